@@ -1,0 +1,1 @@
+"""The mathematics: no input, no output, no third-party packages."""

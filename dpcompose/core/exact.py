@@ -1,0 +1,205 @@
+"""Exact rationals, and the few irrational functions, always rounded up.
+
+Everything that is not rational passes through here, so that no result falls below what was
+certified. A rounded value is a fraction at most one part in 10**40 above the true one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+
+# 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
+_CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_UP = Fraction(10**45 + 1, 10**45)
+_SQRT_BITS = 160
+#: A sum whose denominator needs more bits than this is rounded up to a multiple of 2**-_GRID.
+MAX_BITS = 8192
+_GRID = 256
+#: Above this exponent a factor e^x is no longer written out: no δ survives it.
+MAX_EXPONENT = 10_000
+
+
+class Watch:
+    """Whether anything was rounded while it was the innermost watch."""
+
+    def __init__(self) -> None:
+        self.rounded = False
+
+
+_watches: list[Watch] = []
+
+
+@contextmanager
+def watch_rounding() -> Iterator[Watch]:
+    """Tells whether the results computed inside are the exact ones."""
+    watch = Watch()
+    _watches.append(watch)
+    try:
+        yield watch
+    finally:
+        _watches.remove(watch)
+
+
+def _note_rounding() -> None:
+    for watch in _watches:
+        watch.rounded = True
+
+
+def _decimal(x: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
+def _margin(x: Decimal) -> Fraction:
+    """`x` as a fraction, moved away from zero far enough to cover its rounding."""
+    return Fraction(x) * _UP
+
+
+def sqrt_up(x: Fraction) -> Fraction:
+    """The square root of `x` ≥ 0: exact where it is rational, else rounded up."""
+    top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    if top * top == x.numerator and bottom * bottom == x.denominator:
+        return Fraction(top, bottom)
+    _note_rounding()
+    # Scale so that the integer root carries _SQRT_BITS significant bits.
+    shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
+    root = math.isqrt((x.numerator << (2 * shift)) // x.denominator) + 1
+    return Fraction(root, 1 << shift)
+
+
+def is_square(x: Fraction) -> bool:
+    """Whether the square root of `x` ≥ 0 is rational."""
+    top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    return top * top == x.numerator and bottom * bottom == x.denominator
+
+
+def exp_up(x: Fraction) -> Fraction:
+    """e^x rounded up, for x ≤ MAX_EXPONENT."""
+    if x == 0:
+        return Fraction(1)
+    if x > MAX_EXPONENT:
+        raise OverflowError("e^x with x above MAX_EXPONENT")
+    if x < -MAX_EXPONENT:
+        x = Fraction(-MAX_EXPONENT)
+    # The argument's relative error of 10**-49 costs at most |x|·10**-49 < 10**-45 in the result.
+    value = _CONTEXT.exp(_decimal(x))
+    return _shorten(Fraction(value) * (1 + Fraction(3, 10**45)))
+
+
+def geometric_up(x: Fraction, steps: int) -> Fraction:
+    """(e^(steps·x) - 1)/(e^x - 1) = 1 + e^x + … + e^((steps-1)x), rounded up; `steps` at x = 0."""
+    if x == 0 or steps <= 1:
+        return Fraction(steps)
+    if x * (steps - 1) > MAX_EXPONENT:
+        raise OverflowError("group privacy beyond MAX_EXPONENT")
+    if steps <= 8:
+        return sum((exp_up(x * i) for i in range(1, steps)), Fraction(1))
+    # Enough digits that the cancellation in e^x - 1 for tiny x does no harm.
+    extra = max(0, len(str(x.denominator)) - len(str(x.numerator)) + 2)
+    context = Context(prec=60 + extra, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    exact = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    top = context.subtract(context.exp(context.multiply(exact, Decimal(steps))), Decimal(1))
+    bottom = context.subtract(context.exp(exact), Decimal(1))
+    return _shorten(_margin(context.divide(top, bottom)))
+
+
+def _shorten(x: Fraction) -> Fraction:
+    """Round a positive fraction up to 50 significant digits, to keep later sums small."""
+    _note_rounding()
+    context = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return Fraction(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+
+
+def tanh_up(x: Fraction) -> Fraction:
+    """tanh(x) for x ≥ 0, rounded up; never above 1 nor above x."""
+    if x == 0:
+        return x
+    if x > 200:
+        _note_rounding()
+        return Fraction(1)
+    # tanh x = (e^2x - 1)/(e^2x + 1); digits for the cancellation at tiny x.
+    extra = max(0, len(str(x.denominator)) - len(str(x.numerator)) + 2)
+    context = Context(prec=60 + extra, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    power = context.exp(
+        context.multiply(2, context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+    )
+    value = context.divide(context.subtract(power, Decimal(1)), context.add(power, Decimal(1)))
+    return min(_shorten(_margin(value)), Fraction(1), x)
+
+
+def gaussian_mean_up(epsilon: Fraction) -> Fraction:
+    """2Φ⁻¹(e^ε/(1+e^ε)) rounded up: the least μ for which every ε-DP mechanism is μ-GDP.
+
+    Found by Newton's method on the logarithm of the Gaussian tail; the result is then checked to
+    have a tail no larger than wanted, so that it is not below the true value.
+    """
+    if epsilon == 0:
+        return Fraction(0)
+    from mpmath import mp, mpf
+
+    # At tiny ε the tail is within ε/4 of one half: keep enough digits to see it.
+    lost = max(0, len(str(epsilon.denominator)) - len(str(epsilon.numerator)))
+    with mp.workdps(50 + lost + len(str(epsilon.numerator // epsilon.denominator))):
+        eps = mpf(epsilon.numerator) / epsilon.denominator
+        log_tail = -eps - mp.log1p(mp.exp(-eps))
+
+        def log_upper(x: object) -> object:
+            return mp.log(mp.erfc(x / mp.sqrt(2)) / 2)
+
+        x = mp.sqrt(2 * eps) if eps > 1 else eps * mp.sqrt(mp.pi / 8)
+        for _ in range(60):
+            slope = -mp.exp(-x * x / 2 - log_upper(x)) / mp.sqrt(2 * mp.pi)
+            step = (log_upper(x) - log_tail) / slope
+            x = x - step
+            if abs(step) <= abs(x) * mpf(10) ** -42:
+                break
+        x = x * (1 + mpf(10) ** -35)
+        if not log_upper(x) < log_tail:
+            raise ArithmeticError("the Gaussian quantile did not converge")
+        sign, mantissa, exponent, _ = (2 * x)._mpf_
+        assert not sign
+    value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return _shorten(value)
+
+
+def capped(x: Fraction) -> Fraction:
+    """`x` itself, or, where its denominator has grown beyond all use, rounded up on a fine grid."""
+    if x.denominator.bit_length() <= MAX_BITS:
+        return x
+    _note_rounding()
+    scale = 1 << max(_GRID, x.denominator.bit_length() - x.numerator.bit_length() + _GRID)
+    return Fraction(-((-x.numerator * scale) // x.denominator), scale)
+
+
+def float_up(x: Fraction) -> float:
+    """The smallest double that is not below `x`; raises OverflowError beyond the largest."""
+    value = x.numerator / x.denominator
+    return value if Fraction(value) >= x else math.nextafter(value, math.inf)
+
+
+def decimal_up(x: Fraction, digits: int) -> str:
+    """`x` ≥ 0 in at most `digits` significant digits, rounded up, in the shortest usual form."""
+    if x == 0:
+        return "0"
+    context = Context(prec=digits, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    value = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    exponent = value.adjusted()
+    if -5 <= exponent < 16:
+        text = format(value, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa = format(value.scaleb(-exponent, context), "f")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{exponent}"
+
+
+def log_inverse_up(x: Fraction) -> Fraction:
+    """-ln x for 0 < x ≤ 1, rounded up."""
+    if x == 1:
+        return Fraction(0)
+    if 1 - x < Fraction(1, 10**30):
+        # -ln(1-d) ≤ d/(1-d), which is this close.
+        return (1 - x) / x
+    return _shorten(_margin(-_CONTEXT.ln(_decimal(x))) + Fraction(1, 10**48))
