@@ -1,0 +1,67 @@
+"""Neighbouring relations and the distances between them (GMPS24, Section III)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RelationKind(StrEnum):
+    """The built-in neighbouring relations, named as in a spec."""
+
+    UNBOUNDED = "unbounded"
+    BOUNDED = "bounded"
+    USER = "user"
+    EDGE = "edge"
+    NODE = "node"
+    NODE_REWIRED = "node-rewired"
+    FREE_LUNCH = "free-lunch"
+    EUCLIDEAN = "euclidean"
+    DECLARED = "declared"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A neighbouring relation.
+
+    `keeps`: columns that a replacement leaves as they are (bounded only; they are public).
+    `name`, `within`, `distance`: for a declared relation, its name and "at most `distance`
+    steps of `within` apart"; otherwise None, None and 1.
+    """
+
+    kind: RelationKind
+    keeps: frozenset[str] = frozenset()
+    name: str | None = None
+    within: Relation | None = None
+    distance: int = 1
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return self.name
+        if self.keeps:
+            return f"{self.kind.value} keeping {', '.join(sorted(self.keeps))}"
+        return self.kind.value
+
+
+UNBOUNDED = Relation(RelationKind.UNBOUNDED)
+BOUNDED = Relation(RelationKind.BOUNDED)
+
+
+def graph_distance(stated: RelationKind, step: RelationKind, degree: int | None) -> int | None:
+    """How many `stated` steps make one `step` on a graph whose vertices are public.
+
+    `degree` is the largest degree on the whole domain, None if unknown. None means that no
+    finite number does. Source: theory of Proposition A.3 applied to edge and node neighbours.
+    """
+    kinds = RelationKind
+    if stated is step:
+        return 1
+    table: dict[tuple[RelationKind, RelationKind], int | None] = {
+        (kinds.EDGE, kinds.NODE): degree,
+        (kinds.EDGE, kinds.NODE_REWIRED): None if degree is None else 2 * degree,
+        (kinds.NODE, kinds.EDGE): 2,
+        (kinds.NODE, kinds.NODE_REWIRED): 2,
+        (kinds.NODE_REWIRED, kinds.EDGE): 1,
+        (kinds.NODE_REWIRED, kinds.NODE): 1,
+    }
+    return table.get((stated, step))
