@@ -1,0 +1,275 @@
+"""What is asked: datasets, mechanisms with their statements, and the goal.
+
+A problem is a forest. Each root holds sensitive data; below it hang datasets made by a map and
+partitions into blocks. Blocks with identical content are one `BlockClass` with a multiplicity, so
+5 000 equal hospitals take the room of one. Places in the spec are `Path`s, never line numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.guarantee import Guarantee
+from dpcompose.core.relation import Relation
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Keeps the rows that pass a predicate on the row alone."""
+
+    drops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowMap:
+    """Transforms each row by itself; `keeps` names the columns that it leaves as they are."""
+
+    keeps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Flatten:
+    """Makes at most (`exact`: exactly) `max_rows` rows of each row.
+
+    `keeps` names the columns that each new row copies from its source row.
+    """
+
+    max_rows: int
+    exact: bool = False
+    drops: bool = False
+    keeps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One row for each value of the column `by` that occurs."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `rows` rows for each value of the column `per`."""
+
+    per: str
+    rows: int
+    keep: Literal["first", "random"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """At most `rows` rows of each privacy unit."""
+
+    rows: int
+    keep: Literal["first", "random"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """One added row changes at most `stability` rows (symmetric difference)."""
+
+    stability: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A point of a Euclidean space; the sensitivities are per added and per replaced row."""
+
+    unbounded: Fraction | None = None
+    bounded: Fraction | None = None
+    diameter: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The table of the edges of a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """One row for each vertex, which depends on the vertex's own edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A map of unknown stability."""
+
+
+Map = Filter | RowMap | Flatten | Group | Limit | Cap | Stable | Value | Edges | Nodes | Opaque
+
+
+class Domain(StrEnum):
+    """What a root holds."""
+
+    TABLE = "table"
+    FIXED_SIZE = "fixed-size-table"
+    ORDERED = "ordered-table"
+    GRAPH = "graph"
+
+
+class PartitionKind(StrEnum):
+    """How rows are assigned to blocks."""
+
+    VALUE = "value"
+    KEY = "key"
+    POSITION = "position"
+    MEMBERSHIP = "membership"
+    KINDS = "kinds"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One stated guarantee of a mechanism.
+
+    `up`: how many datasets above the dataset read the statement's own dataset lies (0: the dataset
+    read itself). Every map and every block is one step up.
+    `guarantee` is per step of `relation`; for the Euclidean relation per unit of distance.
+    `relation_given`: whether the spec names the relation, or it is the one protected by default.
+    """
+
+    relation: Relation
+    up: int
+    guarantee: Guarantee
+    path: Path
+    relation_given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A mechanism that reads one dataset; `count` independent copies of it are released.
+
+    `name` is unique in the spec; the copies on the blocks of a partition share name and path.
+    """
+
+    name: str
+    statements: tuple[Statement, ...]
+    count: int
+    path: Path
+
+
+@dataclass(slots=True, eq=False)
+class Dataset:
+    """One dataset, with all that is made from it.
+
+    `name` is what a reader knows it by: `adults`, `district.north`, or, where it stands for
+    several blocks, `district.*`. `made_by` is None for roots and blocks.
+    """
+
+    name: str
+    path: Path
+    made_by: Map | None = None
+    mechanisms: list[Mechanism] = field(default_factory=list)
+    derived: list[Dataset] = field(default_factory=list)
+    partitions: list[Partition] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class BlockClass:
+    """Blocks of one partition with the same content.
+
+    `names`: all their names (a `range` for numbered blocks). `dataset.name` is the full name of
+    the block when there is one, else `partition.*`.
+    """
+
+    names: Sequence[str | int]
+    dataset: Dataset
+
+    @property
+    def multiplicity(self) -> int:
+        """How many blocks there are in the class."""
+        return len(self.names)
+
+
+@dataclass(slots=True, eq=False)
+class Partition:
+    """A split of a dataset into blocks.
+
+    `column`: the key column (key partitions). `max_blocks`: how many blocks one row is in at most
+    (membership). `kinds`: for each kind of row the indices into `classes` of the blocks that it
+    feeds (kinds; every class then has multiplicity 1). `drops`: declared, some row of the parent
+    is in none of the blocks read. Per privacy unit, after a cap: `max_blocks_per_unit`,
+    `max_rows_per_block`.
+    Blocks that no mechanism reads are in a class of their own with an empty dataset.
+    """
+
+    name: str
+    path: Path
+    kind: PartitionKind
+    classes: list[BlockClass]
+    column: str | None = None
+    max_blocks: int | None = None
+    kinds: dict[str, tuple[int, ...]] | None = None
+    drops: bool = False
+    max_blocks_per_unit: int | None = None
+    max_rows_per_block: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many blocks the partition has."""
+        return sum(each.multiplicity for each in self.classes)
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """A dataset that holds sensitive data, with what is public about it."""
+
+    dataset: Dataset
+    domain: Domain = Domain.TABLE
+    unit: str | None = None
+    max_degree: int | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The neighbouring relation to protect: `distance` steps of `relation`."""
+
+    relation: Relation
+    distance: int = 1
+    given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcessing:
+    """Something computed from released outputs alone."""
+
+    name: str
+    inputs: tuple[str, ...]
+    path: Path
+
+
+@dataclass(slots=True, eq=False)
+class Problem:
+    """Everything the accountant needs.
+
+    `adaptive`: whether a mechanism may use earlier outputs. `roots_disjoint`: nobody is in two
+    roots (declared), so that one step changes only one of them.
+    """
+
+    goal: Goal
+    roots: list[Root]
+    adaptive: bool = True
+    roots_disjoint: bool = False
+    post_processing: tuple[PostProcessing, ...] = ()
+
+    def datasets(self) -> Iterator[Dataset]:
+        """Every dataset once, parents before children, in the order of the spec."""
+        stack = [root.dataset for root in reversed(self.roots)]
+        while stack:
+            dataset = stack.pop()
+            yield dataset
+            below = list(dataset.derived)
+            for partition in dataset.partitions:
+                below.extend(each.dataset for each in partition.classes)
+            stack.extend(reversed(below))
+
+    def mechanisms(self) -> Iterator[Mechanism]:
+        """Every mechanism of every block class once."""
+        for dataset in self.datasets():
+            yield from dataset.mechanisms
