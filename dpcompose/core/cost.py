@@ -1,0 +1,336 @@
+"""What one mechanism loses for one change (theory, section 4, "Cost of a change").
+
+For every statement there is a dataset, the one it is stated on; a change is covered by as many
+steps of the statement's relation as it takes there. Only what reaches the dataset read counts
+(GMPS24 IV.10). Statements on different datasets are alternatives for each unit of the change;
+statements on the same dataset may take turns along the path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpcompose.core.change import Item, Kind, State, Traits, leaves, sides
+from dpcompose.core.guarantee import (
+    CONVERTS,
+    ZERO,
+    Amount,
+    Guarantee,
+    Notion,
+    at_distance,
+    convert,
+)
+from dpcompose.core.loss import Algebra, Frontier, Loss, Pairs, Scalars
+from dpcompose.core.problem import Mechanism, Statement
+from dpcompose.core.relation import Relation, RelationKind, graph_distance
+
+_GRAPH = {
+    Kind.EDGE: RelationKind.EDGE,
+    Kind.NODE: RelationKind.NODE,
+    Kind.NODE_REWIRED: RelationKind.NODE_REWIRED,
+}
+
+
+class Placed(NamedTuple):
+    """A statement as seen from the dataset read.
+
+    `level`: which level of the state its dataset is (the last: the dataset read). `padded`: a
+    bounded statement also covers added rows there (the padding lemma). `usable`: False where a
+    random map lies between, so that the mechanism does not depend on a function of that dataset.
+    `by_edges`: the path from a graph goes through its table of edges, where edges can be counted.
+    """
+
+    statement: Statement
+    level: int
+    traits: Traits
+    padded: bool = False
+    usable: bool = True
+    by_edges: bool = False
+
+
+def steps(
+    relation: Relation, item: Item, padded: bool, traits: Traits, by_edges: bool = False
+) -> int | None:
+    """How many steps of `relation` cover the part of a unit that reaches the dataset read.
+
+    None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
+    """
+    leaf = item.leaf
+    kind = leaf.kind
+    match relation.kind:
+        case RelationKind.UNBOUNDED:
+            return _row_steps(item)
+        case RelationKind.BOUNDED:
+            return _replacements(relation, item, padded)
+        case RelationKind.USER:
+            return _user_steps(item, traits)
+        case RelationKind.EDGE if traits.edge_rows:
+            return _row_steps(item)
+        case RelationKind.EDGE | RelationKind.NODE | RelationKind.NODE_REWIRED:
+            if kind not in _GRAPH:
+                return None
+            needed = graph_distance(relation.kind, _GRAPH[kind], traits.degree)
+            if relation.kind is RelationKind.EDGE and by_edges:
+                reached = _edges_reached(item)
+                if reached is not None:
+                    needed = reached if needed is None else min(needed, reached)
+            return needed
+        case RelationKind.DECLARED:
+            return 1 if kind is Kind.DECLARED and relation.name in leaf.kept else None
+        case RelationKind.FREE_LUNCH | RelationKind.EUCLIDEAN:
+            return None
+
+
+def _edges_reached(item: Item) -> int | None:
+    """How many edges reach the dataset read, at most; None if that cannot be told."""
+    reached = 0
+    for leaf, count in leaves(item):
+        if leaf.kind not in (Kind.SINGLE, Kind.PAIR):
+            return None
+        reached += len(leaf.tags) * count
+    return reached
+
+
+def _row_steps(item: Item) -> int | None:
+    """Steps of adding or removing one row."""
+    leaf = item.leaf
+    if leaf.kind in (Kind.SINGLE, Kind.PAIR):
+        return sides(item)
+    if leaf.kind is not Kind.USER:
+        return None
+    # Each unit that arrives stems from one row of the user; all of them are at most `size`.
+    known = None if leaf.size is None else int(leaf.size)
+    arrived = 0
+    for each, count in leaves(item):
+        rows = each.size if each.kind is Kind.USER else 1
+        if rows is None or each.kind in (Kind.ANY, Kind.METRIC):
+            return known
+        arrived += int(rows) * count
+    return arrived if known is None else min(arrived, known)
+
+
+def _replacements(relation: Relation, item: Item, padded: bool) -> int | None:
+    """Steps of replacing one row (keeping `relation.keeps`)."""
+    leaf = item.leaf
+    keeps = relation.keeps
+    if leaf.kind is Kind.PAIR:
+        return 1 if keeps.issubset(leaf.kept) else None
+    if leaf.kind is Kind.SINGLE:
+        if leaf.displaced and keeps.issubset(leaf.kept):
+            return 1
+        return 1 if padded and not keeps else None
+    if leaf.kind is Kind.USER and padded and not keeps:
+        return _row_steps(item)
+    return None
+
+
+def _user_steps(item: Item, traits: Traits) -> int | None:
+    """Steps of adding or removing all rows of one unit."""
+    leaf = item.leaf
+    if leaf.kind is Kind.USER:
+        return 1
+    if leaf.kind is Kind.SINGLE:
+        return 1 if traits.rows_are_units else 2
+    if leaf.kind is Kind.PAIR:
+        if traits.rows_are_units:
+            return sides(item)
+        kept = traits.unit is not None and traits.unit in leaf.kept
+        return 2 if kept or sides(item) == 1 else 4
+    return None
+
+
+def _at_level(item: Item, level: int) -> list[tuple[Item, int]]:
+    """The units of a level inside an outermost item, with counts."""
+    found = [(item, 1)]
+    for _ in range(level):
+        found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
+    return found
+
+
+@dataclass(slots=True)
+class Coster:
+    """The costs of mechanisms in one algebra; remembers step counts, which repeat a lot."""
+
+    algebra: Algebra
+    _steps: dict[object, list[tuple[int | None, int]]]
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
+        self._steps = {}
+
+    def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
+        """The loss of all copies of a mechanism for a change of the dataset that it reads."""
+        algebra = self.algebra
+        loss: Loss
+        if isinstance(algebra, Scalars):
+            loss = self._scalar(placed, state, algebra)
+        else:
+            loss = self._pairs(placed, state, algebra)
+        return algebra.times(loss, mechanism.count)
+
+    # -- which steps ---------------------------------------------------------------------------
+
+    def needed(self, each: Placed, item: Item) -> list[tuple[int | None, int]]:
+        """For each unit of the statement's level inside `item`: (steps, how many such units)."""
+        relation = each.statement.relation
+        key = (relation, each.level, each.padded, each.traits, each.by_edges, item)
+        known = self._steps.get(key)
+        if known is None:
+            known = [
+                (steps(relation, inner, each.padded, each.traits, each.by_edges), count)
+                for inner, count in _at_level(item, each.level)
+            ]
+            self._steps[key] = known
+        return known
+
+    # -- one number ----------------------------------------------------------------------------
+
+    def _scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
+        target = algebra.notion
+        sources = {each.statement.guarantee.notion for each in placed}
+        found = [
+            convert(self._native(placed, state, source, (source,)), source, target)
+            for source in sources
+            if target in CONVERTS[source]
+        ]
+        usable = tuple(source for source in sources if target in CONVERTS[source])
+        if len(usable) > 1:
+            found.append(self._native(placed, state, target, usable))
+        return min(found, default=math.inf)
+
+    def _native(
+        self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
+    ) -> Amount:
+        """The loss in `notion`, from the statements in `sources`."""
+        chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
+        least: Amount = _whole(chosen, state, notion)
+        scalars = Scalars(notion)
+        parts: list[tuple[Amount, int]] = []
+        for item, count in state:
+            best: tuple[Amount, list[tuple[Amount, int]]] | None = None
+            for level in {each.level for each in chosen}:
+                walk = self._walk([p for p in chosen if p.level == level], item, notion)
+                if walk is not None:
+                    total = scalars.chain(walk)
+                    if best is None or total < best[0]:
+                        best = (total, walk)
+            if best is None:
+                return least
+            parts.extend((amount, n * count) for amount, n in best[1])
+        return min(least, scalars.chain(parts))
+
+    def _walk(
+        self, placed: Sequence[Placed], item: Item, notion: Notion
+    ) -> list[tuple[Amount, int]] | None:
+        """The cheapest steps for every unit of one level inside an item: (step, how many)."""
+        if len(placed) == 1:
+            each = placed[0]
+            amount = _step(each.statement.guarantee, notion)
+            walk: list[tuple[Amount, int]] = []
+            for needed, count in self.needed(each, item):
+                if needed is None:
+                    return None
+                walk.append((amount, needed * count))
+            return walk
+        columns = [self.needed(each, item) for each in placed]
+        amounts = [_step(each.statement.guarantee, notion) for each in placed]
+        walk = []
+        for row in zip(*columns, strict=True):
+            options = [
+                (at_distance(amount, notion, needed), amount, needed)
+                for amount, (needed, _) in zip(amounts, row, strict=True)
+                if needed is not None
+            ]
+            if not options:
+                return None
+            _, amount, needed = min(options)
+            walk.append((amount, needed * row[0][1]))
+        return walk
+
+    # -- pairs ---------------------------------------------------------------------------------
+
+    def _pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
+        usable = [
+            p
+            for p in placed
+            if p.usable and p.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
+        ]
+        whole = [
+            _pair(p.statement.guarantee, algebra)
+            for p in usable
+            if p.statement.relation.kind is RelationKind.FREE_LUNCH
+        ]
+        moved = _whole(
+            [p for p in usable if p.statement.guarantee.notion is Notion.PURE], state, Notion.PURE
+        )
+        if not isinstance(moved, float):
+            whole.append(((moved, algebra.delta(ZERO)),))
+        walks: list[list[tuple[Frontier, int]]] = [[]]
+        for item, count in state:
+            ways = self._pair_walks(usable, item, count, algebra)
+            walks = [before + way for before in walks for way in ways][:256]
+            if not walks:
+                break
+        along = [algebra.chain(walk) for walk in walks]
+        return algebra.best([*whole, *along])
+
+    def _pair_walks(
+        self, placed: Sequence[Placed], item: Item, count: int, algebra: Pairs
+    ) -> list[list[tuple[Frontier, int]]]:
+        ways: list[list[tuple[Frontier, int]]] = []
+        for level in sorted({each.level for each in placed}):
+            here = [p for p in placed if p.level == level]
+            columns = [self.needed(each, item) for each in here]
+            partial: list[list[tuple[Frontier, int]]] = [[]]
+            for row in zip(*columns, strict=True):
+                options = [
+                    (_pair(p.statement.guarantee, algebra), needed * n * count)
+                    for p, (needed, n) in zip(here, row, strict=True)
+                    if needed is not None
+                ]
+                partial = [[*before, option] for before in partial for option in options][:64]
+            ways.extend(partial)
+        return ways
+
+
+def _step(guarantee: Guarantee, notion: Notion) -> Amount:
+    return convert(guarantee.amount, guarantee.notion, notion)
+
+
+def _pair(guarantee: Guarantee, algebra: Pairs) -> Frontier:
+    return ((guarantee.value, algebra.delta(guarantee.delta)),)
+
+
+def _whole(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
+    """The least loss by statements that cover a change of any size at once.
+
+    A free-lunch statement covers everything in one step; a Euclidean one is charged for the
+    distance that the value moves, over all units together, but never more than the diameter.
+    """
+    least: Amount = math.inf
+    for each in placed:
+        kind = each.statement.relation.kind
+        guarantee = each.statement.guarantee
+        if kind is RelationKind.FREE_LUNCH and guarantee.notion is not Notion.APPROX:
+            least = min(least, _step(guarantee, notion))
+        elif kind is RelationKind.EUCLIDEAN:
+            distance = distance_moved(state, each.traits.diameter)
+            if distance is not None:
+                moved = guarantee.amount * distance
+                least = min(least, convert(moved, guarantee.notion, notion))
+    return least
+
+
+def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
+    """How far a value moves in all, at most; None if nothing bounds it."""
+    total = ZERO
+    for item, count in state:
+        for leaf, times in leaves(item):
+            if leaf.kind is not Kind.METRIC or leaf.size is None:
+                return diameter
+            total += Fraction(leaf.size) * times * count
+    return total if diameter is None else min(total, diameter)

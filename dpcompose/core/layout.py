@@ -1,0 +1,197 @@
+"""What the tree says before any change is followed: levels, traits, and where statements apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dpcompose.core.change import Traits, traits_after
+from dpcompose.core.cost import Placed
+from dpcompose.core.problem import (
+    BlockClass,
+    Cap,
+    Dataset,
+    Domain,
+    Edges,
+    Filter,
+    Flatten,
+    Limit,
+    Map,
+    Mechanism,
+    Partition,
+    PartitionKind,
+    Problem,
+    Root,
+    RowMap,
+)
+from dpcompose.core.relation import RelationKind
+
+#: The level of the protected step itself, for a declared relation.
+STEP = -1
+#: A change is followed with its history at this many levels at most; statements on further
+#: ancestors are then not used, which is sound.
+MOST_LEVELS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How a dataset comes from its parent: by a map, or as a block of a partition."""
+
+    parent: Place
+    made_by: Map | None
+    partition: Partition | None = None
+    block: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A dataset in the tree.
+
+    `levels`: the depths of the ancestors that statements here or below speak of, outermost first
+    (`STEP` for the protected step); a change is kept with its history at those.
+    `mechanisms`: each with its statements as seen from here.
+    """
+
+    dataset: Dataset
+    depth: int
+    traits: Traits
+    edge: Edge | None
+    levels: tuple[int, ...] = ()
+    mechanisms: list[tuple[Mechanism, tuple[Placed, ...]]] = field(default_factory=list)
+    derived: list[Place] = field(default_factory=list)
+    blocks: list[list[Place]] = field(default_factory=list)
+
+    def ancestors(self, up: int) -> list[Edge]:
+        """The last `up` edges on the way down to this place, outermost first."""
+        edges: list[Edge] = []
+        place = self
+        for _ in range(up):
+            assert place.edge is not None
+            edges.append(place.edge)
+            place = place.edge.parent
+        return edges[::-1]
+
+
+def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
+    """The places of every root, from the outside in; never recurses."""
+    return [(root, _lay_out_root(root)) for root in problem.roots]
+
+
+def _lay_out_root(root: Root) -> Place:
+    graph = root.domain is Domain.GRAPH
+    traits = Traits(unit=root.unit, degree=root.max_degree if graph else None)
+    top = Place(root.dataset, 0, traits, None)
+    order = [top]
+    for place in order:
+        for child in place.dataset.derived:
+            assert child.made_by is not None
+            after = traits_after(child.made_by, place.traits)
+            below = Place(child, place.depth + 1, after, Edge(place, child.made_by))
+            place.derived.append(below)
+            order.append(below)
+        for partition in place.dataset.partitions:
+            blocks = [
+                _block(place, partition, index, each)
+                for index, each in enumerate(partition.classes)
+            ]
+            place.blocks.append(blocks)
+            order.extend(blocks)
+    for place in reversed(order):
+        _set_levels(place)
+    for place in order:
+        _place_statements(place)
+    return top
+
+
+def _block(parent: Place, partition: Partition, index: int, each: BlockClass) -> Place:
+    return Place(
+        each.dataset, parent.depth + 1, parent.traits, Edge(parent, None, partition, index)
+    )
+
+
+def _set_levels(place: Place) -> None:
+    """The levels of a place, once those of everything below it are known."""
+    wanted: set[int] = set()
+    for below in (*place.derived, *(block for blocks in place.blocks for block in blocks)):
+        wanted.update(level for level in below.levels if level < place.depth)
+    for mechanism in place.dataset.mechanisms:
+        for statement in mechanism.statements:
+            if statement.relation.kind is RelationKind.DECLARED:
+                wanted.add(STEP)
+            elif statement.up:
+                wanted.add(place.depth - statement.up)
+    place.levels = tuple(sorted(wanted)[:MOST_LEVELS])
+
+
+def _place_statements(place: Place) -> None:
+    index = {depth: i for i, depth in enumerate(place.levels)}
+    known: dict[int, tuple[int, Traits, bool, bool, bool]] = {}
+    for mechanism in place.dataset.mechanisms:
+        placed: list[Placed] = []
+        for statement in mechanism.statements:
+            up = statement.up
+            if up not in known:
+                edges = place.ancestors(up)
+                traits = edges[0].parent.traits if edges else place.traits
+                level = index.get(place.depth - up, len(place.levels))
+                level_known = place.depth - up in index
+                known[up] = (
+                    level if up else len(place.levels),
+                    traits,
+                    covers_added_rows(edges),
+                    not any(_random(edge) for edge in edges) and (not up or level_known),
+                    bool(edges) and isinstance(edges[0].made_by, Edges),
+                )
+            level, traits, padded, usable, by_edges = known[up]
+            if statement.relation.kind is RelationKind.DECLARED:
+                level = index[STEP]
+            placed.append(Placed(statement, level, traits, padded, usable, by_edges))
+        place.mechanisms.append((mechanism, tuple(placed)))
+
+
+def _random(edge: Edge) -> bool:
+    return isinstance(edge.made_by, Limit | Cap) and edge.made_by.keep == "random"
+
+
+def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
+    """The edges by which some row of the first dataset is known to give nothing further down.
+
+    Only those count that come before anything but filters, row maps, flattens and value,
+    membership or kinds blocks; and none after a flatten, whose row may survive by its other
+    results.
+    """
+    found: list[Edge] = []
+    for edge in edges:
+        match edge.made_by:
+            case Filter(drops):
+                dropping = drops
+            case RowMap():
+                dropping = False
+            case Flatten(drops=drops):
+                if drops:
+                    found.append(edge)
+                return found
+            case None:
+                partition = edge.partition
+                assert partition is not None
+                if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
+                    return found
+                dropping = partition.drops or _implied_drop(partition, edge.block)
+            case _:
+                return found
+        if dropping:
+            found.append(edge)
+    return found
+
+
+def covers_added_rows(edges: Sequence[Edge]) -> bool:
+    """Whether the padding lemma holds from the first dataset down (GMPS24 IV.15, extended)."""
+    return bool(dropping_edges(edges))
+
+
+def _implied_drop(partition: Partition, block: int) -> bool:
+    if partition.kind is PartitionKind.VALUE:
+        return partition.size > 1
+    if partition.kind is PartitionKind.KINDS and partition.kinds is not None:
+        return any(block not in fed for fed in partition.kinds.values())
+    return False
