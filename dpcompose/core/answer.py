@@ -1,0 +1,196 @@
+"""From a problem to its answer: the bound, the worst change, and what each mechanism adds to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.accountant import Accountant, Answer, Branch, Choice, initial
+from dpcompose.core.change import State
+from dpcompose.core.cost import Coster, Placed
+from dpcompose.core.derivation import Quantity
+from dpcompose.core.exact import is_square, sqrt_up, watch_rounding
+from dpcompose.core.guarantee import CONVERTS, Notion
+from dpcompose.core.layout import Place, lay_out
+from dpcompose.core.loss import Algebra, Loss, Pairs, Scalars
+from dpcompose.core.problem import Mechanism, Problem, Root
+
+#: From the strongest notion to the weakest; the answer is given in the first that is finite.
+ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """A dataset that the worst change reaches, `copies` times (equal blocks).
+
+    `distance`: the change shown is one of so many alike, and the loss below is bounded by group
+    privacy at that distance. `via`: the choice that led here, None at a root.
+    """
+
+    place: Place
+    state: State
+    copies: int
+    distance: int
+    answer: Answer
+    via: Choice | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Felt:
+    """A mechanism that the worst change reaches: what one copy of it loses on one dataset.
+
+    `loss` counts the mechanism's own `count`; `copies` is the number of equal blocks.
+    """
+
+    mechanism: Mechanism
+    placed: tuple[Placed, ...]
+    visit: Visit
+    loss: Loss
+
+
+@dataclass(slots=True, eq=False)
+class Solution:
+    """The worst case in one notion.
+
+    `loss` is in the notion's adding-up unit; `quantities` are the certified bounds it stands for
+    (several undominated ones for approximate DP), `visits` the worst change from the roots down.
+    """
+
+    notion: Notion
+    algebra: Algebra
+    loss: Loss
+    quantities: tuple[Quantity, ...]
+    visits: tuple[Visit, ...]
+    felt: tuple[Felt, ...]
+    bounded: bool
+
+    @property
+    def finite(self) -> bool:
+        """Whether there is a bound at all."""
+        return bool(self.quantities)
+
+
+def notions(problem: Problem) -> list[Notion]:
+    """The notions in which every mechanism has some statement, strongest first."""
+    common = set(ORDER)
+    for mechanism in problem.mechanisms():
+        readable: set[Notion] = set()
+        for statement in mechanism.statements:
+            readable.update(CONVERTS[statement.guarantee.notion])
+        common &= readable
+        if not common:
+            break
+    return [notion for notion in ORDER if notion in common]
+
+
+def algebra_for(notion: Notion, survival: bool = False) -> Algebra:
+    """The algebra in which losses of a notion add up."""
+    return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
+
+
+class Solver:
+    """Solves one problem, in one notion or another, exactly or as sequential composition would."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tops: list[tuple[Root, Place]] = lay_out(problem)
+
+    def total(self, algebra: Algebra, mode: Literal["exact", "sequential"] = "exact") -> Loss:
+        """The worst loss over all roots, without its story."""
+        losses = [answer.loss for _, _, answer in self._answers(algebra, mode)[1]]
+        joint = algebra.worst if self.problem.roots_disjoint else algebra.add
+        return joint(losses)
+
+    def _answers(
+        self, algebra: Algebra, mode: Literal["exact", "sequential"] = "exact"
+    ) -> tuple[Accountant, list[tuple[Place, State, Answer]]]:
+        accountant = Accountant(algebra, charge_all=mode == "sequential")
+        found = []
+        for root, top in self.tops:
+            state = initial(root, top, self.problem.goal)
+            found.append((top, state, accountant.answer(top, state)))
+        return accountant, found
+
+    def solve(self, notion: Notion) -> Solution:
+        """The worst case in a notion."""
+        solution = self._solve(algebra_for(notion))
+        if notion is Notion.APPROX and not solution.finite:
+            # Σδ reaches 1; the chance that nothing is given away may still be positive.
+            solution = self._solve(algebra_for(notion, survival=True))
+        return solution
+
+    def _solve(self, algebra: Algebra) -> Solution:
+        accountant, answers = self._answers(algebra)
+        if self.problem.roots_disjoint and answers:
+            loss = algebra.worst(answer.loss for _, _, answer in answers)
+            shown = [max(answers, key=lambda each: algebra.key(each[2].loss))]
+        else:
+            loss = algebra.add(answer.loss for _, _, answer in answers)
+            shown = answers
+        visits = tuple(_visits(accountant, shown))
+        felt = tuple(_felt(visits, algebra))
+        bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
+        quantities = tuple(_quantities(algebra, loss, felt, bounded))
+        return Solution(algebra.notion, algebra, loss, quantities, visits, felt, bounded)
+
+
+def _visits(
+    accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
+) -> Iterator[Visit]:
+    stack = [Visit(place, state, 1, 1, answer, None) for place, state, answer in reversed(answers)]
+    while stack:
+        visit = stack.pop()
+        yield visit
+        below: list[Visit] = []
+        for choice in visit.answer.choices:
+            distance = visit.distance * max(1, choice.units)
+            for branch in choice.branches:
+                if branch.state:
+                    answer = accountant.answer(branch.place, branch.state)
+                    below.append(_below(visit, branch, distance, answer, choice))
+        stack.extend(reversed(below))
+
+
+def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
+    copies = visit.copies * branch.copies
+    return Visit(branch.place, branch.state, copies, distance, answer, choice)
+
+
+def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Felt]:
+    for visit in visits:
+        for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
+            if loss != algebra.zero and visit.state:
+                yield Felt(mechanism, placed, visit, loss)
+
+
+def _quantities(
+    algebra: Algebra, loss: Loss, felt: Sequence[Felt], bounded: bool
+) -> Iterator[Quantity]:
+    """The certified bounds that a loss stands for; none if it is not finite."""
+    with watch_rounding() as watch:
+        coster = Coster(algebra)
+        for each in felt:
+            coster.cost(each.mechanism, each.placed, each.visit.state)
+            if each.visit.distance > 1:
+                algebra.chain([(each.loss, each.visit.distance)])
+    exact = not watch.rounded
+    if isinstance(algebra, Scalars):
+        if loss != math.inf:
+            yield Quantity(algebra.notion, loss, Fraction(0), exact)
+        return
+    assert isinstance(algebra, Pairs)
+    for epsilon, delta in loss:
+        plain = algebra.plain(delta)
+        if plain < 1:
+            yield Quantity(Notion.APPROX, epsilon, plain, exact)
+
+
+def parameter(quantity: Quantity) -> tuple[Fraction, bool]:
+    """ε, ρ or μ of a certified bound, and whether it is exact; μ is the root of the amount."""
+    amount = Fraction(quantity.amount)
+    if quantity.notion is Notion.GDP:
+        return sqrt_up(amount), quantity.exact and is_square(amount)
+    return amount, quantity.exact
