@@ -19,6 +19,8 @@ from dpcompose.core import allocate
 from dpcompose.core.allocate import Allocation, Hit
 from dpcompose.core.change import (
     ANY,
+    NEW_END,
+    OLD_END,
     Item,
     Kind,
     Leaf,
@@ -509,7 +511,7 @@ def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
 
 
 def _one_end(leaf: Leaf) -> Leaf:
-    return Leaf(Kind.SINGLE, (0,))
+    return OLD_END
 
 
 def _become(unit: Leaf) -> Callable[[Leaf], Leaf]:
@@ -540,15 +542,12 @@ def _placements(
         partition.kind is PartitionKind.KEY and partition.column in leaf.kept
     )
     if together:
-        whole = stays if pair else Leaf(Kind.SINGLE)
+        whole = stays if pair else Leaf(Kind.SINGLE, sign=leaf.sign)
         return [tuple(whole if j == i else None for j in range(count)) for i in range(count)]
     sets = _block_sets(partition, instances, limit)
     if not pair:
-        return [
-            tuple(Leaf(Kind.SINGLE) if i in chosen else None for i in range(count))
-            for chosen in sets
-            if chosen
-        ]
+        here = Leaf(Kind.SINGLE, sign=leaf.sign)
+        return [tuple(here if i in chosen else None for i in range(count)) for chosen in sets]
     if len(sets) ** 2 > limit:
         return []
     ways: list[tuple[Leaf | None, ...]] = []
@@ -557,9 +556,9 @@ def _placements(
             way = tuple(
                 stays
                 if i in before and i in after
-                else Leaf(Kind.SINGLE, (0,))
+                else OLD_END
                 if i in before
-                else Leaf(Kind.SINGLE, (1,))
+                else NEW_END
                 if i in after
                 else None
                 for i in range(count)

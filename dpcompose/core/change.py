@@ -53,11 +53,12 @@ class Kind(StrEnum):
 class Leaf(NamedTuple):
     """One unit of change.
 
-    `tags`: for each end, the side of the enclosing item that it comes from. `kept`: the columns
-    that a replacement is known to keep (of a displacing row: the limit's key). `size`: rows of a
-    user (None: unknown), steps of a declared relation, or a distance (METRIC; None: unbounded).
+    `tags`: for each end, the side of the enclosing item that it comes from; of a pair the old end
+    first. `kept`: the columns that a replacement is known to keep (of a displacing row: the
+    limit's key). `size`: rows of a user (None: unknown), or a distance (METRIC; None: unbounded).
     `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
-    replacement there.
+    replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
+    have the same sign matters, since one removed and one added row make a replaced one.
     """
 
     kind: Kind
@@ -65,6 +66,7 @@ class Leaf(NamedTuple):
     kept: tuple[str, ...] = ()
     size: int | Fraction | None = None
     displaced: bool = False
+    sign: int = 0
 
 
 class Item(NamedTuple):
@@ -80,6 +82,8 @@ State = tuple[tuple[Item, int], ...]
 SINGLE = Leaf(Kind.SINGLE)
 PAIR = Leaf(Kind.PAIR, (0, 1))
 ANY = Leaf(Kind.ANY)
+OLD_END = Leaf(Kind.SINGLE, (0,))
+NEW_END = Leaf(Kind.SINGLE, (1,), sign=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +146,36 @@ def leaf_item(leaf: Leaf) -> Item:
 
 
 def wrap(leaf: Leaf, below: State) -> Item:
-    """An item around what reaches further down; its two sides are interchangeable."""
+    """An item around what reaches further down; how its two sides are numbered is free."""
     if len(leaf.tags) == 2 and below:
-        flipped = state_of((_flip(item), count) for item, count in below)
-        below = min(below, flipped, key=repr)
+        swapped = Item(leaf._replace(tags=leaf.tags[::-1]), _other_sides(below))
+        return min(Item(leaf, below), swapped, key=repr)
     return Item(leaf, below)
 
 
-def _flip(item: Item) -> Item:
-    leaf = item.leaf
-    return item._replace(leaf=leaf._replace(tags=tuple(1 - tag for tag in leaf.tags)))
+def _other_sides(below: State) -> State:
+    """What an item holds, when its sides 0 and 1 change their numbers."""
+    return state_of(
+        (_retagged(item, tuple(1 - tag for tag in item.leaf.tags)), n) for item, n in below
+    )
+
+
+def _retagged(item: Item, tags: tuple[int, ...]) -> Item:
+    return item._replace(leaf=item.leaf._replace(tags=tags))
+
+
+def _mirrored(state: State) -> State:
+    """The same change read backwards: what was removed is added."""
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        leaf = item.leaf
+        if item.below:
+            items.append((wrap(leaf, _mirrored(item.below)), count))
+        elif leaf.kind is Kind.PAIR:
+            items.append((leaf_item(leaf._replace(tags=leaf.tags[::-1])), count))
+        else:
+            items.append((leaf_item(leaf._replace(sign=1 - leaf.sign)), count))
+    return state_of(items)
 
 
 def outermost(leaf: Leaf) -> Leaf:
@@ -161,9 +185,18 @@ def outermost(leaf: Leaf) -> Leaf:
 
 def sides(item: Item) -> int:
     """How many ends of the unit reach the dataset at hand: 1 or 2."""
+    return len(_reached(item))
+
+
+def _reached(item: Item) -> set[int]:
+    """The sides of a unit from which something reaches the dataset at hand."""
     if not item.below:
-        return len(item.leaf.tags)
-    return len({tag for inner, _ in item.below for tag in inner.leaf.tags})
+        return set(range(len(item.leaf.tags)))
+    return {
+        inner.leaf.tags[side] if side < len(inner.leaf.tags) else inner.leaf.tags[0]
+        for inner, _ in item.below
+        for side in _reached(inner)
+    }
 
 
 def leaves(item: Item) -> Iterator[tuple[Leaf, int]]:
@@ -202,7 +235,17 @@ def drop_level(state: State, depth: int) -> State:
 
 def top_level(state: State) -> State:
     """The state with canonical tags on the units that nothing encloses."""
-    return state_of((wrap(outermost(item.leaf), item.below), count) for item, count in state)
+    plain = state_of((_untagged(item), count) for item, count in state)
+    signs = {leaf.sign for leaf in all_leaves(plain) if leaf.kind is Kind.SINGLE}
+    if signs != {1}:
+        return plain
+    mirrored = _mirrored(plain)
+    return state_of((_untagged(item), count) for item, count in mirrored)
+
+
+def _untagged(item: Item) -> Item:
+    wrapped = wrap(item.leaf, item.below)
+    return _retagged(wrapped, (0, 1) if len(wrapped.leaf.tags) == 2 else (0,))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -218,6 +261,11 @@ class Fate(NamedTuple):
 
 def _one(leaf: Leaf, count: int = 1) -> Fate:
     return Fate(((leaf, count),))
+
+
+def _single(leaf: Leaf) -> Leaf:
+    """A row removed or added, as `leaf` is."""
+    return Leaf(Kind.SINGLE, sign=leaf.sign)
 
 
 def _anything(leaf: Leaf) -> Fate:
@@ -250,11 +298,11 @@ def _per_key(leaf: Leaf, column: str, displaces: bool) -> list[Fate]:
     """
     inside = Leaf(Kind.PAIR, (0, 0), (column,))
     if leaf.kind is Kind.SINGLE:
-        return [_one(SINGLE), Fate(((inside, 1),), column if displaces else None)]
+        return [_one(_single(leaf)), Fate(((inside, 1),), column if displaces else None)]
     if column in leaf.kept:
         return [_one(Leaf(Kind.PAIR, (0, 1), (column,)))]
     other = Leaf(Kind.PAIR, (1, 1), (column,))
-    return [Fate(((inside, 1), (other, 1))), Fate(((inside, 1), (Leaf(Kind.SINGLE, (1,)), 1)))]
+    return [Fate(((inside, 1), (other, 1))), Fate(((inside, 1), (NEW_END, 1)))]
 
 
 def _user_rows(leaf: Leaf, times: int = 1) -> Fate:
@@ -292,11 +340,7 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | None:
     match made_by:
         case Filter():
             if kind is Kind.PAIR:
-                return [
-                    _one(Leaf(Kind.PAIR, (0, 1), leaf.kept)),
-                    _one(SINGLE),
-                    _one(Leaf(Kind.SINGLE, (1,))),
-                ]
+                return [_one(Leaf(Kind.PAIR, (0, 1), leaf.kept)), _one(OLD_END), _one(NEW_END)]
             return [_one(leaf._replace(tags=(0,), displaced=False, kept=()))]
         case RowMap(keeps):
             if kind is Kind.PAIR:
@@ -305,7 +349,7 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | None:
             if kind is Kind.USER:
                 keeps_unit = traits.unit is not None and traits.unit in keeps
                 return [_one(leaf) if keeps_unit else _user_rows(leaf)]
-            return [_one(SINGLE)]
+            return [_one(_single(leaf))]
         case Flatten(max_rows=rows, exact=exact, keeps=keeps):
             if kind is Kind.PAIR:
                 return _two_sided(rows, exact)
@@ -314,7 +358,7 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | None:
                     return [_user_rows(leaf, rows)]
                 size = None if leaf.size is None else int(leaf.size) * rows
                 return [_one(leaf._replace(size=size))]
-            return [_one(SINGLE, rows)]
+            return [_one(_single(leaf), rows)]
         case Group(by):
             if kind is Kind.USER:
                 if by == traits.unit:
@@ -418,15 +462,30 @@ def moved(state: State, made_by: Map, traits: Traits, push: bool) -> list[State]
 
     `push`: statements below speak of the dataset that the map reads, so its units stay as items.
     """
-    listed = _moved(state, made_by, traits, push)
-    return None if listed is None else [top_level(each) for each in listed]
+    signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
+    how = _Along(made_by, traits, push, len(signs) > 1)
+    listed = _moved(state, how)
+    return None if listed is None else list({top_level(each): None for each in listed})
 
 
-def _moved(state: State, made_by: Map, traits: Traits, push: bool) -> list[State] | None:
+class _Along(NamedTuple):
+    """A map that a state moves along.
+
+    `mixed`: rows are removed and added, so that a row that vanishes may make things worse, since
+    it is then not there to be joined with another to a replaced row.
+    """
+
+    made_by: Map
+    traits: Traits
+    push: bool
+    mixed: bool
+
+
+def _moved(state: State, how: _Along) -> list[State] | None:
     options: list[list[tuple[tuple[Item, int], ...]]] = []
     total = 1
     for item, count in state:
-        ways = _item_moved(item, made_by, traits, push)
+        ways = _item_moved(item, how)
         if ways is None:
             return None
         if len(ways) == 1:
@@ -450,20 +509,20 @@ def _moved(state: State, made_by: Map, traits: Traits, push: bool) -> list[State
     return list({state_of(each): None for each in joint})
 
 
-def _item_moved(
-    item: Item, made_by: Map, traits: Traits, push: bool
-) -> list[tuple[tuple[Item, int], ...]] | None:
+def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] | None:
     if item.below:
-        inner = _moved(item.below, made_by, traits, push)
+        inner = _moved(item.below, how)
         if inner is None:
             return None
         return [((wrap(item.leaf, each), 1),) if each else () for each in inner]
-    listed = fates(made_by, item.leaf, traits)
+    listed = fates(how.made_by, item.leaf, how.traits)
     if listed is None:
         return None
+    if how.mixed and item.leaf.kind is Kind.SINGLE and isinstance(how.made_by, _MAY_DROP):
+        listed = [*listed, Fate(())]
     ways: list[tuple[tuple[Item, int], ...]] = []
     for fate in listed:
-        if push:
+        if how.push:
             leaf = item.leaf
             if fate.displaces is not None:
                 leaf = leaf._replace(displaced=True, kept=(fate.displaces,))
@@ -472,6 +531,10 @@ def _item_moved(
         else:
             ways.append(tuple((leaf_item(_retag(unit, item.leaf)), n) for unit, n in fate.units))
     return ways
+
+
+#: Maps in which a row may leave no trace.
+_MAY_DROP = (Filter, Flatten, Group, Limit, Cap)
 
 
 def _retag(unit: Leaf, parent: Leaf) -> Leaf:

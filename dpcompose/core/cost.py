@@ -14,7 +14,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcompose.core.change import Item, Kind, State, Traits, leaves, sides
+from dpcompose.core.change import (
+    PAIR,
+    SINGLE,
+    Item,
+    Kind,
+    State,
+    Traits,
+    all_leaves,
+    leaf_item,
+    leaves,
+    sides,
+    state_of,
+    top_level,
+)
 from dpcompose.core.guarantee import (
     CONVERTS,
     ZERO,
@@ -151,6 +164,32 @@ def _at_level(item: Item, level: int) -> list[tuple[Item, int]]:
     return found
 
 
+def len_levels(state: State) -> int:
+    """The level of the dataset read itself: how many levels lie above it."""
+    depth, below = 0, state
+    while below and below[0][0].below:
+        depth, below = depth + 1, below[0][0].below
+    return depth
+
+
+def rejoined(state: State) -> State | None:
+    """The units at the dataset read, where opposite single rows are joined to replaced ones.
+
+    None if there are none to join.
+    """
+    found = all_leaves(state)
+    removed = sum(n for leaf, n in found.items() if leaf.kind is Kind.SINGLE and not leaf.sign)
+    added = sum(n for leaf, n in found.items() if leaf.kind is Kind.SINGLE and leaf.sign)
+    if not removed or not added:
+        return None
+    pairs = min(removed, added)
+    items = [(leaf_item(leaf), n) for leaf, n in found.items() if leaf.kind is not Kind.SINGLE]
+    items.append((leaf_item(PAIR), pairs))
+    if removed != added:
+        items.append((leaf_item(SINGLE), max(removed, added) - pairs))
+    return top_level(state_of(items))
+
+
 @dataclass(slots=True)
 class Coster:
     """The costs of mechanisms in one algebra; remembers step counts, which repeat a lot."""
@@ -164,13 +203,17 @@ class Coster:
 
     def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
         """The loss of all copies of a mechanism for a change of the dataset that it reads."""
+        return self.cost_of(mechanism.count, placed, state)
+
+    def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
+        """The loss of so many copies of a mechanism with these statements."""
         algebra = self.algebra
         loss: Loss
         if isinstance(algebra, Scalars):
             loss = self._scalar(placed, state, algebra)
         else:
             loss = self._pairs(placed, state, algebra)
-        return algebra.times(loss, mechanism.count)
+        return algebra.times(loss, copies)
 
     # -- which steps ---------------------------------------------------------------------------
 
@@ -209,6 +252,9 @@ class Coster:
         chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
         least: Amount = _whole(chosen, state, notion)
         scalars = Scalars(notion)
+        rejoined_parts = self._rejoined(chosen, state, notion)
+        if rejoined_parts is not None:
+            least = min(least, scalars.chain(rejoined_parts))
         parts: list[tuple[Amount, int]] = []
         for item, count in state:
             best: tuple[Amount, list[tuple[Amount, int]]] | None = None
@@ -221,7 +267,26 @@ class Coster:
             if best is None:
                 return least
             parts.extend((amount, n * count) for amount, n in best[1])
-        return min(least, scalars.chain(parts))
+        along: Amount = scalars.chain(parts)
+        return min(least, along)
+
+    def _rejoined(
+        self, placed: Sequence[Placed], state: State, notion: Notion
+    ) -> list[tuple[Amount, int]] | None:
+        """The cheapest steps on the dataset read itself, where a row removed and a row added
+        make one replaced; None if there is no such pair of rows, or no way."""
+        joined = rejoined(state)
+        own = [p for p in placed if p.level == len_levels(state)]
+        if joined is None or not own:
+            return None
+        parts: list[tuple[Amount, int]] = []
+        for item, count in joined:
+            flat = [p._replace(level=0) for p in own]
+            walk = self._walk(flat, item, notion)
+            if walk is None:
+                return None
+            parts.extend((amount, n * count) for amount, n in walk)
+        return parts
 
     def _walk(
         self, placed: Sequence[Placed], item: Item, notion: Notion
@@ -269,14 +334,22 @@ class Coster:
         )
         if not isinstance(moved, float):
             whole.append(((moved, algebra.delta(ZERO)),))
+        along = [algebra.chain(walk) for walk in self._all_walks(usable, state, algebra)]
+        joined = rejoined(state)
+        own = [p._replace(level=0) for p in usable if p.level == len_levels(state)]
+        if joined is not None and own:
+            along += [algebra.chain(walk) for walk in self._all_walks(own, joined, algebra)]
+        best: Frontier = algebra.best([*whole, *along])
+        return best
+
+    def _all_walks(
+        self, placed: Sequence[Placed], state: State, algebra: Pairs
+    ) -> list[list[tuple[Frontier, int]]]:
         walks: list[list[tuple[Frontier, int]]] = [[]]
         for item, count in state:
-            ways = self._pair_walks(usable, item, count, algebra)
+            ways = self._pair_walks(placed, item, count, algebra)
             walks = [before + way for before in walks for way in ways][:256]
-            if not walks:
-                break
-        along = [algebra.chain(walk) for walk in walks]
-        return algebra.best([*whole, *along])
+        return walks
 
     def _pair_walks(
         self, placed: Sequence[Placed], item: Item, count: int, algebra: Pairs
