@@ -1,0 +1,189 @@
+"""The derivation behind an answer, and its recheck.
+
+Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
+cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
+The search that found the worst change is not trusted: `recheck` does every step again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.answer import Felt, Solution, Solver, Visit
+from dpcompose.core.cost import Coster, Placed
+from dpcompose.core.derivation import Quantity, Step
+from dpcompose.core.exact import watch_rounding
+from dpcompose.core.guarantee import Notion
+from dpcompose.core.loss import Loss, Pairs
+from dpcompose.core.naming import GENERAL, GROUP, _numbered, quantity_of
+from dpcompose.core.problem import Problem
+from dpcompose.core.relation import RelationKind
+
+#: So many mechanisms are written out; the others are one step together.
+MOST = 200
+
+
+def prove(solver: Solver, solution: Solution, cited: str) -> Step:
+    """The derivation of a solution's first bound, citing a theorem of the book."""
+    changes = [_change(visit) for visit in solution.visits]
+    costs = [_cost(solution, each) for each in solution.felt[:MOST]]
+    if len(solution.felt) > MOST:
+        costs.append(_rest(solution, solution.felt[MOST:]))
+    general = _numbered(GENERAL[solution.notion], solver)
+    total = solution.quantities[0]
+    together = Step("compose", general, (*changes, *costs), total, {"bounded": solution.bounded})
+    return Step("cite", cited, (together,), total)
+
+
+def _change(visit: Visit) -> Step:
+    """What the change becomes in one dataset."""
+    edge = visit.place.edge
+    theorem = "III.6" if edge is not None and edge.made_by is not None else None
+    rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
+    return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
+
+
+def used_statements(
+    solution: Solution, placed: Sequence[Placed], visit: Visit, loss: Loss, count: int
+) -> tuple[Placed, ...]:
+    """The statement that alone gives a mechanism's loss, or all of them if none does."""
+    if len(placed) > 1:
+        coster = Coster(solution.algebra)
+        for each in placed:
+            if coster.cost_of(count, (each,), visit.state) == loss:
+                return (each,)
+    return tuple(placed)
+
+
+def _cost(solution: Solution, felt: Felt) -> Step:
+    used = used_statements(solution, felt.placed, felt.visit, felt.loss, felt.mechanism.count)
+    coster = Coster(solution.algebra)
+    givens = tuple(
+        Step(
+            "given",
+            None,
+            (),
+            Quantity(
+                each.statement.guarantee.notion,
+                each.statement.guarantee.amount,
+                each.statement.guarantee.delta,
+            ),
+            {"mechanism": felt.mechanism, "placed": each, "visit": felt.visit},
+            (each.statement.path,),
+        )
+        for each in used
+    )
+    taken = [
+        needed
+        for each in used
+        for item, count in felt.visit.state
+        for needed, times in coster.needed(each, item)
+        for _ in range(min(2, count * times))
+    ]
+    with watch_rounding() as watch:
+        coster.cost(felt.mechanism, felt.placed, felt.visit.state)
+    quantity = quantity_of(solution, felt.loss)
+    if quantity is not None:
+        quantity = replace(quantity, exact=not watch.rounded)
+    facts = {
+        "felt": felt,
+        "steps": sum(
+            (needed or 0) * times * count
+            for each in used[:1]
+            for item, count in felt.visit.state
+            for needed, times in coster.needed(each, item)
+        ),
+    }
+    return Step(
+        "cost",
+        _cost_theorem(solution, used, taken),
+        givens,
+        quantity,
+        facts,
+        (felt.mechanism.path,),
+    )
+
+
+def _cost_theorem(
+    solution: Solution, used: Sequence[Placed], taken: Sequence[int | None]
+) -> str | None:
+    """The theorem by which a statement covers the change that a mechanism feels."""
+    statement = used[0].statement
+    if statement.relation.kind is RelationKind.BOUNDED and used[0].padded and statement.up:
+        return "IV.15"
+    if statement.up:
+        return "IV.10"
+    if statement.relation.kind is RelationKind.EUCLIDEAN:
+        return "III.6"
+    if any(steps and steps > 1 for steps in taken):
+        return GROUP[solution.notion]
+    return None
+
+
+def _rest(solution: Solution, felt: Sequence[Felt]) -> Step:
+    algebra = solution.algebra
+    loss = algebra.add(
+        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
+        for each in felt
+    )
+    return Step("rest", None, (), quantity_of(solution, loss), {"count": len(felt)})
+
+
+def added_up(solution: Solution) -> Loss:
+    """The losses of all mechanisms that the worst change reaches, added."""
+    algebra = solution.algebra
+    return algebra.add(
+        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
+        for each in solution.felt
+    )
+
+
+def recheck(derivation: Step, problem: Problem) -> Quantity:
+    """Do every step of a derivation again, on the problem alone; the bound that comes out.
+
+    Raises ValueError if a stated guarantee is not in the problem, if a step does not give what it
+    says, or if another change is worse.
+    """
+    stated = {
+        statement.path: statement
+        for mechanism in problem.mechanisms()
+        for statement in mechanism.statements
+    }
+    (together,) = derivation.inputs
+    if derivation.bound is None or derivation.bound != together.bound:
+        raise ValueError("the cited theorem changes the bound")
+    notion = derivation.bound.notion
+    for step in together.inputs:
+        for given in step.inputs:
+            if given.rule == "given" and given.paths[0] not in stated:
+                raise ValueError(f"no statement at {given.paths[0]}")
+    solution = Solver(problem).solve(notion)
+    if not solution.quantities:
+        raise ValueError("there is no finite bound")
+    for step in together.inputs:
+        if step.rule == "cost":
+            felt: Felt = step.facts["felt"]
+            again = Coster(solution.algebra).cost(felt.mechanism, felt.placed, felt.visit.state)
+            if again != felt.loss:
+                raise ValueError(f"the cost of {felt.mechanism.name} is not what it says")
+    if not solution.bounded and not isinstance(solution.algebra, Pairs):
+        total = added_up(solution)
+        if total != solution.loss:
+            raise ValueError(f"the costs add up to {total}, not to {solution.loss}")
+    found = solution.quantities[0]
+    if found != derivation.bound:
+        raise ValueError(f"the bound is {found}, not {derivation.bound}")
+    return found
+
+
+def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
+    """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
+    algebra = solution.algebra
+    loss = algebra.chain([(algebra.times(felt.loss, felt.visit.copies), felt.visit.distance)])
+    quantity = quantity_of(solution, loss)
+    if quantity is None:
+        return Fraction(0), Fraction(0)
+    delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)
+    return Fraction(quantity.amount), delta
