@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from dpcompose.core import allocate
 from dpcompose.core.allocate import Allocation, Hit
@@ -98,12 +98,21 @@ class Accountant:
     charge_all: bool
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
+    _own: dict[tuple[int, State], tuple[Loss, ...]]
 
-    def __init__(self, algebra: Algebra, charge_all: bool = False) -> None:
+    def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
-        self.charge_all = charge_all
+        self.charge_all = False
         self._coster = Coster(algebra)
         self._known = {}
+        self._own = {}
+
+    def charging_all(self) -> Accountant:
+        """An accountant that charges all blocks, and knows the costs that this one has found."""
+        other = Accountant(self.algebra)
+        other.charge_all = True
+        other._coster, other._own = self._coster, self._own
+        return other
 
     def answer(self, place: Place, state: State) -> Answer:
         """The worst loss of everything at and below `place` for the change `state` there."""
@@ -139,9 +148,11 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = tuple(
-            self._coster.cost(mechanism, placed, state) for mechanism, placed in place.mechanisms
-        )
+        own = self._own.get((id(place), state))
+        if own is None:
+            cost = self._coster.cost
+            own = tuple(cost(mechanism, placed, state) for mechanism, placed in place.mechanisms)
+            self._own[id(place), state] = own
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
@@ -696,16 +707,3 @@ def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Leaf:
             return Leaf(Kind.NODE_REWIRED)
         case _:
             return ANY
-
-
-def root_answer(
-    algebra: Algebra,
-    root: Root,
-    top: Place,
-    goal: Goal,
-    mode: Literal["exact", "sequential"] = "exact",
-) -> tuple[Accountant, State, Answer]:
-    """The worst loss at one root for the change that the goal makes there."""
-    accountant = Accountant(algebra, charge_all=mode == "sequential")
-    state = initial(root, top, goal)
-    return accountant, state, accountant.answer(top, state)

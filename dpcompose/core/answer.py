@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from dpcompose.core.accountant import Accountant, Answer, Branch, Choice, initial
 from dpcompose.core.change import State
@@ -66,6 +65,7 @@ class Solution:
     visits: tuple[Visit, ...]
     felt: tuple[Felt, ...]
     bounded: bool
+    accountant: Accountant
 
     @property
     def finite(self) -> bool:
@@ -98,21 +98,18 @@ class Solver:
         self.problem = problem
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
-    def total(self, algebra: Algebra, mode: Literal["exact", "sequential"] = "exact") -> Loss:
-        """The worst loss over all roots, without its story."""
-        losses = [answer.loss for _, _, answer in self._answers(algebra, mode)[1]]
-        joint = algebra.worst if self.problem.roots_disjoint else algebra.add
-        return joint(losses)
+    def sequential(self, solution: Solution) -> Loss:
+        """What charging for every block would give, in the algebra of a solution."""
+        algebra = solution.algebra
+        losses = [answer.loss for _, _, answer in self._answers(solution.accountant.charging_all())]
+        return algebra.worst(losses) if self.problem.roots_disjoint else algebra.add(losses)
 
-    def _answers(
-        self, algebra: Algebra, mode: Literal["exact", "sequential"] = "exact"
-    ) -> tuple[Accountant, list[tuple[Place, State, Answer]]]:
-        accountant = Accountant(algebra, charge_all=mode == "sequential")
+    def _answers(self, accountant: Accountant) -> list[tuple[Place, State, Answer]]:
         found = []
         for root, top in self.tops:
             state = initial(root, top, self.problem.goal)
             found.append((top, state, accountant.answer(top, state)))
-        return accountant, found
+        return found
 
     def solve(self, notion: Notion) -> Solution:
         """The worst case in a notion."""
@@ -123,7 +120,8 @@ class Solver:
         return solution
 
     def _solve(self, algebra: Algebra) -> Solution:
-        accountant, answers = self._answers(algebra)
+        accountant = Accountant(algebra)
+        answers = self._answers(accountant)
         if self.problem.roots_disjoint and answers:
             loss = algebra.worst(answer.loss for _, _, answer in answers)
             shown = [max(answers, key=lambda each: algebra.key(each[2].loss))]
@@ -134,7 +132,9 @@ class Solver:
         felt = tuple(_felt(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
         quantities = tuple(_quantities(algebra, loss, felt, bounded))
-        return Solution(algebra.notion, algebra, loss, quantities, visits, felt, bounded)
+        return Solution(
+            algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
+        )
 
 
 def _visits(

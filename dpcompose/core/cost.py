@@ -234,6 +234,10 @@ class Coster:
 
     def _scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
         target = algebra.notion
+        if len(placed) == 1 and len(state) == 1 and state[0][1] == 1:
+            quick = self._one_step(placed[0], state[0][0], target)
+            if quick is not None:
+                return quick
         sources = {each.statement.guarantee.notion for each in placed}
         found = [
             convert(self._native(placed, state, source, (source,)), source, target)
@@ -244,6 +248,19 @@ class Coster:
         if len(usable) > 1:
             found.append(self._native(placed, state, target, usable))
         return min(found, default=math.inf)
+
+    def _one_step(self, each: Placed, item: Item, notion: Notion) -> Amount | None:
+        """The loss for one unit by the only statement, the usual case; None if it is not so."""
+        guarantee = each.statement.guarantee
+        if guarantee.notion is not notion or not each.usable:
+            return None
+        if each.statement.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+            return None
+        walk = self.needed(each, item)
+        if len(walk) != 1 or walk[0][1] != 1:
+            return None
+        needed = walk[0][0]
+        return math.inf if needed is None else at_distance(guarantee.amount, notion, needed)
 
     def _native(
         self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]

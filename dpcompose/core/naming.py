@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.core import theorems as _theorems  # noqa: F401  (fills the book)
-from dpcompose.core.accountant import Accountant, initial
 from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.change import Kind, all_leaves
 from dpcompose.core.derivation import Quantity
@@ -202,14 +201,9 @@ def _compatible(setting: _Setting, partition: Partition) -> None:
 
 def _block_losses(setting: _Setting, blocks: list[Place], both: bool) -> list[tuple[Loss, int]]:
     """The composed loss of every class of blocks for one row in it, with the class's size."""
-    accountant = Accountant(setting.solution.algebra)
-    root, top = setting.solver.tops[0]
-    state = initial(root, top, setting.goal)
-    answer = accountant.answer(top, state)
-    del answer
     wanted = Kind.PAIR if both else Kind.SINGLE
     found: dict[int, Loss] = {}
-    for (place_id, seen), known in accountant.known().items():
+    for (place_id, seen), known in setting.solution.accountant.known().items():
         leaves = all_leaves(seen)
         if sum(leaves.values()) == 1 and next(iter(leaves)).kind is wanted:
             found[place_id] = known.loss
@@ -314,7 +308,7 @@ def _single_mechanism(setting: _Setting) -> str | None:
 
 def _sequential(solver: Solver, solution: Solution) -> Compared | None:
     """What charging every mechanism in full would give."""
-    loss = solver.total(solution.algebra, "sequential")
+    loss = solver.sequential(solution)
     identifier = _numbered(SEQUENTIAL[solution.notion], solver)
     if loss == solution.algebra.none or loss == math.inf:
         return Compared(identifier, None, "some mechanism has no finite bound by itself")

@@ -208,11 +208,14 @@ class Partition:
     drops: bool = False
     max_blocks_per_unit: int | None = None
     max_rows_per_block: int | None = None
+    _size: int | None = field(default=None, init=False, repr=False)
 
     @property
     def size(self) -> int:
-        """How many blocks the partition has."""
-        return sum(each.multiplicity for each in self.classes)
+        """How many blocks the partition has; counted once, when the classes are complete."""
+        if self._size is None:
+            self._size = sum(each.multiplicity for each in self.classes)
+        return self._size
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,48 @@
+"""The theorem book. Importing this package enters every theorem, in the order of the paper."""
+
+from __future__ import annotations
+
+from dpcompose.core.theorem import BOOK
+from dpcompose.core.theorems import (
+    composition,
+    composition_approx,
+    composition_gdp,
+    composition_zcdp,
+    conversion,
+    disjoint,
+    stability,
+)
+
+__all__ = [
+    "composition",
+    "composition_approx",
+    "composition_gdp",
+    "composition_zcdp",
+    "conversion",
+    "disjoint",
+    "stability",
+]
+
+_SECTIONS = ("I", "II", "III", "IV", "V", "VI", "VII")
+#: Results of the appendix up to each number, and the (section, number) that they come after.
+_APPENDIX = ((3, (3, 8)), (8, (4, 15)), (10, (5, 6)), (13, (6, 8)), (15, (6, 16)), (18, (6, 26)))
+
+
+def _position(identifier: str) -> tuple[int, int, int]:
+    """Where an entry stands in the paper; what is not from the paper comes last."""
+    section, _, number = identifier.partition(".")
+    if section in _SECTIONS:
+        return (_SECTIONS.index(section) + 1, int(number), 0)
+    if section == "A":
+        after = next(place for last, place in _APPENDIX if int(number) <= last)
+        return (*after, int(number))
+    return (len(_SECTIONS) + 1, 0, 0)
+
+
+def _sort() -> None:
+    entries = sorted(BOOK.items(), key=lambda entry: _position(entry[0]))
+    BOOK.clear()
+    BOOK.update(entries)
+
+
+_sort()

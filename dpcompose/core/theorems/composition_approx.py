@@ -1,0 +1,166 @@
+"""Composition under approximate DP: pairs (ε, δ)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcompose.core.guarantee import Pair
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems.composition import (
+    COMMON_DOMAIN,
+    FIXED,
+    FRESH,
+    ON_INPUT,
+    ONE_DATASET,
+    total,
+)
+from dpcompose.core.theorems.disjoint import BLOCKS, COMMON_BLOCKS, DEFINITIONS, MISSING, largest
+from dpcompose.core.theorems.stability import SEES_ONLY_INPUT
+
+APPROX = Hypothesis("approximate DP", "every loss is a pair (ε, δ), with δ = 0 for pure DP")
+
+_SURVIVAL = (
+    "Where Σ δ_i reaches 1 the tool takes 1 - Π (1 - δ_i) in its place, which always holds: a "
+    "mechanism that is (ε, δ)-DP can be imitated by one that gives everything away with "
+    "probability δ and is ε-DP otherwise."
+)
+
+
+def total_pairs(pairs: Sequence[Pair]) -> Pair:
+    """What pairs on the same change add up to; δ never reaches 1 unless one of them does."""
+    epsilon = total(pair[0] for pair in pairs)
+    delta = total(pair[1] for pair in pairs)
+    if delta >= 1:
+        delta = 1 - math.prod((1 - pair[1] for pair in pairs), start=Fraction(1))
+    return epsilon, delta
+
+
+def largest_pair(pairs: Sequence[Pair]) -> Pair:
+    """The largest ε with the largest δ."""
+    return largest([pair[0] for pair in pairs]), largest([pair[1] for pair in pairs])
+
+
+def pairs(text: str) -> tuple[Pair, ...]:
+    """The pairs of a worked example, `ε,δ` with blanks between them."""
+    split = (each.split(",") for each in text.split())
+    return tuple((Fraction(epsilon), Fraction(delta)) for epsilon, delta in split)
+
+
+_FOUR_REPORTS = Example(
+    (pairs("1.2,1e-10 " * 4),),
+    (Fraction("4.8"), Fraction("4e-10")),
+    "Four reports of (1.2, 1e-10) on one table cost (4.8, 4e-10).",
+)
+_TWO_BLOCKS = Example(
+    (pairs("0.5,1e-6 0.8,1e-7"),),
+    (Fraction("0.8"), Fraction("1e-6")),
+    "Blocks of (0.5, 1e-6) and (0.8, 1e-7) cost (0.8, 1e-6).",
+)
+
+
+@theorem(
+    "VI.4",
+    title="Adaptive composition of approximate DP",
+    place="Theorem VI.4",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i), of the changes of the inputs, at the worst neighbours",
+    hypotheses=(APPROX, ON_INPUT, FRESH, FIXED),
+    example=Example(
+        (pairs("1,1e-5 1,1e-5 1,1e-5 0,0"),),
+        (Fraction(3), Fraction("3e-5")),
+        "One ambulance more for three hospitals of (1, 1e-5) each: (3, 3e-5); others see nothing.",
+    ),
+    departs=f"{_SURVIVAL} In the hypotheses read that d_i and δ_i live on the input of the i-th "
+    "mechanism. The proof of lemma A.11 has the slip of A.10 (see V.2); the lemma holds, since the "
+    "integral of g ≤ 1 is at most the largest value of the measure on any set.",
+)
+def approximate_composition(losses: Sequence[Pair]) -> Pair:
+    """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
+    Between two tables the release of all outputs loses the sum of the ε and the sum of the δ that
+    each mechanism loses between its two inputs.
+
+    All other composition theorems of pure and approximate DP follow from this one. The argument
+    lists the pairs of the mechanisms for one and the same change.
+    """
+    return total_pairs(losses)
+
+
+@theorem(
+    "VI.5",
+    title="Sequential composition of approximate DP",
+    place="Theorem VI.5",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i)",
+    hypotheses=(APPROX, ONE_DATASET, FRESH, FIXED),
+    specialises=("VI.4",),
+    example=_FOUR_REPORTS,
+    departs=_SURVIVAL,
+    spec="specs/linkedin-labour-market.yaml",
+)
+def approximate_sequential(losses: Sequence[Pair]) -> Pair:
+    """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
+    sum of their ε and the sum of their δ, whatever the neighbouring relation.
+    """
+    return total_pairs(losses)
+
+
+@theorem(
+    "VI.6",
+    title="Best bound on disjoint blocks, approximate DP",
+    place="Theorem VI.6",
+    formula="(ε, δ) = (max ε_i, max δ_i)",
+    hypotheses=(APPROX, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    specialises=("VI.4",),
+    example=_TWO_BLOCKS,
+    departs=f"{DEFINITIONS} The tool also keeps the pairs themselves: every change costs one of "
+    "them, which can be better at a given δ than the two largest numbers together.",
+    spec="specs/clinics-approximate.yaml",
+)
+def approximate_best(losses: Sequence[Pair]) -> Pair:
+    """If one neighbouring step changes at most one block of a partition, and is at most one step
+    there, then mechanisms on the blocks cost together the largest ε and the largest δ among them.
+    """
+    return largest_pair(losses)
+
+
+@theorem(
+    "VI.7",
+    title="Adaptive composition of approximate DP, common domain",
+    place="Theorem VI.7",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i) over the i with f_i(D) ≠ f_i(D'), at the worst neighbours",
+    hypotheses=(APPROX, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
+    example=Example(
+        (pairs("1,1e-5 " * 6),),
+        (Fraction(6), Fraction("6e-5")),
+        "An ambulance leaves three hospitals of (1, 1e-5), its successor joins three: (6, 6e-5).",
+    ),
+    departs="Called adaptive, but printed for the independent release. It holds adaptively: the "
+    "proof of VI.4 compares two given tables, and by IV.10 those may be the closest ones. In the "
+    "definition of δ_i the print forgets that the two tables must look like D and D' to the "
+    f"mechanism, as its proof (A.12) has it. {_SURVIVAL}",
+    spec="specs/ambulances-approximate.yaml",
+)
+def approximate_common(losses: Sequence[Pair]) -> Pair:
+    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
+    whose inputs differ lose anything; their ε add up, and so do their δ.
+    """
+    return total_pairs(losses)
+
+
+@theorem(
+    "A.13",
+    title="Best bound on disjoint blocks, approximate DP, common domain",
+    place="Theorem A.13",
+    formula="(ε, δ) = (max ε_i, max δ_i)",
+    hypotheses=(APPROX, *COMMON_BLOCKS, FRESH, FIXED),
+    specialises=("VI.7",),
+    example=_TWO_BLOCKS,
+    departs=MISSING + DEFINITIONS,
+)
+def approximate_best_common(losses: Sequence[Pair]) -> Pair:
+    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    stated on the whole table, and see one block each, cost together the largest ε and the largest δ
+    among them.
+    """
+    return largest_pair(losses)

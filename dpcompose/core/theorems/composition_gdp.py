@@ -1,0 +1,215 @@
+"""Composition under Gaussian DP: the squares of μ add up, so bounds take and give μ²."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcompose.core.guarantee import Amount, Notion, at_distance
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems.composition import (
+    COMMON_DOMAIN,
+    FIXED,
+    FRESH,
+    ON_INPUT,
+    ONE_DATASET,
+    total,
+)
+from dpcompose.core.theorems.disjoint import (
+    BLOCKS,
+    BOUNDED_BLOCKS,
+    COMMON_BLOCKS,
+    DEFINITIONS,
+    DISJOINT,
+    ONE_EACH,
+    largest,
+    two_largest,
+)
+from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
+
+GDP = Hypothesis("Gaussian DP", "every loss is a μ, or a pure ε that was converted to one")
+COMMUTES = Hypothesis(
+    "distances add up",
+    "the distances inside the blocks add up to no more than the distance of the whole tables",
+)
+
+_BLOCKS = Example(
+    (numbers("0.09 0.16"),),
+    Fraction("0.16"),
+    "Blocks of μ = 0.3 and 0.4 cost 0.4: the larger square, 0.16.",
+)
+_SUM = Example(
+    (numbers("0.09 0.16"),),
+    Fraction("0.25"),
+    "μ = 0.3 and 0.4 cost 0.5: the squares 0.09 and 0.16 add up to 0.25.",
+)
+
+
+def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
+    """The squares of μ_i times d_i, added up."""
+    moved: list[Amount] = [
+        at_distance(mu_squared, Notion.GDP, distance)
+        for mu_squared, distance in zip(mus_squared, distances, strict=True)
+    ]
+    return total(Fraction(each) for each in moved)
+
+
+@theorem(
+    "VI.21",
+    title="Adaptive composition of Gaussian DP",
+    place="Theorem VI.21",
+    formula="μ² = max over neighbours D, D' of Σ μ_i(f_i(D), f_i(D'))²",
+    hypotheses=(GDP, ON_INPUT, FRESH, FIXED),
+    example=_SUM,
+    departs="In the printed proof read that the trade-off function is at least the product, not "
+    "that it is equal to it.",
+    spec="specs/visits-gaussian-cap.yaml",
+)
+def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
+    """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
+    Between two tables the square of the μ of the whole release is the sum of the squares of the μ
+    that each mechanism loses between its two inputs.
+
+    The argument lists the squares for one and the same change. The root of the sum is never above
+    the sum of the μ.
+    """
+    return total(losses)
+
+
+@theorem(
+    "VI.22",
+    title="Adaptive composition of Gaussian DP, common domain",
+    place="Theorem VI.22",
+    formula="μ² = max over neighbours D, D' of Σ μ_i² over the i with f_i(D) ≠ f_i(D')",
+    hypotheses=(GDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
+    example=_SUM,
+)
+def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
+    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
+    whose inputs differ lose anything, each at most its stated μ, and the squares add up.
+    """
+    return total(losses)
+
+
+@theorem(
+    "VI.23",
+    title="Sequential composition of Gaussian DP",
+    place="Theorem VI.23",
+    formula="μ² = Σ μ_i²",
+    hypotheses=(GDP, ONE_DATASET, FRESH, FIXED),
+    specialises=("VI.21",),
+    example=_SUM,
+    departs="The printed hypothesis speaks of pure DP on different inputs; read Gaussian DP on the "
+    "one dataset that all read.",
+    spec="specs/sensors-gaussian.yaml",
+)
+def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
+    """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
+    root of the sum of the squares of their μ, whatever the neighbouring relation.
+    """
+    return total(losses)
+
+
+@theorem(
+    "VI.24",
+    title="Gaussian DP on blocks under a metric that adds up over them",
+    place="Theorem VI.24",
+    formula="μ² = Σ μ_i² · d_i²  ≤  max μ_i² · d²,  d_i the distance inside block i, d in all",
+    hypotheses=(GDP, ONE_EACH, DISJOINT, COMMUTES, ON_INPUT, FRESH, FIXED),
+    specialises=("VI.21",),
+    example=Example(
+        (numbers("0.01 0.04"), (2, 1)),
+        Fraction("0.08"),
+        "μ = 0.1 and 0.2 on two blocks; two rows go in the first, one in the second: μ² = 0.04 + "
+        "0.04 = 0.08. The coarser bound is 0.04 * 9 = 0.36.",
+    ),
+    departs="The print leaves out that the guarantees hold for all earlier outputs.",
+)
+def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
+    """A metric adds up over the blocks of a partition, as the number of differing rows does over
+    blocks by value. Then mechanisms on the blocks lose, between two tables, the root of the sum of
+    the squares of μ_i times the distance inside block i, which is never above the largest μ_i times
+    the distance of the tables.
+    """
+    return over_blocks(mus_squared, distances)
+
+
+@theorem(
+    "VI.25",
+    title="Spread changes cost Gaussian DP less",
+    place="Example VI.25",
+    formula="μ² = Σ d_i²  ≤  (Σ d_i)², all μ_i = 1",
+    hypotheses=(GDP, ONE_EACH, DISJOINT, COMMUTES, ON_INPUT, FRESH, FIXED),
+    specialises=("VI.24",),
+    example=Example(
+        ((1, 1),),
+        Fraction(2),
+        "Two rows go, from two blocks of μ = 1: μ² = 2, μ = 1.41. Both from one block: μ = 2.",
+    ),
+)
+def gaussian_spread(distances: Sequence[int]) -> Fraction:
+    """Mechanisms with μ = 1 on disjoint blocks, and several rows added or removed at once: if the
+    rows are in different blocks the squares add up, while in one block the distances do. So the
+    worst group sits in one block, and the largest μ times the distance is reached only there.
+    """
+    return over_blocks([Fraction(1)] * len(distances), distances)
+
+
+@theorem(
+    "VI.26",
+    title="Best bound on disjoint blocks, Gaussian DP",
+    place="Theorem VI.26",
+    formula="μ² = max μ_i²",
+    hypotheses=(GDP, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    specialises=("VI.21",),
+    example=_BLOCKS,
+    departs=DEFINITIONS,
+)
+def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
+    """If one neighbouring step changes at most one block of a partition, and is at most one step
+    there, then mechanisms on the blocks cost together the largest of their μ.
+    """
+    return largest(losses)
+
+
+@theorem(
+    "A.17",
+    title="Best bound on disjoint blocks, Gaussian DP, common domain",
+    place="Theorem A.17",
+    formula="μ² = max μ_i²",
+    hypotheses=(GDP, *COMMON_BLOCKS, FRESH, FIXED),
+    specialises=("VI.22",),
+    example=_BLOCKS,
+    departs=DEFINITIONS,
+)
+def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
+    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    stated on the whole table, and see one block each, cost together the largest of their μ.
+    """
+    return largest(losses)
+
+
+@theorem(
+    "A.18",
+    title="Bounded neighbours on disjoint blocks, Gaussian DP",
+    place="Corollary A.18",
+    formula="μ² = max of μ_i² + μ_j² over i ≠ j",
+    hypotheses=(GDP, *BOUNDED_BLOCKS, FRESH, FIXED),
+    specialises=("VI.22",),
+    example=Example(
+        (numbers("0.09 0.16 0.01"),),
+        Fraction("0.25"),
+        "Blocks of μ = 0.3, 0.4 and 0.1: the two largest squares, 0.09 + 0.16, so μ = 0.5.",
+    ),
+    departs="Printed for independent mechanisms. It holds adaptively: VI.22 gives the same sum of "
+    "squares over the blocks that change, and a replaced row changes at most two.",
+    spec="specs/districts-gaussian-bounded.yaml",
+)
+def gaussian_bounded_disjoint(losses: Sequence[Fraction]) -> Fraction:
+    """Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
+    of its own block, the blocks being disjoint sets of row values. Only the block that a replaced
+    row leaves and the one that it enters lose anything: together the root of the sum of the two
+    largest squares of μ.
+    """
+    return two_largest(losses)
