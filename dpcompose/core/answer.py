@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.accountant import Accountant, Answer, Branch, Choice, initial
+from dpcompose.core.accountant import Accountant
 from dpcompose.core.change import State
 from dpcompose.core.cost import Coster, Placed
 from dpcompose.core.derivation import Quantity
@@ -16,6 +16,8 @@ from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.layout import Place, lay_out
 from dpcompose.core.loss import Algebra, Loss, Pairs, Scalars
 from dpcompose.core.problem import Mechanism, Problem, Root
+from dpcompose.core.start import initial
+from dpcompose.core.walk import Answer, Branch, Choice
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.answer import Felt, Solution, Solver, Visit
-from dpcompose.core.cost import Coster, Placed
+from dpcompose.core.change import Kind, State
+from dpcompose.core.cost import Coster, Placed, units_at
 from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
@@ -98,7 +99,7 @@ def _cost(solution: Solution, felt: Felt) -> Step:
     }
     return Step(
         "cost",
-        _cost_theorem(solution, used, taken),
+        _cost_theorem(solution, used, taken, felt.visit.state),
         givens,
         quantity,
         facts,
@@ -107,14 +108,18 @@ def _cost(solution: Solution, felt: Felt) -> Step:
 
 
 def _cost_theorem(
-    solution: Solution, used: Sequence[Placed], taken: Sequence[int | None]
+    solution: Solution, used: Sequence[Placed], taken: Sequence[int | None], state: State
 ) -> str | None:
     """The theorem by which a statement covers the change that a mechanism feels."""
     statement = used[0].statement
-    if statement.relation.kind is RelationKind.BOUNDED and used[0].padded and statement.up:
-        return "IV.15"
     if statement.up:
-        return "IV.10"
+        added = any(
+            inner.leaf.kind is not Kind.PAIR
+            for item, _ in state
+            for inner, _ in units_at(item, used[0].level)
+        )
+        padded = statement.relation.kind is RelationKind.BOUNDED and used[0].padded
+        return "IV.15" if padded and added else "IV.10"
     if statement.relation.kind is RelationKind.EUCLIDEAN:
         return "III.6"
     if any(steps and steps > 1 for steps in taken):

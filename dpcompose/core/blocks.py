@@ -1,0 +1,354 @@
+"""The worst that one change may do to the blocks of a partition (theory, section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+from dpcompose.core import allocate
+from dpcompose.core.allocate import Allocation, Hit
+from dpcompose.core.change import (
+    ANY,
+    OLD_END,
+    Kind,
+    Leaf,
+    State,
+    all_leaves,
+    occurrences,
+    single_units,
+)
+from dpcompose.core.exact import exp_up, log_inverse_up
+from dpcompose.core.guarantee import Amount, Notion
+from dpcompose.core.layout import Place
+from dpcompose.core.loss import Algebra, Loss, Pairs, Scalars, Survival
+from dpcompose.core.moving import assigned, become, one_below
+from dpcompose.core.placements import copies_of_a_row, numbers, placements, rule_for
+from dpcompose.core.problem import Partition, PartitionKind
+from dpcompose.core.walk import Branch, Choice, Walk, by_units, fit, worst_of
+
+#: A partition with several units is searched exhaustively up to this many ways.
+WAYS = 20_000
+#: And by dynamic programming up to this much work.
+WORK = 300_000
+
+
+@dataclass(slots=True)
+class Splitter:
+    """One partition, asked in one algebra.
+
+    `charge_all`: every block is charged at its worst. `blocks`: a place for each class of blocks.
+    """
+
+    algebra: Algebra
+    charge_all: bool
+    place: Place
+    partition: Partition
+    blocks: Sequence[Place]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many blocks each class has."""
+        return [each.multiplicity for each in self.partition.classes]
+
+    def split(self, state: State) -> Walk:
+        """The worst that `state` may do to the blocks."""
+        found = all_leaves(state)
+        shifts = self.partition.kind is PartitionKind.POSITION and any(
+            leaf.kind is not Kind.PAIR for leaf in found
+        )
+        if shifts or any(leaf.kind is Kind.ANY for leaf in found):
+            return (yield from self._everywhere(state))
+        if sum(found.values()) == 1:
+            (leaf,) = found
+            if leaf.kind is Kind.USER:
+                return (yield from self._one_user(state, leaf))
+            return (yield from self._one_row(state, leaf))
+        return (yield from self._several(state))
+
+    def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
+        """For each class the change in one of its blocks, if units become that, and its loss."""
+        states: dict[tuple[int, ...], State] = {}
+        out: list[tuple[State, Loss]] = []
+        for block in self.blocks:
+            fitted = states.get(block.levels)
+            if fitted is None:
+                push = self.place.depth in block.levels
+                after = one_below(state, push, become)
+                fitted = states[block.levels] = fit(after, self.place, block, push)
+            loss = yield (block, fitted)
+            out.append((fitted, loss))
+        return out
+
+    def _everywhere(self, state: State) -> Walk:
+        """Every block may change in any way: their losses add."""
+
+        losses: list[tuple[State, Loss]] = yield from self._losses(state, _unknown)
+        sizes = self.sizes
+        total = self.algebra.add(
+            self.algebra.times(loss, n) for (_, loss), n in zip(losses, sizes, strict=True)
+        )
+        branches = tuple(
+            Branch(block, after, n)
+            for block, (after, _), n in zip(self.blocks, losses, sizes, strict=True)
+        )
+        return Choice(total, branches)
+
+    def _one_row(self, state: State, leaf: Leaf) -> Walk:
+        sizes = self.sizes
+        pair = leaf.kind is Kind.PAIR
+        once: list[tuple[State, Loss]] = yield from self._losses(state, _one_end)
+        both = once
+        if pair:
+            stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
+            both = yield from self._losses(state, become(stays))
+        rule = rule_for(self.partition, leaf, sizes)
+        if self.charge_all:
+            return self._all_blocks(once, both, pair)
+        loss, hits = self._apply(rule, [x for _, x in once], [x for _, x in both])
+        branches = tuple(
+            Branch(self.blocks[hit.where], (both if hit.both else once)[hit.where][0], hit.blocks)
+            for hit in hits
+        )
+        return Choice(loss, branches)
+
+    def _all_blocks(
+        self,
+        once: Sequence[tuple[State, Loss]],
+        both: Sequence[tuple[State, Loss]],
+        pair: bool,
+    ) -> Choice:
+        sizes = self.sizes
+        losses = [
+            self.algebra.worst([a[1], b[1]] if pair else [a[1]])
+            for a, b in zip(once, both, strict=True)
+        ]
+        total = self.algebra.add(
+            self.algebra.times(loss, n) for loss, n in zip(losses, sizes, strict=True)
+        )
+        return Choice(total, ())
+
+    def _apply(
+        self,
+        rule: Callable[[Sequence[Amount], Sequence[Amount]], Allocation],
+        once: Sequence[Loss],
+        both: Sequence[Loss],
+    ) -> tuple[Loss, tuple[Hit, ...]]:
+        """An allocation rule on losses; on pairs it is applied to ε and to δ apart.
+
+        Taking the largest of each coordinate covers every change. Where a block has several
+        undominated pairs, one way of choosing them is tried for each end of the frontier.
+        """
+        algebra = self.algebra
+        if isinstance(algebra, Scalars):
+            return rule(once, both)
+        assert isinstance(algebra, Pairs)
+        if any(not loss for loss in (*once, *both)):
+            # Some block has no finite bound: find out whether it can be hit.
+            marks = [Fraction(0) if loss else math.inf for loss in once]
+            double = [Fraction(0) if loss else math.inf for loss in both]
+            amount, hits = rule(marks, double)
+            if amount == math.inf:
+                return algebra.none, hits
+        pairs: list[tuple[Fraction, Any]] = []
+        shown: tuple[Hit, ...] = ()
+        for end in (0, -1):
+            one = [loss[end] if loss else algebra.zero[0] for loss in once]
+            two = [loss[end] if loss else algebra.zero[0] for loss in both]
+            epsilon, hits = rule([x for x, _ in one], [x for x, _ in two])
+            shown = shown or hits
+            delta, _ = rule(
+                [_plain(algebra, x) for _, x in one], [_plain(algebra, x) for _, x in two]
+            )
+            pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
+        return algebra.frontier(pairs), shown
+
+    def _one_user(self, state: State, leaf: Leaf) -> Walk:
+        """All rows of one unit, at most `leaf.size` of them, over the blocks."""
+        sizes = self.sizes
+        rows = None if leaf.size is None else int(leaf.size)
+        copies = copies_of_a_row(self.partition)
+        hits = None if rows is None else rows * copies
+        most = self.partition.max_blocks_per_unit or sum(sizes)
+        if (
+            self.partition.kind is PartitionKind.KEY
+            and self.partition.column == self.place.traits.unit
+        ):
+            most = 1
+        most = min(most, sum(sizes), sum(sizes) if hits is None else hits)
+        per_block = _least(rows, self.partition.max_rows_per_block)
+        if self.charge_all:
+            most, hits = sum(sizes), None
+
+        def holding(size: int | None) -> Walk:
+            here = leaf._replace(tags=(0,), size=size)
+            return self._losses(state, become(here))
+
+        full: list[tuple[State, Loss]] = yield from holding(per_block)
+        full_losses = [loss for _, loss in full]
+        rule = numbers(lambda losses: allocate.largest(losses, sizes, most))
+        loss, chosen = self._apply(rule, full_losses, full_losses)
+        branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
+        coarse = Choice(loss, branches)
+        if per_block is None or hits is None or hits >= most * per_block:
+            return coarse
+        finer: Choice = yield from self._rows_of_user(holding, (hits, per_block, most))
+        best = self.algebra.best([coarse.loss, finer.loss])
+        return coarse if best == coarse.loss else finer._replace(loss=best)
+
+    def _rows_of_user(
+        self,
+        holding: Callable[[int | None], Walk],
+        limits: tuple[int, int, int],
+    ) -> Walk:
+        """The worst spread of `hits` row changes: exact where small, else filled greedily."""
+        hits, per_block, most = limits
+        sizes = self.sizes
+        each: list[tuple[State, Loss]] = yield from holding(1)
+        once = [loss for _, loss in each]
+        algebra = self.algebra
+        if not isinstance(algebra, Scalars):
+            worst, chosen = self._apply(numbers(allocate.value_single), once, once)
+            shown = tuple(Branch(self.blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
+            return Choice(algebra.chain([(worst, hits)]), shown, True)
+        power = 1 if algebra.notion is Notion.PURE else 2
+        loss, filled = allocate.fill(once, sizes, hits, per_block, most, power)
+        work = hits * per_block * most * sum(min(n, most, hits) for n in sizes)
+        if work <= WORK and loss != math.inf:
+            columns: list[list[Amount]] = [[Fraction(0)] for _ in self.blocks]
+            for size in range(1, per_block + 1):
+                found = yield from holding(size)
+                for column, (_, amount) in zip(columns, found, strict=True):
+                    column.append(amount)
+            loss = min(loss, allocate.spread(columns, sizes, hits, most))
+        branches: list[Branch] = []
+        attained = algebra.zero
+        for index, many, rows in filled:
+            found = yield from holding(rows)
+            branches.append(Branch(self.blocks[index], found[index][0], many))
+            attained = algebra.add([attained, algebra.times(found[index][1], many)])
+        return Choice(loss, tuple(branches), attained != loss)
+
+    def _several(self, state: State) -> Walk:
+        """Several units at once: exhaustively where few, else a path through single units."""
+        units = single_units(state)
+        bound: Choice = yield from by_units(self.algebra, units, self.split)
+        if self.charge_all:
+            return bound
+        capped: Choice | None = yield from self._each_block_full(state)
+        exact: Choice | None = yield from self._exhaustive(state)
+        found = [choice for choice in (bound, capped, exact) if choice is not None]
+        if isinstance(self.algebra, Scalars):
+            return min(reversed(found), key=lambda choice: choice.loss)
+        best = self.algebra.best(choice.loss for choice in found)
+        shown = exact or bound
+        return Choice(best, shown.branches, exact is None)
+
+    def _each_block_full(self, state: State) -> Walk:
+        """At most so many blocks are hit, each as if all units hit it."""
+        found = all_leaves(state)
+        if any(leaf.kind is Kind.USER for leaf in found):
+            return None
+        ends = sum(len(leaf.tags) * count for leaf, count in found.items())
+        hits = ends * copies_of_a_row(self.partition)
+        full: list[tuple[State, Loss]] = yield from self._losses(state, _same)
+        sizes = self.sizes
+        once = full
+        mixed = len({leaf.sign for leaf in found if leaf.kind is Kind.SINGLE}) > 1
+        if mixed or any(leaf.kind is Kind.PAIR for leaf in found):
+            # A replaced row, or one removed and one added, may cost less than one end alone.
+            once = yield from self._losses(state, _one_end)
+            parts = [
+                self.algebra.chain([(a[1], 1), (b[1], 1)]) for a, b in zip(full, once, strict=True)
+            ]
+        else:
+            parts = [loss for _, loss in full]
+        rule = numbers(lambda losses: allocate.largest(losses, sizes, hits))
+        loss, chosen = self._apply(rule, parts, parts)
+        branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
+        return Choice(loss, branches, True)
+
+    def _exhaustive(self, state: State) -> Walk:
+        """Every way of assigning every end to blocks; None if there are too many."""
+        units = list(islice(occurrences(state), 9))
+        if len(units) > 8 or any(leaf.kind is Kind.USER for leaf in units):
+            return None
+        ends = sum(len(leaf.tags) for leaf in units)
+        copies = copies_of_a_row(self.partition)
+        sizes = self.sizes
+        instances = [index for index, n in enumerate(sizes) for _ in range(min(n, ends * copies))]
+        if len(instances) > 12:
+            return None
+        options: list[list[tuple[Leaf | None, ...]]] = []
+        total = 1
+        for leaf in units:
+            ways = placements(self.partition, leaf, instances, WAYS)
+            total *= max(1, len(ways))
+            if not ways or total > WAYS:
+                return None
+            options.append(ways)
+        losses: dict[tuple[int, tuple[Leaf | None, ...]], tuple[State, Loss]] = {}
+        found: list[Choice] = []
+        worst: Choice | None = None
+        for ways_taken in product(*options):
+            branches: list[Branch] = []
+            parts: list[Loss] = []
+            for position, index in enumerate(instances):
+                here = tuple(way[position] for way in ways_taken)
+                if not any(here):
+                    continue
+                known = losses.get((index, here))
+                if known is None:
+                    block = self.blocks[index]
+                    push = self.place.depth in block.levels
+                    fitted = fit(assigned(state, iter(here), push), self.place, block, push)
+                    loss = yield (block, fitted)
+                    known = losses[(index, here)] = (fitted, loss)
+                branches.append(Branch(self.blocks[index], known[0], 1))
+                parts.append(known[1])
+            choice = Choice(self.algebra.add(parts), tuple(branches))
+            if isinstance(self.algebra, Scalars):
+                if worst is None or choice.loss > worst.loss:
+                    worst = choice
+            else:
+                found.append(choice)
+        return worst if worst is not None else worst_of(self.algebra, found)
+
+
+def _one_end(leaf: Leaf) -> Leaf:
+    return OLD_END
+
+
+def _same(leaf: Leaf) -> Leaf:
+    """The unit itself, one block further down."""
+    return leaf._replace(tags=_all(leaf), displaced=False)
+
+
+def _unknown(leaf: Leaf) -> Leaf:
+    return ANY._replace(tags=_all(leaf))
+
+
+def _all(leaf: Leaf) -> tuple[int, ...]:
+    return tuple(range(len(leaf.tags)))
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)
+
+
+def _plain(algebra: Pairs, delta: Any) -> Fraction:
+    """δ as a number that adds up: itself, or -ln(1-δ) rounded up."""
+    if not algebra.survival:
+        return Fraction(delta)
+    return log_inverse_up(delta.stay)
+
+
+def _wrapped(algebra: Pairs, number: Fraction) -> Any:
+    if not algebra.survival:
+        return number
+    return Survival(1 / exp_up(number)) if number else Survival(Fraction(1))

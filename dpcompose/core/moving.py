@@ -1,0 +1,164 @@
+"""Whole changes on their way down: along a map, and into one block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+from dpcompose.core.change import (
+    Item,
+    Kind,
+    Leaf,
+    State,
+    Traits,
+    all_leaves,
+    leaf_item,
+    state_of,
+    top_level,
+    wrap,
+)
+from dpcompose.core.fates import Fate, fates
+from dpcompose.core.problem import Cap, Filter, Flatten, Group, Limit, Map
+
+#: A joint choice of fates is listed only while there are at most this many.
+LIMIT = 4000
+
+
+def moved(state: State, made_by: Map, traits: Traits, push: bool) -> list[State] | None:
+    """Every state that a map may turn `state` into; None if there are too many to list.
+
+    `push`: statements below speak of the dataset that the map reads, so its units stay as items.
+    """
+    signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
+    how = _Along(made_by, traits, push, len(signs) > 1)
+    listed = _moved(state, how)
+    return None if listed is None else list({top_level(each): None for each in listed})
+
+
+class _Along(NamedTuple):
+    """A map that a state moves along.
+
+    `mixed`: rows are removed and added, so that a row that vanishes may make things worse, since
+    it is then not there to be joined with another to a replaced row.
+    """
+
+    made_by: Map
+    traits: Traits
+    push: bool
+    mixed: bool
+
+
+def _moved(state: State, how: _Along) -> list[State] | None:
+    options: list[list[tuple[tuple[Item, int], ...]]] = []
+    total = 1
+    for item, count in state:
+        ways = _item_moved(item, how)
+        if ways is None:
+            return None
+        if len(ways) == 1:
+            options.append([tuple((inner, n * count) for inner, n in ways[0])])
+            continue
+        size = 1
+        for i in range(count):
+            size = size * (len(ways) + i) // (i + 1)
+            if size * total > LIMIT:
+                return None
+        total *= size
+        options.append(
+            [
+                tuple(pair for way in chosen for pair in way)
+                for chosen in combinations_with_replacement(ways, count)
+            ]
+        )
+    joint: list[tuple[tuple[Item, int], ...]] = [()]
+    for choices in options:
+        joint = [before + choice for before in joint for choice in choices]
+    return list({state_of(each): None for each in joint})
+
+
+def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] | None:
+    if item.below:
+        inner = _moved(item.below, how)
+        if inner is None:
+            return None
+        return [((wrap(item.leaf, each), 1),) if each else () for each in inner]
+    listed = fates(how.made_by, item.leaf, how.traits)
+    if listed is None:
+        return None
+    if how.mixed and item.leaf.kind is Kind.SINGLE and isinstance(how.made_by, _MAY_DROP):
+        listed = [*listed, Fate(())]
+    ways: list[tuple[tuple[Item, int], ...]] = []
+    for fate in listed:
+        if how.push:
+            leaf = item.leaf
+            if fate.displaces is not None:
+                leaf = leaf._replace(displaced=True, kept=(fate.displaces,))
+            below = state_of((leaf_item(unit), n) for unit, n in fate.units)
+            ways.append(((wrap(leaf, below), 1),) if below else ())
+        else:
+            ways.append(tuple((leaf_item(_retag(unit, item.leaf)), n) for unit, n in fate.units))
+    return ways
+
+
+#: Maps in which a row may leave no trace.
+_MAY_DROP = (Filter, Flatten, Group, Limit, Cap)
+
+
+def _retag(unit: Leaf, parent: Leaf) -> Leaf:
+    """The unit with tags relative to what encloses its parent."""
+    outer = parent.tags
+    return unit._replace(tags=tuple(outer[tag if len(outer) == 2 else 0] for tag in unit.tags))
+
+
+def one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
+    """The state one dataset further down, where every unit becomes one unit or vanishes.
+
+    `become` gives it with tags relative to the sides of the unit that it is given.
+    """
+    return top_level(_one_below(state, push, become))
+
+
+def _one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        if item.below:
+            inner = _one_below(item.below, push, become)
+            if inner:
+                items.append((wrap(item.leaf, inner), count))
+        else:
+            leaf = become(item.leaf)
+            if leaf is not None:
+                items.append((_placed(item.leaf, leaf, push), count))
+    return state_of(items)
+
+
+def assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
+    """The state one dataset further down, where each unit in turn becomes the next of `given`."""
+    return top_level(_assigned(state, given, push))
+
+
+def _assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        for _ in range(count):
+            if item.below:
+                inner = _assigned(item.below, given, push)
+                if inner:
+                    items.append((wrap(item.leaf, inner), 1))
+                continue
+            leaf = next(given)
+            if leaf is not None:
+                items.append((_placed(item.leaf, leaf, push), 1))
+    return state_of(items)
+
+
+def _placed(parent: Leaf, leaf: Leaf, push: bool) -> Item:
+    if push:
+        return wrap(parent, ((leaf_item(leaf), 1),))
+    return leaf_item(_retag(leaf, parent))
+
+
+def become(unit: Leaf) -> Callable[[Leaf], Leaf]:
+    """Every unit becomes `unit`."""
+    return lambda _: unit

@@ -1,0 +1,78 @@
+"""What the search for the worst change is made of: needs, branches, choices and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+from dpcompose.core.change import State, drop_level, top_level
+from dpcompose.core.layout import Place
+from dpcompose.core.loss import Algebra, Loss, Scalars
+
+Need = tuple[Place, State]
+Walk = Generator[Need, Loss, Any]
+
+
+class Branch(NamedTuple):
+    """What a change becomes in one dataset below, `copies` times (equal blocks)."""
+
+    place: Place
+    state: State
+    copies: int
+
+
+class Choice(NamedTuple):
+    """The worst thing that may happen along one map or at one partition.
+
+    `loss` is its loss; `bounded`: the loss is bounded from above by a path of single units, not
+    searched; `branches` then show one unit, of which there are `units` alike (0: of several sorts).
+    """
+
+    loss: Loss
+    branches: tuple[Branch, ...]
+    bounded: bool = False
+    units: int = 1
+
+
+class Answer(NamedTuple):
+    """The loss of a change at a place: of its own mechanisms, and of what hangs below."""
+
+    loss: Loss
+    own: tuple[Loss, ...]
+    choices: tuple[Choice, ...]
+
+
+def by_units(
+    algebra: Algebra, units: Sequence[tuple[State, int]], search: Callable[[State], Walk]
+) -> Walk:
+    """A bound for several units from the losses of each alone: a path through them."""
+    parts: list[tuple[Loss, int]] = []
+    branches: list[Branch] = []
+    for unit, count in units:
+        choice: Choice = yield from search(unit)
+        parts.append((choice.loss, count))
+        branches.extend(choice.branches)
+    alike = units[0][1] if len(units) == 1 else 0
+    return Choice(algebra.chain(parts), tuple(branches), True, alike)
+
+
+def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
+    """The worst of several possible changes."""
+    if len(found) == 1:
+        return found[0]
+    if isinstance(algebra, Scalars):
+        return max(found, key=lambda each: each.loss)
+    shown = max(found, key=lambda each: algebra.key(each.loss))
+    loss = algebra.worst(each.loss for each in found)
+    return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
+
+
+def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
+    """Forget the levels that nothing at or below `below` speaks of any more."""
+    levels = [*above.levels, above.depth] if pushed else list(above.levels)
+    if tuple(levels) == below.levels:
+        return state
+    for depth in range(len(levels) - 1, -1, -1):
+        if levels[depth] not in below.levels:
+            state = drop_level(state, depth)
+    return top_level(state)
