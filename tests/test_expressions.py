@@ -1,0 +1,270 @@
+"""Numbers and expressions: exact values, and every other notation refused with a hint."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction as F
+
+import pytest
+
+from dpcompose.core import exact_expr
+from dpcompose.core.exact_expr import ExpressionError, Meter, number_hint, parse
+
+NAMES = {"rho_total": F(293764, 114921), "state": F(1440, 4099), "_x1": F(1, 3)}
+
+
+def refused(text: str) -> ExpressionError:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, NAMES)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.1", F(1, 10)),
+        ("1e-6", F(1, 10**6)),
+        ("1E+6", F(10**6)),
+        ("1e-06", F(1, 10**6)),
+        (".5", F(1, 2)),
+        ("5.", F(5)),
+        ("0", F(0)),
+        ("0e0", F(0)),
+        ("0.10", F(1, 10)),
+        ("-1.5", F(-3, 2)),
+        ("+2", F(2)),
+        ("--2", F(2)),
+        ("1e-400", F(1, 10**400)),
+        ("1e1000", F(10**1000)),
+        ("104/4099", F(104, 4099)),
+        (" 1 / 3\n", F(1, 3)),
+        ("1 - 2 - 3", F(-4)),
+        ("12/2/3", F(2)),
+        ("1 + 2 * 3", F(7)),
+        ("(1 + 2) * 3", F(9)),
+        ("2*-3", F(-6)),
+        ("-(1+2)/-3", F(1)),
+        ("1-1e-3", F(999, 1000)),
+        ("1e-3-1", F(-999, 1000)),
+        ("_x1", F(1, 3)),
+        ("3*_x1", F(1)),
+        ("rho_total * state * 3773/4097", F(293764, 114921) * F(1440, 4099) * F(3773, 4097)),
+        ("(" * 50 + "1" + ")" * 50, F(1)),
+        ("-" * 999 + "1", F(-1)),
+    ],
+)
+def test_values(text: str, value: F) -> None:
+    assert parse(text, NAMES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint", "offset"),
+    [
+        ("", "a number is missing", "write a number", 0),
+        ("  ", "a number is missing", "write a number", 0),
+        (".inf", "infinite", "finite", 0),
+        ("-.inf", "infinite", "finite", 1),
+        ("Infinity", "infinite", "finite", 0),
+        ("1 + inf", "infinite", "finite", 4),
+        (".nan", "`.nan` is not a number", "write a number", 0),
+        ("NaN", "`NaN` is not a number", "write a number", 0),
+        ("null", "`null` is not a number", "write a number", 0),
+        ("true", "boolean", "write 1 or 0", 0),
+        ("yes", "boolean", "write 1 or 0", 0),
+        ("Off", "boolean", "write 1 or 0", 0),
+        ("010", "octal", "write 10, or 8", 0),
+        ("007", "octal", "write 7", 0),
+        ("089", "leading zero", "write 89", 0),
+        ("00.5", "leading zero", "write 0.5", 0),
+        ("1/010", "octal", "write 10, or 8", 2),
+        ("0o10", "an octal", "write 8", 0),
+        ("0x1F", "a hexadecimal", "write 31", 0),
+        ("0b101", "a binary", "write 5", 0),
+        ("0b12", "a binary", None, 0),
+        ("1:30", "base 60", "write 90", 0),
+        ("190:20:30", "base 60", "write 685230", 0),
+        ("1_000", "underscores", "write 1000", 0),
+        ("1_0.5", "underscores", "write 10.5", 0),
+        ("10%", "percentage", "write 0.1", 0),
+        ("0.5%", "percentage", "write 0.005", 0),
+        ("250%", "percentage", "write 2.5", 0),
+        ("1e-3%", "percentage", "write 1e-5", 0),
+        ("10 %", "unexpected `%`", "decimal", 3),
+        ("1,5", "comma", "write 1.5", 0),
+        ("1,000,000", "comma", "write 1000000", 0),
+        ("−1.0", "unexpected `−`", "`-`", 0),
+        ("2 × 3", "unexpected `×`", "`*`", 2),
+        ("∞", "unexpected", "finite", 0),
+        ("１", "unexpected", "0 to 9", 0),
+        ("1e-6x", "`x` cannot follow the number `1e-6`", None, 4),
+        ("1.2.3", "cannot follow", None, 3),
+        ("0x", "cannot follow", None, 1),
+        ("1e", "exponent", "1e-6", 0),
+        ("1e-", "exponent", "1e-6", 0),
+        (".", "unexpected `.`", None, 0),
+        ("$5", "unexpected `$`", None, 0),
+        ("1\x1b[2J", r"unexpected `\x1b`", None, 1),
+        ("1e99999999", "exponent 99999999 is beyond", "exponents go from", 0),
+        ("2*1e-1001", "exponent -1001 is beyond", "exponents go from", 2),
+        ("1/0", "division by zero", None, 1),
+        ("1/(2-2)", "division by zero", None, 1),
+        ("1+", "a number is missing before the end", None, 2),
+        ("*1", "a number is missing before `*`", None, 0),
+        ("()", "a number is missing before `)`", None, 1),
+        ("(1", "never closed", None, 0),
+        ("1)", "never opened", None, 1),
+        ("2 3", "an operator is missing before `3`", "one of", 2),
+        ("(2 3)", "an operator is missing before `3`", "one of", 3),
+        ("2state", "cannot follow", None, 1),
+        ("2 state", "an operator is missing", "one of", 2),
+        ("2**3", "`**` is unknown", "no powers", 1),
+        ("2^3", "unexpected `^`", "no powers", 1),
+        ("7//2", "`//` is unknown", "single", 1),
+        ("ln(2)", "function", "decimal", 0),
+        ("1 + statee", "`statee` is no known constant", "did you mean `state`?", 4),
+        ("nope", "`nope` is no known constant", "declared: `_x1`, `rho_total`, `state`", 0),
+        ("__import__('os')", "function", "decimal", 0),
+        ("(" * 51 + "1" + ")" * 51, "nested more than 50 deep", None, 50),
+        ("1" * 1001, "longer than 1000 characters", None, 0),
+        ("*".join(["1e1000"] * 10), "20000 bits", "round", 41),
+        ("/".join(["1"] + ["1e1000"] * 10), "20000 bits", "round", 43),
+    ],
+)
+def test_refusals(text: str, message: str, hint: str | None, offset: int) -> None:
+    error = refused(text)
+    assert message in error.message
+    assert error.offset == offset
+    if hint is None:
+        assert error.hint is None
+    else:
+        assert error.hint is not None
+        assert hint in error.hint
+
+
+@pytest.mark.parametrize("word", sorted(exact_expr.RESERVED))
+def test_reserved_words_are_no_constants(word: str) -> None:
+    for each in (word, word.upper(), word.capitalize()):
+        with pytest.raises(ExpressionError):
+            parse(each, {each: F(1)})
+
+
+def test_unknown_names_without_constants() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse("x", {})
+    assert caught.value.hint == "no constants are declared under `constants:`"
+
+
+def test_long_lists_of_constants_are_cut() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse("zzz", {f"c{i}": F(i) for i in range(100_000)})
+    assert caught.value.hint is not None
+    assert len(caught.value.hint) < 200
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (True, "write 1 or 0 if a number is meant"),
+        (None, "write a number"),
+        (["1"], "write one number, a fraction such as 104/4099, or an expression"),
+        ("yes", "write 1 or 0 if a number is meant"),
+        ("10%", "write 0.1"),
+        ("0.1", None),
+    ],
+)
+def test_number_hint(value: object, hint: str | None) -> None:
+    assert number_hint(value) == hint
+
+
+def test_decimals_are_exact() -> None:
+    rng = random.Random(3)
+    for _ in range(2000):
+        digits = str(rng.randrange(10 ** rng.randrange(1, 30)))
+        text = digits + rng.choice(["", ".", f".{rng.randrange(10**9):09}"])
+        text += rng.choice(["", f"e{rng.randrange(-300, 300)}", f"E+{rng.randrange(99):02}"])
+        assert parse(text, {}) == F(Decimal(text))
+        assert parse("-" + text, {}) == -F(Decimal(text))
+
+
+def random_expression(rng: random.Random, depth: int) -> str:
+    if depth == 0 or rng.random() < 0.2:
+        return str(rng.choice([rng.randrange(1, 100), "state", "_x1", "0.25", "1e-3"]))
+    left, right = (random_expression(rng, depth - 1) for _ in range(2))
+    operator = rng.choice("+-*/")
+    kind = rng.random()
+    if kind < 0.4:
+        return f"({left}{operator}{right})"
+    if kind < 0.5:
+        return f"-{left}"
+    return f"{left} {operator} {right}"
+
+
+def test_expressions_agree_with_python() -> None:
+    rng = random.Random(29)
+    names = {"F": F, **NAMES}
+    for _ in range(500):
+        text = random_expression(rng, 4)
+        python = "".join(
+            f"F('{part}')" if part[0].isdigit() else part for part in exact_tokens(text)
+        )
+        try:
+            expected = eval(python, {"__builtins__": {}}, names)
+        except ZeroDivisionError:
+            assert "division by zero" in refused(text).message
+        else:
+            assert parse(text, NAMES) == expected
+
+
+def exact_tokens(text: str) -> list[str]:
+    return re.findall(r"[0-9][0-9.]*(?:e-[0-9]+)?|[a-z_0-9]+|\S", text)
+
+
+def test_random_texts_are_parsed_or_refused() -> None:
+    rng = random.Random(31)
+    pieces = [*"0123456789.eE+-*/()_:,%x \t\n~^&\x00é−", "state", "_x1", "inf", "1e", "0x", "**"]
+    for _ in range(20_000):
+        text = "".join(rng.choices(pieces, k=rng.randrange(12)))
+        try:
+            assert isinstance(parse(text, NAMES), F)
+        except ExpressionError as error:
+            assert 0 <= error.offset <= len(text)
+            assert error.message.isprintable()
+            assert error.hint is None or error.hint.isprintable()
+
+
+@pytest.mark.parametrize(
+    "text", ["1e99999999", "1e-99999999", "1e" + "9" * 900, "9" * 1000, "1:1" * 300, "-(" * 450]
+)
+def test_no_text_takes_long(text: str) -> None:
+    started = time.monotonic()
+    for _ in range(100):
+        with suppress(ExpressionError):
+            parse(text, {})
+    assert time.monotonic() - started < 5
+
+
+def test_a_meter_bounds_the_work_of_all_expressions() -> None:
+    names = {"a": F(2**19_000 + 1, 3**11_000)}
+    text = "+".join(["a"] * 500)
+    meter = Meter(Meter().work // 10)
+    started = time.monotonic()
+    with pytest.raises(ExpressionError, match="too much work"):
+        for _ in range(10_000):
+            parse(text, names, meter)
+    assert time.monotonic() - started < 10
+    parse("0.1", {}, meter)  # plain numbers are free
+
+
+def test_a_meter_bounds_the_search_for_constants() -> None:
+    names = {f"constant_{i}": F(i) for i in range(500)}
+    meter = Meter(hints=3)
+    hints = []
+    for _ in range(5):
+        with pytest.raises(ExpressionError) as caught:
+            parse("constant_x", names, meter)
+        hints.append("did you mean" in (caught.value.hint or ""))
+    assert hints == [True, True, True, False, False]
