@@ -186,14 +186,14 @@ def _compatible(setting: _Setting, partition: Partition) -> None:
             return
         if kind is PartitionKind.POSITION:
             raise Refused("an added row shifts the positions of all rows after it")
-        raise Refused(f"one row may be in several blocks of {partition.name}")
+        raise Refused(f"one row may be in several blocks of `{partition.name}`")
     if relation.kind is RelationKind.BOUNDED:
         if kind is PartitionKind.POSITION:
             return
         if kind is PartitionKind.KEY and partition.column in relation.keeps:
             return
         raise Refused(
-            f"the partition {partition.name} is not compatible with bounded neighbours: "
+            f"the partition `{partition.name}` is not compatible with bounded neighbours: "
             "a replaced row can leave one block and enter another"
         )
     raise Refused(f"blocks are not known to be compatible with {relation} neighbours")
@@ -245,7 +245,7 @@ def _best_common(setting: _Setting) -> Loss:
     partition, blocks = setting.only_partition()
     _one_step(setting)
     _compatible(setting, partition)
-    _stated(setting, 1, f"the whole table {setting.top.dataset.name}")
+    _stated(setting, 1, f"the whole table `{setting.top.dataset.name}`")
     both = setting.goal.relation.kind is RelationKind.BOUNDED
     losses = _block_losses(setting, blocks, both)
     return _from_book(setting, BEST_COMMON[setting.notion], losses)
@@ -258,7 +258,7 @@ def _two_largest(setting: _Setting) -> Loss:
         raise Refused(f"it is about bounded neighbours, not {setting.goal.relation} ones")
     if partition.kind is not PartitionKind.VALUE or partition.size < 2:
         raise Refused("it needs two or more disjoint blocks by value")
-    _stated(setting, 1, f"the whole table {setting.top.dataset.name}")
+    _stated(setting, 1, f"the whole table `{setting.top.dataset.name}`")
     losses = _block_losses(setting, blocks, both=False)
     if isinstance(setting.solution.algebra, Pairs):
         return _two_largest_pairs(losses)

@@ -21,6 +21,7 @@ from dpcompose.core.loss import Loss, Pairs
 from dpcompose.core.naming import GENERAL, GROUP, _numbered, quantity_of
 from dpcompose.core.problem import Problem
 from dpcompose.core.relation import RelationKind
+from dpcompose.core.theorem import BOOK
 
 #: So many mechanisms are written out; the others are one step together.
 MOST = 200
@@ -112,6 +113,9 @@ def _cost_theorem(
 ) -> str | None:
     """The theorem by which a statement covers the change that a mechanism feels."""
     statement = used[0].statement
+    conversion = f"{statement.guarantee.notion}-to-{solution.notion}"
+    if conversion in BOOK:
+        return conversion
     if statement.up:
         added = any(
             inner.leaf.kind is not Kind.PAIR
