@@ -1,0 +1,176 @@
+"""Faults of a spec, gathered in any order and listed by position.
+
+Whoever finds a fault names a path, never a line. Spans and the nearest legal names cost time, so
+they are worked out only for the faults that are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from dpcompose.errors import Diagnostic, InvalidSpec, Path, Span, nearest, quoted
+from dpcompose.source import MAX_FAULTS, Source
+
+#: The codes of what is wrong with a spec that is well-formed YAML.
+SPEC_CODES = {
+    "DPC101": "A key is unknown.",
+    "DPC102": "A key is missing.",
+    "DPC103": "A value is of the wrong type or form.",
+    "DPC104": "A value is none of the legal ones.",
+    "DPC105": "A key does not belong here, or contradicts another one.",
+    "DPC106": "A whole number is out of range, or is not written as one.",
+    "DPC107": "The version of the spec language is unknown.",
+    "DPC108": "Something that needs entries is empty.",
+    "DPC109": "A name cannot be used as one.",
+    "DPC110": "A parameter is not a number that can be evaluated.",
+    "DPC111": "A parameter is negative.",
+    "DPC112": "A δ is 1 or more.",
+    "DPC113": "A constant is used before it is defined.",
+    "DPC120": "A name is used twice.",
+    "DPC121": "A dataset is unknown.",
+    "DPC122": "A block is unknown.",
+    "DPC123": "A partition is used where a dataset is due.",
+    "DPC124": "Something is defined by itself.",
+    "DPC125": "A dataset that is no partition is used as one.",
+    "DPC126": "A parameter by block has no value for some block.",
+    "DPC127": "A parameter by block is given where there is one dataset.",
+    "DPC128": "A guarantee is stated on a dataset that its mechanism does not depend on.",
+    "DPC129": "A neighbouring relation is unknown, or cannot be used here.",
+    "DPC130": "A mechanism is unknown.",
+    "DPC140": "Tables of one public size have no neighbours of this kind (Example III.4).",
+    "DPC141": "A partition by position is one of rows without positions.",
+    "DPC142": "A cap, or a bound per privacy unit, stands where there is no unit.",
+    "DPC143": "Edges or nodes are taken of something that is no graph.",
+    "DPC144": "A graph is read as if it were a table.",
+    "DPC145": "A value is read as if it were a table.",
+    "DPC146": "A relation between graphs is used where there is no graph.",
+    "DPC147": "The relation `user` is used where there is no privacy unit.",
+    "DPC148": "A relation between tables is used where there are no rows.",
+    "DPC149": "The relation `euclidean` is used where there is no value.",
+    "DPC150": "A guarantee per unit of distance is stated in a notion other than `pure`.",
+    "DPC151": "A guarantee for a declared relation is stated below the root.",
+    "DPC152": "`keeps` is given for a relation that replaces nothing.",
+    "DPC190": "A part of the spec language is not supported yet.",
+    "DPC191": "A spec multiplies to more datasets than the limit.",
+}
+
+_MOST_KEPT = 10 * MAX_FAULTS
+_NAMES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault at `path` (`key`: at the key there, not at its value).
+
+    `wrong` and `legal`: a name that is not legal, and those that are; the hint then offers the
+    nearest one and the list. `offset`: where in the text of the scalar the fault begins.
+    """
+
+    code: str
+    path: Path
+    message: str
+    hint: str | None = None
+    key: bool = False
+    wrong: str | None = None
+    legal: Collection[str | int] = ()
+    offset: int | None = None
+
+
+class Faults:
+    """Collects the faults of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._kept: list[Fault] = []
+        self._dropped = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._kept)
+
+    def add(
+        self,
+        code: str,
+        path: Path,
+        message: str,
+        hint: str | None = None,
+        *,
+        key: bool = False,
+        wrong: str | None = None,
+        legal: Collection[str | int] = (),
+        offset: int | None = None,
+    ) -> None:
+        """Record a fault; the arguments are the fields of `Fault`."""
+        if len(self._kept) >= _MOST_KEPT:
+            self._dropped += 1
+            return
+        self._kept.append(Fault(code, path, message, hint, key, wrong, legal, offset))
+
+    def raise_if_any(self) -> None:
+        """Raise InvalidSpec with every fault found, if there is one."""
+        if not self._kept:
+            return
+        placed = sorted(
+            ((self._span(fault), fault) for fault in self._kept),
+            key=lambda pair: (pair[0].line, pair[0].column),
+        )
+        listed = [_diagnostic(fault, span) for span, fault in placed[:MAX_FAULTS]]
+        unlisted = self._dropped + len(self._kept) - len(listed)
+        if unlisted:
+            listed.append(Diagnostic("DPC017", f"{unlisted} more faults are not listed", None))
+        raise InvalidSpec(listed, self._source.name, self._source.lines)
+
+    def _span(self, fault: Fault) -> Span:
+        span = self._source.span(fault.path, fault.key)
+        if fault.offset is None or span.line != span.end_line:
+            return span
+        text = self._text(fault.path)
+        # Between quotation marks the text starts one further; with escapes nothing is certain.
+        quotes = span.end_column - span.column - len(text)
+        if quotes not in {0, 2} or fault.offset >= len(text):
+            return span
+        column = span.column + quotes // 2 + fault.offset
+        return Span(span.line, column, span.line, span.end_column - quotes // 2)
+
+    def _text(self, path: Path) -> str:
+        tree = self._source.value
+        for step in path:
+            if isinstance(tree, dict) and isinstance(step, str):
+                tree = tree.get(step)
+            elif isinstance(tree, list) and isinstance(step, int):
+                tree = tree[step]
+        return tree if isinstance(tree, str) else ""
+
+
+def _diagnostic(fault: Fault, span: Span) -> Diagnostic:
+    hint = fault.hint
+    if fault.wrong is not None:
+        offer = _offer(fault.wrong, fault.legal)
+        hint = offer if hint is None else f"{offer}; {hint}" if offer else hint
+    return Diagnostic(fault.code, fault.message, span, hint)
+
+
+def _offer(wrong: str, legal: Collection[str | int]) -> str | None:
+    """`did you mean …?` and the legal names, as far as there are any."""
+    if not legal:
+        return None
+    # A reference with a block is compared as written; the candidates then hold blocks too.
+    best = nearest(wrong, map(str, islice(legal, 100_000)))
+    names = listing(legal)
+    return (
+        f"possible: {names}" if best is None else f"did you mean {quoted(best)}? possible: {names}"
+    )
+
+
+def listing(names: Iterable[str | int], shown: int = _NAMES_SHOWN) -> str:
+    """The first names between backquotes, and how many more there are."""
+    first = [quoted(str(name)) for name in islice(names, shown)]
+    text = ", ".join(first)
+    more = len(names) - len(first) if isinstance(names, Collection) else 0
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 block`, `2 blocks`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,10 @@
+"""The file format: types and ranges only. What a spec means is worked out in `resolve`.
+
+The only home of pydantic.
+"""
+
+from dpcompose.spec.model import Spec
+from dpcompose.spec.reading import Reading, read
+from dpcompose.spec.schema import json_schema
+
+__all__ = ["Reading", "Spec", "json_schema", "read"]

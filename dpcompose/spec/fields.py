@@ -1,0 +1,118 @@
+"""What fields of a spec hold: names, whole numbers, exact numbers and parameters.
+
+A scalar keeps its source text, so that a number stays exact.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from dpcompose.core.exact_expr import ExpressionError, number_hint, parse
+from dpcompose.source import Number
+
+#: The largest whole number in a spec.
+MAX_WHOLE = 10**9
+
+_T = TypeVar("_T")
+_WHOLE = re.compile("[1-9][0-9]*")
+
+
+def expected(what: str, hint: str | None = None, code: str = "DPC103") -> PydanticCustomError:
+    """The error for a value that is not `what`."""
+    return PydanticCustomError("expected", "{what}", {"what": what, "hint": hint, "code": code})
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, Number) and _WHOLE.fullmatch(value) and len(value) <= 10:
+        number = int(value)
+        if number <= MAX_WHOLE:
+            return number
+    raise expected(f"a whole number from 1 to {MAX_WHOLE}", _whole_meant(value), "DPC106")
+
+
+def _whole_meant(value: object) -> str | None:
+    """What to write instead, where a legal whole number was meant."""
+    if not isinstance(value, str) or len(value) > 20:
+        return None
+    text = value.replace("_", "")
+    try:
+        meant = parse(text, {})
+    except ExpressionError:
+        digits = text.lstrip("0")
+        meant = Fraction(int(digits) if digits.isdecimal() else 0)
+    fine = meant.denominator == 1 and 1 <= meant <= MAX_WHOLE
+    return f"write `{meant}`, in digits and without quotation marks" if fine else None
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise expected("a number or an expression", number_hint(value))
+
+
+def _not_null(value: object) -> object:
+    if value is None:
+        raise PydanticCustomError("no_value", "no value")
+    return value
+
+
+def _number_schema(**limits: float) -> dict[str, Any]:
+    # An expression: numbers and constants, joined by + - * / and brackets.
+    expression = {"type": "string", "pattern": r"^[-+*/().\s\w]*[\w.)][-+*/().\s\w]*$"}
+    return {"anyOf": [{"type": "number", "minimum": 0, **limits}, expression]}
+
+
+_NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number"]}
+_REFERENCE_SCHEMA: dict[str, Any] = {**_NAME_SCHEMA, "pattern": r"^[^.]+(\..+)?$"}
+_WHOLE_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MAX_WHOLE}
+
+#: A name: any text; a number counts as its text.
+Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
+#: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
+Reference = Annotated[str, WithJsonSchema(_REFERENCE_SCHEMA)]
+#: A whole number from 1 to MAX_WHOLE, written in digits.
+Whole = Annotated[int, PlainValidator(_whole), WithJsonSchema(_WHOLE_SCHEMA)]
+#: The source text of an exact number or expression.
+Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema(_number_schema())]
+#: The same, for a number below 1.
+Probability = Annotated[
+    str, PlainValidator(_scalar), WithJsonSchema(_number_schema(exclusiveMaximum=1))
+]
+#: A key that may be left out, but not left without a value.
+Optional = Annotated[_T | None, BeforeValidator(_not_null)]
+
+
+def _parameter_tag(value: object) -> str:
+    return "<by block>" if isinstance(value, dict) else "<number>"
+
+
+#: A parameter of a mechanism: one number for all blocks, or one for each.
+Parameter = Annotated[
+    Annotated[Scalar, Tag("<number>")] | Annotated[dict[str, Scalar], Tag("<by block>")],
+    Discriminator(_parameter_tag),
+]
+#: The same, for numbers below 1.
+ProbabilityParameter = Annotated[
+    Annotated[Probability, Tag("<number>")] | Annotated[dict[str, Probability], Tag("<by block>")],
+    Discriminator(_parameter_tag),
+]
+
+
+class Model(BaseModel):
+    """A mapping with a fixed set of keys; `what` is what messages call it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    what: ClassVar[str] = "a mapping"

@@ -1,0 +1,108 @@
+"""A whole spec as it is written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainValidator, WithJsonSchema
+
+from dpcompose.source import Number
+from dpcompose.spec.datasets import (
+    PARTITION_KINDS,
+    Dataset,
+    Graph,
+    Mapped,
+    Split,
+    Table,
+)
+from dpcompose.spec.fields import Model, Name, Optional, Scalar, expected
+from dpcompose.spec.maps import MAP_KINDS, Sensitivity
+from dpcompose.spec.mechanisms import (
+    Approx,
+    ApproxBudget,
+    ApproxMechanism,
+    Budget,
+    Declared,
+    Gdp,
+    GdpBudget,
+    GdpMechanism,
+    LongRelation,
+    Mechanism,
+    PostProcessing,
+    Protect,
+    Protected,
+    Pure,
+    PureBudget,
+    PureMechanism,
+    SeveralMechanism,
+    Zcdp,
+    ZcdpBudget,
+    ZcdpMechanism,
+)
+
+
+def _version(value: object) -> int:
+    if isinstance(value, Number) and value == "1":
+        return 1
+    raise expected("`1`, the only version of the spec language", "write `dpcompose: 1`", "DPC107")
+
+
+class Spec(Model):
+    """What is computed from sensitive data, and what it must protect."""
+
+    what = "a spec"
+    dpcompose: Annotated[int, PlainValidator(_version), WithJsonSchema({"const": 1})] = Field(
+        description="The version of the spec language: 1."
+    )
+    title: Name = Field(default="", description="What the release is.")
+    protect: Protect = Field(
+        description="The neighbouring relation of the final guarantee: "
+        "`unbounded`, `bounded`, `user`, `edge`, `node`, `node-rewired`, `free-lunch`, "
+        "or one declared under `relations`."
+    )
+    adaptivity: Literal["adaptive", "independent"] = Field(
+        default="adaptive", description="Whether a mechanism may use earlier outputs."
+    )
+    roots: Optional[Literal["disjoint"]] = Field(
+        default=None, description="`disjoint`: nobody is in two roots."
+    )
+    relations: dict[str, Declared] = Field(default={}, description="Relations of your own.")
+    constants: dict[str, Scalar] = Field(default={}, description="Numbers for use in expressions.")
+    datasets: dict[str, Dataset] = Field(
+        description="Roots hold sensitive data; the others are made from them.",
+        json_schema_extra={"minProperties": 1, "propertyNames": {"pattern": "^[^.]+$"}},
+    )
+    mechanisms: list[Mechanism] = Field(
+        description="What is released.", json_schema_extra={"minItems": 1}
+    )
+    budget: Optional[Budget] = Field(default=None, description="What `check` compares with.")
+
+
+#: The model that each tag of a union stands for.
+TAGS: dict[str, type[Model]] = {
+    "<long relation>": LongRelation,
+    "<protected>": Protected,
+    "<sensitivity>": Sensitivity,
+    **{f"<{kind}>": model for kind, model in MAP_KINDS.items()},
+    **{f"<by {kind}>": model for kind, model in PARTITION_KINDS.items()},
+    "<table>": Table,
+    "<graph>": Graph,
+    "<mapped>": Mapped,
+    "<split>": Split,
+    "<pure>": Pure,
+    "<approx>": Approx,
+    "<zcdp>": Zcdp,
+    "<gdp>": Gdp,
+    "<pure mechanism>": PureMechanism,
+    "<approx mechanism>": ApproxMechanism,
+    "<zcdp mechanism>": ZcdpMechanism,
+    "<gdp mechanism>": GdpMechanism,
+    "<several>": SeveralMechanism,
+    "<post-processing>": PostProcessing,
+    "<pure budget>": PureBudget,
+    "<approx budget>": ApproxBudget,
+    "<zcdp budget>": ZcdpBudget,
+    "<gdp budget>": GdpBudget,
+}
+#: Tags of the members that are no models.
+PLAIN_TAGS = frozenset({"<number>", "<by block>", "<relation>", "<names>", "<count>"})

@@ -1,0 +1,82 @@
+"""From a plain tree to a spec, with the faults of all its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from dpcompose.errors import Path
+from dpcompose.faults import Faults
+from dpcompose.source import Number, Source
+from dpcompose.spec.faults import report, shown
+from dpcompose.spec.model import Spec
+
+#: What stands for a top-level key that is missing or faulty.
+_STAND_INS: dict[str, Any] = {
+    "dpcompose": Number("1"),
+    "protect": "free-lunch",
+    "datasets": {},
+    "mechanisms": [],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A spec, as far as it could be read.
+
+    `broken`: the places left out because of faults that are reported already: top-level keys, and
+    single datasets, mechanisms, relations and constants. `positions` are the places in the file of
+    the mechanisms in `spec`.
+    """
+
+    spec: Spec
+    broken: frozenset[Path]
+    positions: range | list[int]
+
+
+def read(source: Source, faults: Faults) -> Reading | None:
+    """The spec in `source`; adds everything that is not of the right form to `faults`.
+
+    What is faulty is left out, so that the rest can be looked at as well. None if nothing is left.
+    """
+    tree = source.value
+    if not isinstance(tree, dict):
+        hint = "it starts with `dpcompose: 1`"
+        faults.add("DPC103", (), f"a spec is a mapping, not {shown(tree)}", hint)
+        return None
+    try:
+        spec = Spec.model_validate(tree)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        places = report(found, faults)
+        return _rest(tree, {_part(place) for place in places})
+    return Reading(spec, frozenset(), range(len(spec.mechanisms)))
+
+
+def _part(place: Path) -> Path:
+    """The part of a spec that is left out when something at `place` is wrong."""
+    return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
+
+
+def _rest(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
+    broken = frozenset(broken)
+    rest = dict(tree)
+    for place in broken:
+        if len(place) == 1:
+            rest.pop(str(place[0]), None)
+    for key in ("datasets", "relations", "constants"):
+        if isinstance(rest.get(key), dict):
+            rest[key] = {k: v for k, v in rest[key].items() if (key, k) not in broken}
+    positions: range | list[int] = range(0)
+    if "mechanisms" in rest:
+        positions = [i for i in range(len(tree["mechanisms"])) if ("mechanisms", i) not in broken]
+        rest["mechanisms"] = [tree["mechanisms"][i] for i in positions]
+    for key, stand_in in _STAND_INS.items():
+        rest.setdefault(key, stand_in)
+    try:
+        return Reading(Spec.model_validate(rest), broken, positions)
+    except ValidationError:  # a fault that is not where it is reported
+        return None

@@ -1,0 +1,42 @@
+"""The JSON Schema of the spec language, for editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcompose.spec.maps import MAP_KINDS
+from dpcompose.spec.model import Spec
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a spec."""
+    schema: dict[str, Any] = _tidied(Spec.model_json_schema())
+    mapped = schema["$defs"]["Mapped"]["properties"]["map"]
+    alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
+    forms = [{"enum": alone, "title": "kind"}, *mapped.pop("oneOf")]
+    mapped["anyOf"] = forms
+    return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
+
+
+def _required(model: Any) -> set[str]:
+    return {name for name, field in model.model_fields.items() if field.is_required()}
+
+
+def _tidied(node: Any) -> Any:
+    """Without the nulls that stand for keys left out."""
+    if isinstance(node, list):
+        return [_tidied(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    tidy = {key: _tidied(value) for key, value in node.items()}
+    if tidy.get("default", ...) is None:
+        del tidy["default"]
+    options = tidy.get("anyOf")
+    if isinstance(options, list) and {"type": "null"} in options:
+        options.remove({"type": "null"})
+        if len(options) == 1:
+            del tidy["anyOf"]
+            tidy = options[0] | tidy
+    return tidy
