@@ -1,0 +1,196 @@
+"""From a source to a problem: names bound, defaults filled in, meanings checked.
+
+`resolve` reports every fault of a spec at once.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.problem import Goal, Path, Problem
+from dpcompose.core.relation import Relation
+from dpcompose.errors import quoted
+from dpcompose.faults import Faults
+from dpcompose.report import Limit
+from dpcompose.resolve.blocks import Builder
+from dpcompose.resolve.datasets import Datasets, RootPlace
+from dpcompose.resolve.forest import Names
+from dpcompose.resolve.maps import Maps
+from dpcompose.resolve.mechanisms import Mechanisms
+from dpcompose.resolve.numbers import Numbers
+from dpcompose.resolve.post_processing import check_post_processing
+from dpcompose.resolve.relations import Meaningless, Relations, Where, meaningless
+from dpcompose.source import Source
+from dpcompose.spec.mechanisms import Budget as WrittenBudget
+from dpcompose.spec.reading import Reading, read
+
+__all__ = ["Budget", "Resolved", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a result may cost at most: ε, (ε, δ), ρ or μ, the others None.
+
+    `path` is its place in the spec.
+    """
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    mu: Fraction | None = None
+    path: Path = ("budget",)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, Fraction], ...]:
+        """The parameters given, by name."""
+        given = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
+        return tuple((name, value) for name, value in given.items() if value is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A spec with its meaning.
+
+    `title` is empty where the spec has none. `source` gives the place in the file of every path.
+    """
+
+    problem: Problem
+    title: str
+    budget: Budget | None
+    source: Source
+
+    @property
+    def limit(self) -> Limit | None:
+        """The budget as a report has it."""
+        return None if self.budget is None else Limit(self.budget.parameters)
+
+
+def resolve(source: Source) -> Resolved:
+    """The meaning of the spec in `source`.
+
+    Raises InvalidSpec with every fault that was found, in the order of their positions.
+    """
+    faults = Faults(source)
+    with _no_garbage_collection():
+        reading = read(source, faults)
+        resolved = None if reading is None else _Resolver(source, reading, faults).resolve()
+    faults.raise_if_any()
+    assert resolved is not None
+    return resolved
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Collecting while many objects are made walks them over and over, and finds nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Resolver:
+    """Resolves one spec, as far as it could be read."""
+
+    def __init__(self, source: Source, reading: Reading, faults: Faults) -> None:
+        self._source = source
+        self._spec = reading.spec
+        self._broken = reading.broken
+        self._positions = reading.positions
+        self._faults = faults
+
+    def resolve(self) -> Resolved | None:
+        """The result, or None where something is wrong; that is then reported."""
+        spec, faults, broken = self._spec, self._faults, self._broken
+        numbers = Numbers(spec.constants, self._broken_in("constants"), faults)
+        relations = Relations(spec.relations, broken, faults)
+        budget = self._budget(spec.budget, numbers)
+        goal = None if ("protect",) in broken else relations.goal(spec.protect)
+        names = Names(self._declared(), faults)
+        datasets = Datasets(spec, names, Maps(numbers, faults), faults)
+        datasets.build()
+        self._not_empty()
+        if goal is not None and not self._protects(goal, datasets.roots):
+            goal = None
+        mechanisms = Mechanisms(names, relations, numbers, goal, faults)
+        for index, written in zip(self._positions, spec.mechanisms, strict=True):
+            mechanisms.add(index, written)
+        self._check_post_processing(mechanisms)
+        builder = Builder(faults)
+        if faults or goal is None or not builder.fits(datasets.order):
+            return None
+        problem = Problem(
+            goal=goal,
+            roots=[root.filled(builder.build(root.place)) for root in datasets.roots],
+            adaptive=spec.adaptivity == "adaptive",
+            roots_disjoint=spec.roots == "disjoint",
+            post_processing=tuple(mechanisms.post_processing),
+        )
+        return Resolved(problem, spec.title, budget, self._source)
+
+    def _broken_in(self, key: str) -> set[str]:
+        return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}
+
+    def _declared(self) -> Collection[str] | None:
+        """The names of all datasets in the file; None if what should hold them does not."""
+        tree = self._source.value
+        datasets = tree.get("datasets") if isinstance(tree, dict) else None
+        return datasets.keys() if isinstance(datasets, dict) and datasets else None
+
+    def _not_empty(self) -> None:
+        if not self._spec.datasets and not self._broken_below("datasets"):
+            hint = "name at least the table of sensitive rows: `people: {}`"
+            self._faults.add("DPC108", ("datasets",), "there are no datasets", hint, key=True)
+        if not self._spec.mechanisms and not self._broken_below("mechanisms"):
+            hint = "say what is released: `{name: count, reads: people, notion: pure, epsilon: 1}`"
+            self._faults.add("DPC108", ("mechanisms",), "there are no mechanisms", hint, key=True)
+
+    def _broken_below(self, key: str) -> bool:
+        return any(path[0] == key for path in self._broken)
+
+    # goal and budget
+
+    def _protects(self, goal: Goal, roots: list[RootPlace]) -> bool:
+        """Whether the relation to protect has a meaning; if not, that is reported."""
+        found = [self._on_root(goal.relation, root) for root in roots]
+        silent = next((each for each in found if each and each[1].code == "DPC140"), None)
+        complete = not self._broken_below("datasets")
+        why = silent or (found[0] if found and all(found) and complete else None)
+        if why is None:
+            return True
+        name, reason = why
+        relation = quoted(str(goal.relation))
+        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
+        self._faults.add(reason.code, ("protect",), message, reason.hint)
+        return False
+
+    def _on_root(self, relation: Relation, root: RootPlace) -> tuple[str, Meaningless] | None:
+        place = root.place
+        why = meaningless(relation, Where(place.name, place.facts, None))
+        return None if why is None else (place.name, why)
+
+    def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
+        if written is None:
+            return None
+        found: dict[str, Fraction | None] = {
+            name: numbers.parameter(text, ("budget", name), below_one=name == "delta")
+            for name, text in written
+        }
+        return Budget(found.get("epsilon"), found.get("delta"), found.get("rho"), found.get("mu"))
+
+    # post-processing
+
+    def _check_post_processing(self, mechanisms: Mechanisms) -> None:
+        tree = self._source.value
+        written = tree.get("mechanisms") if isinstance(tree, dict) else None
+        if not mechanisms.post_processing or not isinstance(written, list):
+            return
+        names = (each.get("name") for each in written if isinstance(each, dict))
+        known = dict.fromkeys(name for name in names if isinstance(name, str))
+        check_post_processing(mechanisms.post_processing, known, self._faults)

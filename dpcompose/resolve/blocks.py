@@ -1,0 +1,225 @@
+"""From the forest to a problem: equal blocks together in classes, each with its own content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+from dpcompose.core.problem import BlockClass, Dataset, Mechanism, Partition, PartitionKind
+from dpcompose.faults import Faults
+from dpcompose.resolve.forest import Place, Split
+from dpcompose.resolve.statements import Block, Varied
+from dpcompose.spec.datasets import ByKey, ByKinds, ByMembership
+
+#: The most datasets and mechanisms of a problem, block classes written out.
+MOST = 1_000_000
+
+
+class Rest(Sequence[int]):
+    """The numbers of a range without some; takes the room of those left out."""
+
+    __slots__ = ("_out", "_range")
+
+    def __init__(self, numbers: range, out: Sequence[int]) -> None:
+        """`out`: the numbers left out, sorted."""
+        self._range = numbers
+        self._out = tuple(out)
+
+    def __len__(self) -> int:
+        return len(self._range) - len(self._out)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        # The number is `at` plus the count of those left out below it.
+        low, high = 0, len(self._out)
+        while low < high:
+            middle = (low + high) // 2
+            if self._out[middle] - middle <= at:
+                low = middle + 1
+            else:
+                high = middle
+        return at + low
+
+    def __iter__(self) -> Iterator[int]:
+        start = 0
+        for out in (*self._out, len(self._range)):
+            yield from range(start, out)
+            start = out + 1
+
+
+class Class(NamedTuple):
+    """Blocks with the same content: any one of them, all their names, its own place if any."""
+
+    block: Block
+    names: Sequence[Block]
+    named: Place | None
+
+
+def classes(split: Split) -> list[Class]:
+    """The blocks of a partition, equal ones together, in the order of their first.
+
+    Blocks are equal if nothing is read or made of one of them alone, and all mechanisms with a
+    parameter for each block have the same ones. The blocks of kinds are kept apart.
+    """
+    single = {
+        block: place for block, place in split.named.items() if place.mechanisms or place.children
+    }
+    names = split.blocks.names
+    if split.kind is PartitionKind.KINDS:
+        return [Class(block, (block,), single.get(block)) for block in names]
+    if not split.varied:
+        return _around(names, single)
+    parameters = [each for varied in split.varied for each in varied.parameters]
+    groups: dict[tuple[int, ...], list[Block]] = {}
+    found: list[tuple[list[Block], Place | None]] = []
+    for block in names:
+        if block in single:
+            found.append(([block], single[block]))
+            continue
+        values = [each[block] for each in parameters]
+        # Numerators and denominators are hashed faster than fractions.
+        key = tuple(part for value in values for part in value.as_integer_ratio())
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = []
+            found.append((group, None))
+        group.append(block)
+    return [Class(group[0], tuple(group), place) for group, place in found]
+
+
+def _around(names: Sequence[Block], single: dict[Block, Place]) -> list[Class]:
+    """The single blocks, and all the others as one class."""
+    rest: Sequence[Block]
+    if not single:
+        return [Class(names[0], names, None)]
+    if isinstance(names, range):
+        alone: list[Block] = sorted(single, key=int)
+        rest = Rest(names, [int(block) for block in alone])
+    else:
+        alone = [block for block in names if block in single]
+        rest = tuple(block for block in names if block not in single)
+    found = [Class(block, (block,), single[block]) for block in alone]
+    if rest:
+        # The single blocks before the first of the others are the first of all blocks.
+        before = next((i for i, block in enumerate(alone) if names[i] != block), len(alone))
+        found.insert(before, Class(rest[0], rest, None))
+    return found
+
+
+class Task(NamedTuple):
+    """A dataset to be filled with the content of places, in a block of their scopes."""
+
+    dataset: Dataset
+    content: tuple[tuple[Place, Block | None], ...]
+
+
+class Builder:
+    """Writes the forest out."""
+
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+        self._classes: dict[int, list[Class]] = {}
+        self._varied: dict[tuple[int, Block], Mechanism] = {}
+
+    def fits(self, order: Sequence[Place | Split]) -> bool:
+        """Whether the problem is small enough to be written out; if not, that is reported.
+
+        `order`: everything in the forest, parents first.
+        """
+        copies: dict[int, int] = {}
+        total = 0
+        for node in order:
+            parent = node.parent
+            many = 1 if parent is None else copies[id(parent)]
+            if isinstance(node, Place):
+                copies[id(node)] = many
+                total += many * (1 + len(node.mechanisms))
+            else:
+                found = self._classes[id(node)] = classes(node)
+                copies[id(node.star)] = many * len(found)
+                total += many * len(found) * (1 + len(node.star.mechanisms))
+                for place in node.named.values():
+                    copies[id(place)] = many
+                    total += many * len(place.mechanisms)
+            if total > MOST:
+                message = f"blocks with different content multiply beyond {MOST} here"
+                hint = "give blocks the same parameters, so that they are counted together"
+                self._faults.add("DPC191", node.path, message, hint, key=True)
+                return False
+        return True
+
+    def build(self, root: Place) -> Dataset:
+        """The dataset of a root, with all that is below it."""
+        top = Dataset(root.name, root.path)
+        tasks = [Task(top, ((root, None),))]
+        while tasks:
+            task = tasks.pop()
+            self._fill(task, tasks)
+        return top
+
+    def _fill(self, task: Task, tasks: list[Task]) -> None:
+        """Fill a dataset; what hangs below it is filled later."""
+        dataset, content = task
+        mechanisms = [
+            (index, mechanism if isinstance(mechanism, Mechanism) else self._on(mechanism, block))
+            for place, block in content
+            for index, mechanism in place.mechanisms
+        ]
+        children = [(child, block) for place, block in content for child in place.children]
+        if len(content) > 1:
+            mechanisms.sort(key=lambda pair: pair[0])
+            children.sort(key=lambda pair: pair[0].index)
+        dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
+        for child, block in children:
+            if isinstance(child, Place):
+                below = Dataset(child.name, child.path, child.made_by)
+                dataset.derived.append(below)
+                tasks.append(Task(below, ((child, block),)))
+            else:
+                dataset.partitions.append(self._partition(child, block, tasks))
+
+    def _on(self, mechanism: Varied, block: Block | None) -> Mechanism:
+        assert block is not None
+        key = id(mechanism), block
+        made = self._varied.get(key)
+        if made is None:
+            made = self._varied[key] = mechanism.on(block)
+        return made
+
+    def _partition(self, split: Split, block: Block | None, tasks: list[Task]) -> Partition:
+        """A partition in a block of the scope around it."""
+        found: list[BlockClass] = []
+        for each in self._classes[id(split)]:
+            name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name
+            below = Dataset(name, split.path)
+            content: tuple[tuple[Place, Block | None], ...] = ((split.star, each.block),)
+            if each.named is not None:
+                content = (*content, (each.named, block))
+            tasks.append(Task(below, content))
+            found.append(BlockClass(each.names, below))
+        written = split.written
+        return Partition(
+            name=split.name,
+            path=split.path,
+            kind=split.kind,
+            classes=found,
+            column=written.column if isinstance(written, ByKey) else None,
+            max_blocks=written.max_blocks if isinstance(written, ByMembership) else None,
+            kinds=_kinds(split, written) if isinstance(written, ByKinds) else None,
+            drops=written.drops,
+            max_blocks_per_unit=written.max_blocks_per_unit,
+            max_rows_per_block=written.max_rows_per_block,
+        )
+
+
+def _kinds(split: Split, written: ByKinds) -> dict[str, tuple[int, ...]]:
+    index = {block: i for i, block in enumerate(split.blocks.names)}
+    return {kind: tuple(index[name] for name in fed) for kind, fed in written.kinds.items()}

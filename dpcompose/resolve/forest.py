@@ -1,0 +1,219 @@
+"""The datasets of a spec as they are written: what is made from what, and what names refer to.
+
+A partition is here once, with the content that all its blocks have (`star`) and the content that
+only single blocks have (`named`), however many blocks there are. Nothing recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dpcompose.core.problem import Map, Mechanism, PartitionKind, Path
+from dpcompose.errors import quoted
+from dpcompose.faults import Faults
+from dpcompose.resolve.facts import Facts
+from dpcompose.resolve.statements import Block, Varied
+from dpcompose.spec.datasets import Partition as WrittenPartition
+
+
+class Blocks:
+    """The names of the blocks of a partition: texts, or the numbers of a range."""
+
+    __slots__ = ("_index", "names")
+
+    def __init__(self, names: range | tuple[str, ...]) -> None:
+        self.names: Sequence[Block] = names
+        self._index = None if isinstance(names, range) else dict(zip(names, names, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find(self, text: str) -> Block | None:
+        """The block that `text` names, or None."""
+        if self._index is not None:
+            return self._index.get(text)
+        # Only the usual spelling of a number, so that a block has one name.
+        if not (text.isascii() and text.isdigit()) or len(text) > 10 or text != str(int(text)):
+            return None
+        return int(text) if int(text) < len(self.names) else None
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """What can be read: a dataset, all blocks of a partition, or one block.
+
+    `scope`: the partition of which there is a copy of this place for each block, if there is one
+    (the nearest). `children` and `mechanisms` with their numbers in the spec. `enter`, `leave`:
+    the places below are those with `enter` in between.
+    """
+
+    name: str
+    path: Path
+    index: int
+    parent: Place | None
+    depth: int
+    facts: Facts
+    scope: Split | None
+    made_by: Map | None = None
+    children: list[Place | Split] = field(default_factory=list)
+    mechanisms: list[tuple[int, Mechanism | Varied]] = field(default_factory=list)
+    enter: int = 0
+    leave: int = 0
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is a root."""
+        return self.parent is None
+
+
+@dataclass(slots=True, eq=False)
+class Split:
+    """A partition; `varied` are the mechanisms with a parameter for each of its blocks."""
+
+    name: str
+    path: Path
+    index: int
+    kind: PartitionKind
+    written: WrittenPartition
+    blocks: Blocks
+    parent: Place
+    star: Place
+    named: dict[Block, Place] = field(default_factory=dict)
+    varied: list[Varied] = field(default_factory=list)
+    enter: int = 0
+    leave: int = 0
+
+    def block(self, block: Block) -> Place:
+        """The place of one block."""
+        place = self.named.get(block)
+        if place is None:
+            star, parent = self.star, self.parent
+            name = f"{self.name}.{block}"
+            place = self.named[block] = Place(
+                name, star.path, star.index, parent, star.depth, star.facts, parent.scope
+            )
+            place.enter = place.leave = self.enter  # until walked: below nothing but the partition
+        return place
+
+
+class Reference(NamedTuple):
+    """What a text refers to: a dataset, or a partition with `*`, one block, or nothing."""
+
+    node: Place | Split
+    block: Block | None = None
+    star: bool = False
+
+
+class Names:
+    """What the names of datasets refer to.
+
+    `declared`: all names that the spec declares, None if that cannot be told. Those of faulty
+    datasets are not among `nodes`, and nothing more is said of them.
+    """
+
+    def __init__(self, declared: Collection[str] | None, faults: Faults) -> None:
+        self.nodes: dict[str, Place | Split] = {}
+        self.declared = declared
+        self._faults = faults
+
+    def find(self, text: str, path: Path) -> Reference | None:
+        """What `text` refers to; None if that is nothing, which is then reported."""
+        name, dot, block = text.partition(".")
+        node = self.nodes.get(name)
+        if node is None:
+            if self.declared is not None and name not in self.declared:
+                message = f"unknown dataset {quoted(name)}"
+                self._faults.add("DPC121", path, message, wrong=name, legal=self.declared)
+            return None
+        if not dot:
+            return Reference(node)
+        if isinstance(node, Place):
+            self._no_blocks(node, block, path)
+            return None
+        if block == "*":
+            return Reference(node, star=True)
+        found = node.blocks.find(block)
+        if found is None:
+            no_block(node, block, path, self._faults)
+            return None
+        return Reference(node, found)
+
+    def place(self, text: str, path: Path) -> Place | None:
+        """What `text` reads; None if nothing, which is then reported."""
+        reference = self.find(text, path)
+        if reference is None:
+            return None
+        node = reference.node
+        if isinstance(node, Place):
+            return node
+        if reference.star:
+            return node.star
+        if reference.block is not None:
+            return node.block(reference.block)
+        message = f"{quoted(node.name)} is a partition, not a dataset"
+        hint = (
+            f"write {quoted(node.name + '.*')} for every block, "
+            f"or {quoted(node.parent.name)} for the whole"
+        )
+        self._faults.add("DPC123", path, message, hint)
+        return None
+
+    def _no_blocks(self, place: Place, block: str, path: Path) -> None:
+        message = f"{quoted(place.name)} is not a partition: it has no blocks"
+        if place.scope is None:
+            hint = f"write {quoted(place.name)} for the whole dataset"
+        elif block == "*":
+            hint = f"write {quoted(place.name)}: it stands for all its copies"
+        else:
+            hint = f"derive a dataset of its own `from: {place.scope.name}.{block}`"
+        self._faults.add("DPC125", path, message, hint)
+
+
+def no_block(split: Split, block: str, path: Path, faults: Faults, key: bool = False) -> None:
+    """Report that a partition has no block of this name."""
+    message = f"{quoted(split.name)} has no block {quoted(block)}"
+    names = split.blocks.names
+    if isinstance(names, range):
+        hint = f"its blocks are 0 to {len(names) - 1}" if len(names) > 1 else "its only block is 0"
+        faults.add("DPC122", path, message, hint, key=key)
+    else:
+        faults.add("DPC122", path, message, wrong=block, legal=names, key=key)
+
+
+def number(roots: Sequence[Place]) -> None:
+    """Set `enter` and `leave` of everything below the roots."""
+    clock = 0
+    stack: list[tuple[Place | Split, Iterator[Place | Split]]] = []
+
+    def enter(node: Place | Split) -> None:
+        nonlocal clock
+        clock += 1
+        node.enter = clock
+        below = node.children if isinstance(node, Place) else [node.star, *node.named.values()]
+        stack.append((node, iter(below)))
+
+    for root in roots:
+        enter(root)
+        while stack:
+            node, below = stack[-1]
+            child = next(below, None)
+            if child is not None:
+                enter(child)
+            else:
+                node.leave = clock + 1
+                stack.pop()
+
+
+def is_above(upper: Place | Split, place: Place) -> bool:
+    """Whether `upper` is `place` itself, or an ancestor of it."""
+    return upper is place or upper.enter <= place.enter < upper.leave
+
+
+def ancestors(place: Place) -> Iterator[str]:
+    """The names of a place and of what it is made from, nearest first."""
+    at: Place | None = place
+    while at is not None:
+        yield at.name
+        at = at.parent
