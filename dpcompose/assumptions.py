@@ -1,0 +1,214 @@
+"""What a result rests on and the tool cannot check, with the place that declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.core.layout import Edge, Place, dropping_edges
+from dpcompose.core.problem import (
+    Cap,
+    Domain,
+    Filter,
+    Flatten,
+    Limit,
+    Partition,
+    PartitionKind,
+    Path,
+    Problem,
+    Root,
+    RowMap,
+    Stable,
+    Value,
+)
+from dpcompose.core.relation import RelationKind
+from dpcompose.wording import number, plural
+
+Fact = tuple[str, Path | None]
+
+
+def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
+    """Every standing and declared assumption once, in the order of the spec."""
+    facts: list[Fact] = [
+        ("every mechanism draws fresh noise, independent of everything but its inputs", None),
+        (
+            "maps, partitions, parameters and the number of mechanisms are fixed before the first "
+            "output",
+            None,
+        ),
+    ]
+    goal = problem.goal.relation
+    if goal.keeps:
+        columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
+        facts.append((f"a replacement keeps {columns}: these columns are public", ("protect",)))
+    if goal.name is not None:
+        facts.append(
+            (
+                f"`{goal.name}` neighbours are at most {goal.distance} {goal.within} steps apart",
+                ("relations", goal.name),
+            )
+        )
+    if problem.roots_disjoint:
+        facts.append(("nobody is in two of the roots", ("roots",)))
+    for root, top in tops:
+        facts.extend(_of_root(problem, root))
+        facts.extend(_of_tree(top))
+    return list(dict.fromkeys(facts))
+
+
+def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
+    path = root.dataset.path
+    name = root.dataset.name
+    if root.domain is Domain.GRAPH:
+        yield f"the vertices of `{name}` are public", path
+        if root.max_degree is not None:
+            yield (
+                f"no vertex of `{name}` ever has more than {root.max_degree} edges",
+                (*path, "max_degree"),
+            )
+    if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
+        yield f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
+
+
+def _reads_something(top: Place) -> set[int]:
+    """The places at or below which some mechanism reads."""
+    order = [top]
+    for place in order:
+        order.extend(place.derived)
+        order.extend(block for blocks in place.blocks for block in blocks)
+    wanted: set[int] = set()
+    for place in reversed(order):
+        below = [*place.derived, *(block for blocks in place.blocks for block in blocks)]
+        if place.mechanisms or any(id(each) in wanted for each in below):
+            wanted.add(id(place))
+    return wanted
+
+
+def _of_tree(top: Place) -> Iterator[Fact]:
+    wanted = _reads_something(top)
+    told: set[tuple[int, int]] = set()
+    stack = [top]
+    while stack:
+        place = stack.pop()
+        for up in _padded(place):
+            for edge in dropping_edges(place.ancestors(up)):
+                key = (id(edge.parent), id(edge.partition or edge.made_by))
+                if key not in told:
+                    told.add(key)
+                    yield from _drops(place, edge)
+        below: list[Place] = []
+        for child in place.derived:
+            if id(child) in wanted:
+                yield from _of_map(child)
+                below.append(child)
+        for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
+            used = [block for block in blocks if id(block) in wanted]
+            if used:
+                yield from _of_partition(partition)
+                below.extend(used)
+        stack.extend(reversed(below))
+
+
+def _padded(place: Place) -> set[int]:
+    """From how far above statements for bounded neighbours may rest on the padding lemma."""
+    return {
+        each.statement.up
+        for _, placed in place.mechanisms
+        for each in placed
+        if each.padded and each.statement.relation.kind is RelationKind.BOUNDED
+    }
+
+
+def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
+    """That some possible row gives nothing further down, where the spec says so by this edge."""
+    partition = edge.partition
+    if partition is not None and not partition.drops:
+        if partition.kind is PartitionKind.VALUE:
+            yield (
+                f"every block of `{partition.name}` leaves out some possible row "
+                f"of `{edge.parent.dataset.name}`",
+                partition.path,
+            )
+        return
+    name = _child(place, edge.parent) if partition is None else partition.name
+    path = ("datasets", name) if partition is None else partition.path
+    owner = "map" if partition is None else "partition"
+    yield (
+        f"some possible row of `{edge.parent.dataset.name}` gives nothing to `{name}`",
+        (*path, owner, "drops"),
+    )
+
+
+def _child(place: Place, parent: Place) -> str:
+    while place.edge is not None and place.edge.parent is not parent:
+        place = place.edge.parent
+    return place.dataset.name
+
+
+def _of_map(place: Place) -> Iterator[Fact]:
+    dataset = place.dataset
+    name, path = dataset.name, (*dataset.path, "map")
+    match dataset.made_by:
+        case Filter():
+            yield f"the filter `{name}` looks at each row by itself", path
+        case RowMap(keeps):
+            yield f"`{name}` is computed row by row", path
+            for column in sorted(keeps):
+                yield f"`{name}` leaves the column `{column}` as it is", (*path, "keeps")
+        case Flatten(max_rows=rows, exact=exact):
+            many = "exactly" if exact else "at most"
+            yield f"`{name}` makes {many} {plural(rows, 'row')} of each row", (*path, "max_rows")
+        case Limit(per, rows, keep):
+            how = "the first in an order that is fixed" if keep == "first" else "drawn afresh"
+            yield (
+                f"`{name}` keeps at most {plural(rows, 'row')} for each `{per}`, {how}",
+                (*path, "rows"),
+            )
+        case Cap(rows, keep):
+            how = "the first in an order that is fixed" if keep == "first" else "drawn afresh"
+            yield (
+                f"`{name}` keeps at most {plural(rows, 'row')} of each unit, {how}",
+                (*path, "rows"),
+            )
+        case Stable(stability):
+            yield f"one row changes at most {plural(stability, 'row')} of `{name}`", path
+        case Value(unbounded, bounded, diameter):
+            if unbounded is not None:
+                yield (
+                    f"one row added or removed moves `{name}` by at most {number(unbounded)}",
+                    path,
+                )
+            if bounded is not None:
+                yield f"one row replaced moves `{name}` by at most {number(bounded)}", path
+            if diameter is not None:
+                yield f"`{name}` never moves by more than {number(diameter)}", (*path, "diameter")
+        case _:
+            pass
+
+
+def _of_partition(partition: Partition) -> Iterator[Fact]:
+    name, path = f"`{partition.name}`", (*partition.path, "partition")
+    match partition.kind:
+        case PartitionKind.VALUE:
+            yield f"the blocks of {name} are disjoint sets of row values", path
+        case PartitionKind.KEY:
+            yield f"each value of `{partition.column}` is in at most one block of {name}", path
+        case PartitionKind.POSITION:
+            yield f"the blocks of {name} depend on the positions of rows alone", path
+        case PartitionKind.MEMBERSHIP:
+            yield (
+                f"each row is in at most {plural(partition.max_blocks or 1, 'block')} of {name}",
+                (*path, "max_blocks"),
+            )
+        case PartitionKind.KINDS:
+            yield f"each row is of one of the kinds of {name}, which names its blocks", path
+    if partition.max_blocks_per_unit is not None:
+        yield (
+            f"each unit is in at most {plural(partition.max_blocks_per_unit, 'block')} of {name}",
+            (*path, "max_blocks_per_unit"),
+        )
+    if partition.max_rows_per_block is not None:
+        yield (
+            f"each unit has at most {plural(partition.max_rows_per_block, 'row')} in a block "
+            f"of {name}",
+            (*path, "max_rows_per_block"),
+        )

@@ -1,0 +1,79 @@
+"""Whether a certified bound meets a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dpcompose.core.conversion import gdp_epsilon, zcdp_epsilon
+from dpcompose.core.guarantee import CONVERTS, Notion, convert
+from dpcompose.report import Bound, Limit, Verdict
+from dpcompose.wording import NOTION
+
+
+def verdict(limit: Limit, bounds: Iterable[Bound]) -> Verdict:
+    """The limit held against bounds that all hold (none: no finite bound).
+
+    A bound counts in the budget's own terms, converted where that is possible; the one that
+    leaves most is used.
+    """
+    asked = dict(limit.parameters)
+    held = list(bounds)
+    found = [(_slack(asked, bound), bound) for bound in held]
+    if not found:
+        return Verdict(limit, False, None, "there is no finite bound")
+    comparable = [(each, bound) for each, bound in found if not isinstance(each, str)]
+    if not comparable:
+        return Verdict(limit, False, None, next(each for each, _ in found if isinstance(each, str)))
+    (slack, fits), best = max(comparable, key=lambda each: (each[0][1], each[0][0]))
+    by = None if best is held[0] else best
+    if slack >= 0 and not fits:
+        return Verdict(limit, False, slack, "δ is above the budget's δ", by)
+    return Verdict(limit, slack >= 0 and fits, slack, None, by)
+
+
+def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | str:
+    """(what is left of the main parameter, whether δ fits), or why they cannot be compared."""
+    notion = bound.notion
+    if "epsilon" in asked:
+        return _epsilon_slack(asked["epsilon"], asked.get("delta"), bound)
+    name, wanted = ("rho", Notion.ZCDP) if "rho" in asked else ("mu", Notion.GDP)
+    if wanted not in CONVERTS[notion]:
+        return (
+            f"{NOTION[notion]} gives no {name} without a δ; "
+            f"a budget in {'ρ' if notion is Notion.ZCDP else 'ε and δ'} would be comparable"
+        )
+    amount = convert(_amount(bound), notion, wanted)
+    if wanted is Notion.GDP:
+        if notion is Notion.GDP:
+            # Compare squares: μ itself may be irrational and rounded up.
+            return asked["mu"] - bound.value, True
+        from dpcompose.core.exact import sqrt_up
+
+        return asked["mu"] - sqrt_up(Fraction(amount)), True
+    return asked["rho"] - Fraction(amount), True
+
+
+def _epsilon_slack(
+    epsilon: Fraction, delta: Fraction | None, bound: Bound
+) -> tuple[Fraction, bool] | str:
+    notion = bound.notion
+    if notion is Notion.PURE:
+        return epsilon - bound.value, True
+    if notion is Notion.APPROX:
+        allowed = delta if delta is not None else Fraction(0)
+        if delta is None and bound.delta:
+            return "the bound has a δ; a budget with epsilon and delta would be comparable"
+        return epsilon - bound.value, (bound.delta or Fraction(0)) <= allowed
+    if not delta:
+        return (
+            f"{NOTION[notion]} gives an ε only at a δ; "
+            f"a budget with {'rho' if notion is Notion.ZCDP else 'mu'}, "
+            "or with epsilon and a positive delta, would be comparable"
+        )
+    spent = (zcdp_epsilon if notion is Notion.ZCDP else gdp_epsilon)(_amount(bound), delta)
+    return epsilon - spent, True
+
+
+def _amount(bound: Bound) -> Fraction:
+    return bound.value * bound.value if bound.notion is Notion.GDP else bound.value

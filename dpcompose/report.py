@@ -1,0 +1,151 @@
+"""The report: what an analysis found, ready for any renderer. No wording of formats here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.derivation import Step
+from dpcompose.core.guarantee import Notion
+from dpcompose.errors import Diagnostic, Span
+
+Status = Literal["ok", "no-guarantee", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A certified guarantee: `value` is ε, ρ or μ, never below the truth; `delta` for approx.
+
+    `exact` and `delta_exact`: whether the fraction is the bound itself, not rounded up.
+    """
+
+    notion: Notion
+    value: Fraction
+    delta: Fraction | None = None
+    exact: bool = True
+    delta_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A mechanism that feels the worst change, and what it adds there.
+
+    `copies`: how many copies or blocks of it are touched; `each` is the loss of one of them and
+    `total` of all, both in the notion's own parameter (ε; ρ; μ) as text-free numbers.
+    """
+
+    mechanism: str
+    dataset: str
+    copies: int
+    each: Bound
+    total: Bound
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstChange:
+    """The worst neighbouring change: one sentence for each thing that happens, then the touches.
+
+    `datasets`: the datasets it changes. `omitted`: how many further touches are not listed.
+    """
+
+    says: tuple[str, ...]
+    datasets: tuple[str, ...]
+    touches: tuple[Touch, ...]
+    omitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One numbered step of the reasoning: `inputs` are the numbers of earlier lines."""
+
+    number: int
+    theorem: str | None
+    says: str
+    inputs: tuple[int, ...]
+    bound: Bound | None
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A theorem that was compared: its bound, or None and the hypothesis that fails.
+
+    `theorem` may be None for a further bound that the same theorem certifies (an undominated
+    (ε, δ), or another notion).
+    """
+
+    theorem: str | None
+    bound: Bound | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something the result rests on and the tool cannot check; the standing ones have no `span`."""
+
+    says: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A budget as asked: the parameters that it names, in the order of the spec."""
+
+    parameters: tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A budget and whether it is met.
+
+    `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where
+    they cannot be compared; `why` then says so. `by`: the bound that was held against the limit,
+    where it is not the report's own.
+    """
+
+    limit: Limit
+    ok: bool
+    slack: Fraction | None
+    why: str | None = None
+    by: Bound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one mechanism adds at the worst change (`check` prints these)."""
+
+    mechanism: str
+    bound: Bound
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of one spec.
+
+    `relation` and `keeps`: the relation protected, and the columns that a replacement keeps.
+    `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
+    `findings` are sorted by position; an invalid spec has only those. `derivation` is the data
+    behind `chain`, kept for `recheck`.
+    """
+
+    file: str
+    title: str
+    status: Status
+    relation: str | None = None
+    keeps: tuple[str, ...] = ()
+    distance: int = 1
+    bound: Bound | None = None
+    theorem: str | None = None
+    worst: WorstChange | None = None
+    chain: tuple[Line, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    reasons: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    shares: tuple[Share, ...] = ()
+    verdict: Verdict | None = None
+    lines: tuple[str, ...] = field(default=(), repr=False)
+    derivation: Step | None = field(default=None, repr=False)

@@ -1,0 +1,317 @@
+"""How an answer is told: the worst change in words, the numbered chain, and the shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+
+from dpcompose import wording
+from dpcompose.core.answer import Felt, Solution, Visit, parameter
+from dpcompose.core.change import Kind, State, all_leaves
+from dpcompose.core.derivation import Quantity, Step
+from dpcompose.core.guarantee import Notion
+from dpcompose.core.layout import Place
+from dpcompose.core.naming import quantity_of
+from dpcompose.core.problem import Partition, PartitionKind, Path
+from dpcompose.core.proof import share
+from dpcompose.core.theorem import BOOK
+from dpcompose.errors import Span
+from dpcompose.report import Bound, Line, Share, Touch, WorstChange
+
+#: So many touched mechanisms are listed in a report.
+MOST_TOUCHES = 200
+SpanOf = Callable[[Path], Span]
+
+
+def bound_of(quantity: Quantity) -> Bound:
+    """A certified quantity in the notion's own parameter."""
+    value, exact = parameter(quantity)
+    if quantity.notion is not Notion.APPROX:
+        return Bound(quantity.notion, value, None, exact)
+    return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
+
+
+def _bound(solution: Solution, loss: object) -> Bound:
+    quantity = quantity_of(solution, loss)
+    assert quantity is not None
+    return bound_of(quantity)
+
+
+# ---------------------------------------------------------------------------------------------
+# The worst change
+
+
+def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
+    """The worst change, with the mechanisms that feel it."""
+    says: list[str] = []
+    for visit in solution.visits:
+        if visit.place.edge is None:
+            says.append(f"in `{visit.place.dataset.name}`: {wording.change(visit.state)}")
+        says.extend(_below(visit))
+    datasets = [visit.place.dataset.name for visit in solution.visits]
+    touches = tuple(_touch(solution, felt, span) for felt in solution.felt[:MOST_TOUCHES])
+    return WorstChange(
+        tuple(says),
+        tuple(dict.fromkeys(datasets)),
+        touches,
+        max(0, len(solution.felt) - MOST_TOUCHES),
+    )
+
+
+def _touch(solution: Solution, felt: Felt, span: SpanOf) -> Touch:
+    amount, delta = share(solution, felt)
+    total = bound_of(Quantity(solution.notion, amount, delta))
+    return Touch(
+        felt.mechanism.name,
+        felt.visit.place.dataset.name,
+        felt.visit.copies * felt.mechanism.count,
+        _bound(solution, _of_one_copy(solution, felt)),
+        total,
+        span(felt.mechanism.path),
+    )
+
+
+def _of_one_copy(solution: Solution, felt: Felt) -> object:
+    from dpcompose.core.cost import Coster
+
+    return Coster(solution.algebra).cost_of(1, felt.placed, felt.visit.state)
+
+
+def _below(visit: Visit) -> Iterable[str]:
+    """One sentence for each map and each partition that the change passes from here."""
+    place = visit.place
+    for index, choice in enumerate(visit.answer.choices):
+        reached = [branch for branch in choice.branches if branch.state]
+        if not reached:
+            continue
+        if index < len(place.derived):
+            after = reached[0]
+            yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
+                f" (at most {choice.units} such units)" if choice.units > 1 else ""
+            )
+            continue
+        partition = place.dataset.partitions[index - len(place.derived)]
+        yield partition_change(
+            partition, visit.state, [(b.place, b.state, b.copies) for b in reached]
+        )
+
+
+def partition_change(
+    partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
+) -> str:
+    """What one change does to the blocks of a partition, in words."""
+    found = all_leaves(before)
+    alone = sum(found.values()) == 1
+    kind = next(iter(found)).kind
+    moves = [(place, copies, _kind(state)) for place, state, copies in reached]
+    if alone and kind is Kind.PAIR and all(what is not None for _, _, what in moves):
+        return _replaced_row(partition, moves)
+    if alone and kind is Kind.SINGLE and all(what is Kind.SINGLE for _, _, what in moves):
+        names = _names(moves)
+        return f"the row is in {names} of `{partition.name}`"
+    parts = [
+        f"{_one_name(place, copies)}: {wording.change(state)}"
+        for place, state, copies in reached[: wording.NAMES]
+    ]
+    more = len(reached) - len(parts)
+    return f"in `{partition.name}`, " + "; ".join(parts) + (f"; {more} more" if more else "")
+
+
+def _kind(state: State) -> Kind | None:
+    found = all_leaves(state)
+    if sum(found.values()) != 1:
+        return None
+    return next(iter(found)).kind
+
+
+def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    stays = [(place, copies, what) for place, copies, what in moves if what is Kind.PAIR]
+    ends = [(place, copies, what) for place, copies, what in moves if what is Kind.SINGLE]
+    name = f"`{partition.name}`"
+    if not ends:
+        return f"the row is replaced within {_names(stays)} of {name}"
+    disjoint = partition.kind in (PartitionKind.VALUE, PartitionKind.KEY)
+    if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
+        if len(ends) == 2:
+            first, second = (_one_name(place, copies) for place, copies, _ in ends)
+            return f"the row moves from {first} to {second} of {name}"
+        return f"the row moves from one block to another: {_names(ends)} of {name}"
+    if disjoint and not stays:
+        return f"the row moves between {_names(ends)} of {name} and outside the blocks"
+    text = f"the row enters or leaves {_names(ends)} of {name}"
+    return text + (f", and is in {_names(stays)} before and after" if stays else "")
+
+
+def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    parts: list[str] = []
+    single: list[str] = []
+    for place, copies, _ in moves:
+        names = _block_names(place)
+        if len(names) == copies and copies == 1:
+            single.append(str(names[0]))
+        else:
+            parts.append(wording.blocks(names, copies))
+    if single:
+        parts.insert(0, ("block " if len(single) == 1 else "blocks ") + wording.listing(single))
+    return " and ".join(parts)
+
+
+def _one_name(place: Place, copies: int) -> str:
+    return _names([(place, copies, None)])
+
+
+def _block_names(place: Place) -> Sequence[str | int]:
+    edge = place.edge
+    assert edge is not None and edge.partition is not None
+    return edge.partition.classes[edge.block].names
+
+
+# ---------------------------------------------------------------------------------------------
+# The chain
+
+
+def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:
+    """The derivation as numbered lines, each with its theorem, its inputs and its places."""
+    teller = _Teller(solution, span)
+    teller.tell(derivation)
+    return tuple(teller.lines)
+
+
+class _Teller:
+    def __init__(self, solution: Solution, span: SpanOf) -> None:
+        self.solution = solution
+        self.span = span
+        self.lines: list[Line] = []
+
+    def add(
+        self,
+        theorem: str | None,
+        says: str,
+        inputs: Sequence[int],
+        bound: Bound | None,
+        paths: Sequence[Path],
+    ) -> int:
+        number = len(self.lines) + 1
+        spans = tuple(self.span(path) for path in paths)
+        self.lines.append(Line(number, theorem, says, tuple(inputs), bound, spans))
+        return number
+
+    def tell(self, cite: Step) -> None:
+        (together,) = cite.inputs
+        changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
+        before = self._changes(changes)
+        costs = [
+            self._cost(step) if step.rule == "cost" else self._rest(step)
+            for step in together.inputs
+            if step.rule in ("cost", "rest")
+        ]
+        assert together.bound is not None and cite.bound is not None
+        total = bound_of(together.bound)
+        last = self.add(
+            together.theorem, self._sum(together, total), [*before[-1:], *costs], total, ()
+        )
+        if cite.theorem is not None and cite.theorem != together.theorem:
+            entry = BOOK[cite.theorem]
+            says = f"{entry.place} ({entry.title}) gives the same bound: {entry.formula}"
+            self.add(cite.theorem, says, [last], bound_of(cite.bound), ())
+
+    def _changes(self, steps: Sequence[Step]) -> list[int]:
+        numbers: list[int] = []
+        for step in steps:
+            visit: Visit = step.facts["visit"]
+            dataset = visit.place.dataset
+            if step.rule == "root":
+                says = f"the protected change in `{dataset.name}`: {wording.change(visit.state)}"
+                numbers.append(self.add(None, says, (), None, step.paths))
+            elif step.rule == "map":
+                edge = visit.place.edge
+                assert edge is not None and edge.made_by is not None
+                says = (
+                    f"`{dataset.name}` is {wording.made_by(edge.made_by)} of "
+                    f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
+                )
+                numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
+            for partition, says in _partitions_of(visit):
+                numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
+        return numbers
+
+    def _cost(self, step: Step) -> int:
+        felt: Felt = step.facts["felt"]
+        given = step.inputs[0]
+        placed = given.facts["placed"]
+        statement = placed.statement
+        place = felt.visit.place
+        where = place
+        for _ in range(statement.up):
+            assert where.edge is not None
+            where = where.edge.parent
+        says = (
+            f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
+            f"{statement.relation} neighbours of `{where.dataset.name}`"
+        )
+        if len(step.inputs) > 1:
+            says += f" (and {len(step.inputs) - 1} more guarantees)"
+        read_as = statement.guarantee.notion is not self.solution.notion
+        needed = step.facts["steps"]
+        reach = "" if not statement.up else f" that reaches `{place.dataset.name}`"
+        if needed:
+            says += f"; the change{reach} takes {wording.steps(needed, statement.relation)}"
+        if read_as:
+            says += f"; read as {wording.NOTION[self.solution.notion]}"
+        if felt.mechanism.count > 1:
+            says += f"; {felt.mechanism.count} copies"
+        if felt.visit.copies > 1:
+            says += f"; on each of {felt.visit.copies} blocks"
+        bound = None if step.bound is None else bound_of(step.bound)
+        return self.add(step.theorem, says, (), bound, [given.paths[0]])
+
+    def _rest(self, step: Step) -> int:
+        says = f"{step.facts['count']} more touches of mechanisms, in the same way"
+        bound = None if step.bound is None else bound_of(step.bound)
+        return self.add(None, says, (), bound, ())
+
+    def _sum(self, step: Step, total: Bound) -> str:
+        units = {Notion.PURE: "ε", Notion.APPROX: "ε and δ", Notion.ZCDP: "ρ", Notion.GDP: "μ²"}[
+            total.notion
+        ]
+        if not self.solution.felt:
+            return "no mechanism feels the change: nothing is lost"
+        if step.facts["bounded"]:
+            return (
+                f"the {units} of the mechanisms that feel the change add up; several units of "
+                "change are bounded by group privacy, as a path of single ones"
+            )
+        return (
+            f"the {units} of the mechanisms that feel the change add up; no other change is worse"
+        )
+
+
+def _partitions_of(visit: Visit) -> Iterable[tuple[Partition, str]]:
+    place = visit.place
+    for index, choice in enumerate(visit.answer.choices):
+        if index < len(place.derived):
+            continue
+        partition = place.dataset.partitions[index - len(place.derived)]
+        reached = [(b.place, b.state, b.copies) for b in choice.branches if b.state]
+        if reached:
+            how = partition.kind.value
+            text = partition_change(partition, visit.state, reached)
+            yield partition, f"`{partition.name}` splits `{place.dataset.name}` by {how}: {text}"
+
+
+# ---------------------------------------------------------------------------------------------
+# Shares
+
+
+def shares(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
+    """What every mechanism adds at the worst change, the largest first."""
+    totals: dict[str, tuple[Fraction, Fraction, Path]] = {}
+    for felt in solution.felt:
+        amount, delta = share(solution, felt)
+        old = totals.get(felt.mechanism.name, (Fraction(0), Fraction(0), felt.mechanism.path))
+        totals[felt.mechanism.name] = (old[0] + amount, old[1] + delta, old[2])
+    order = sorted(totals.items(), key=lambda each: (-each[1][0], each[0]))
+    return tuple(
+        Share(name, bound_of(Quantity(solution.notion, amount, delta)), span(path))
+        for name, (amount, delta, path) in order
+    )

@@ -1,0 +1,179 @@
+"""The words for changes, statements and losses that all reports share. Plain text, no layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from dpcompose.core.change import Kind, Leaf, State, all_leaves
+from dpcompose.core.exact import decimal_up
+from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.problem import (
+    Cap,
+    Edges,
+    Filter,
+    Flatten,
+    Group,
+    Limit,
+    Map,
+    Nodes,
+    Opaque,
+    RowMap,
+    Stable,
+    Value,
+)
+from dpcompose.core.relation import Relation, RelationKind
+
+#: How many names are written out before "and n more".
+NAMES = 6
+
+
+def number(value: Fraction) -> str:
+    """A fraction for a sentence: short decimals as they are, others rounded up."""
+    exact = decimal_up(value, 12)
+    if Fraction(exact) == value:
+        return exact
+    return f"{value}" if value.denominator < 10_000 else decimal_up(value, 7)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listing(names: Iterable[str], most: int = NAMES) -> str:
+    """`a`, `b` and `c`; long lists are cut."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > most:
+        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+SYMBOL = {Notion.PURE: "ε", Notion.APPROX: "ε", Notion.ZCDP: "ρ", Notion.GDP: "μ"}
+NOTION = {
+    Notion.PURE: "pure DP",
+    Notion.APPROX: "approximate DP",
+    Notion.ZCDP: "zCDP",
+    Notion.GDP: "Gaussian DP",
+}
+
+
+def guarantee(stated: Guarantee) -> str:
+    """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`."""
+    value = number(stated.value)
+    match stated.notion:
+        case Notion.PURE:
+            return f"{value}-DP"
+        case Notion.APPROX:
+            return f"({value}, {number(stated.delta)})-DP"
+        case Notion.ZCDP:
+            return f"{value}-zCDP"
+        case Notion.GDP:
+            return f"{value}-GDP"
+
+
+def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
+    """`ε = 0.7`, `ε = 6, δ = 0.00006`."""
+    text = f"{SYMBOL[notion]} = {number(value)}"
+    return text if delta is None else f"{text}, δ = {number(delta)}"
+
+
+def relation(which: Relation) -> str:
+    """A relation as an adjective before "neighbours"."""
+    return str(which)
+
+
+def steps(count: int, which: Relation) -> str:
+    """`1 bounded step`."""
+    if which.kind is RelationKind.EUCLIDEAN:
+        return "the distance moved"
+    return f"{count} {which} step" + ("" if count == 1 else "s")
+
+
+def _leaf(leaf: Leaf, count: int) -> str:
+    match leaf.kind:
+        case Kind.SINGLE:
+            return f"{plural(count, 'row')} added or removed"
+        case Kind.PAIR:
+            return f"{plural(count, 'row')} replaced"
+        case Kind.USER:
+            rows = "all rows" if leaf.size is None else f"at most {plural(int(leaf.size), 'row')}"
+            who = "one unit" if count == 1 else f"each of {count} units"
+            return f"{rows} of {who} added or removed"
+        case Kind.EDGE:
+            return f"{plural(count, 'edge')} added or removed"
+        case Kind.NODE:
+            return "all edges of one vertex" + _times(count)
+        case Kind.NODE_REWIRED:
+            return "the edges of one vertex replaced" + _times(count)
+        case Kind.DECLARED:
+            return "one step" + _times(count)
+        case Kind.METRIC:
+            if leaf.size is None:
+                return "a value that may move without bound"
+            return f"the value moved by at most {number(Fraction(leaf.size))}" + _times(count)
+        case Kind.ANY:
+            return "changed in any way"
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {count} times"
+
+
+def change(state: State) -> str:
+    """What happens to a dataset, in words."""
+    found: Counter[tuple[Kind, object]] = Counter()
+    example: dict[tuple[Kind, object], Leaf] = {}
+    for leaf, count in all_leaves(state).items():
+        if leaf.kind is Kind.ANY:
+            return "changed in any way"
+        found[leaf.kind, leaf.size] += count
+        example[leaf.kind, leaf.size] = leaf
+    if not found:
+        return "unchanged"
+    return " and ".join(_leaf(example[key], count) for key, count in found.items())
+
+
+def made_by(how: Map) -> str:
+    """What a map is, in words."""
+    match how:
+        case Filter():
+            return "a filter"
+        case RowMap():
+            return "a row-by-row transform"
+        case Flatten(max_rows=rows, exact=exact):
+            return f"a flatten to {'exactly' if exact else 'at most'} {plural(rows, 'row')} a row"
+        case Group(by):
+            return f"a grouping by `{by}`"
+        case Limit(per, rows, keep):
+            return f"a limit to {_kept(keep)} {plural(rows, 'row')} for each `{per}`"
+        case Cap(rows, keep):
+            return f"a cap at {_kept(keep)} {plural(rows, 'row')} for each unit"
+        case Stable(stability):
+            return f"a map of stability {stability}"
+        case Value():
+            return "a point of a Euclidean space"
+        case Edges():
+            return "the table of edges"
+        case Nodes():
+            return "one row for each vertex"
+        case Opaque():
+            return "an opaque map"
+
+
+def _kept(keep: str) -> str:
+    return "the first" if keep == "first" else "a random"
+
+
+def blocks(names: Sequence[str | int], taken: int) -> str:
+    """`south`, or "365 of 5000 equal blocks"."""
+    if taken == len(names) and taken <= NAMES:
+        return listing(str(name) for name in names)
+    if taken == len(names):
+        return f"all {taken} blocks that are alike"
+    if taken == 1:
+        return f"any one of {len(names)} equal blocks"
+    return f"{taken} of {len(names)} equal blocks"
