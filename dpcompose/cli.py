@@ -1,0 +1,180 @@
+"""The command line: options in, exit code out. What the commands do is in `dpcompose.commands`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from io import TextIOWrapper
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dpcompose.commands.analysis import Format, analyze_files, check_files
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.output import Color, print_out
+from dpcompose.render.layout import STAND_IN
+
+_EXIT_CODES = """\b
+Exit codes, the same for every command and format:
+  0   fine
+  1   over budget (check), or no finite guarantee
+  2   bad call, or a file that cannot be read or written
+  3   invalid spec
+  70  internal fault, with its traceback
+With several files every file is reported and the largest code wins."""
+
+
+class Commands(TyperGroup):
+    """The commands, with the ends that all of them share."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a bad call and Ctrl-C end it without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except BadCall as error:
+            complain(str(error))
+            raise typer.Exit(ExitCode.USAGE) from error
+        except KeyboardInterrupt as error:
+            raise typer.Exit(ExitCode.INTERRUPTED) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="A type checker for privacy budgets.\n\n"
+    "Reads a YAML spec of a pipeline (datasets, differentially private mechanisms, the "
+    "neighbouring relation to protect) and certifies the tightest bound it can prove.",
+    epilog=_EXIT_CODES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# Hidden from the list of arguments, which says no more than the text above it.
+Files = Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]
+FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write results there, complete or not at all."
+    ),
+]
+ColorOption = Annotated[
+    Color, typer.Option("--color", help="auto: on a terminal, minding NO_COLOR and FORCE_COLOR.")
+]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import dpcompose
+
+        print_out(f"dpcompose {dpcompose.__version__}\n")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(short_help="Certify the tightest bound of each spec.")
+def analyze(
+    files: Files,
+    form: FormatOption = Format.TEXT,
+    output: OutputOption = None,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Print the bound alone: `1.7`, or `6 0.00006` for (ε,δ)."
+        ),
+    ] = False,
+    color: ColorOption = Color.AUTO,
+) -> None:
+    """Certify the tightest bound of each spec, with the theorem and the reasoning.
+
+    FILE is a spec, - is standard input.
+
+    With --quiet the bound is one line a file: the parameters as decimals, rounded up, separated
+    by a space; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: ` stands before
+    it where there are several files.
+    """
+    raise typer.Exit(analyze_files(files, form, output, quiet, color))
+
+
+@app.command(short_help="Compare each spec with its budget.")
+def check(
+    files: Files,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="The budget's ε: 2, 0.5 or 17/10.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ, as in 1e-6.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
+    mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
+    form: FormatOption = Format.TEXT,
+    output: OutputOption = None,
+    color: ColorOption = Color.AUTO,
+) -> None:
+    """Compare each spec with its budget: what was spent, on what, and what is left.
+
+    FILE is a spec, - is standard input.
+
+    The budget is that of the spec (`budget:`), or that of the flags, which replaces it.
+    """
+    from dpcompose.commands.limits import limit_of
+
+    limit = limit_of(epsilon, delta, rho, mu)
+    raise typer.Exit(check_files(files, limit, form, output, color))
+
+
+@app.command()
+def theorems(form: FormatOption = Format.TEXT, color: ColorOption = Color.AUTO) -> None:
+    """List the theorem book."""
+    from dpcompose.commands.book import list_theorems
+
+    list_theorems(form, color)
+
+
+def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
+    from dpcompose.commands.book import identifiers
+
+    return identifiers(incomplete)
+
+
+@app.command(short_help="Explain a theorem, or the code of a finding.")
+def explain(
+    identifier: Annotated[
+        str,
+        typer.Argument(metavar="ID", autocompletion=_complete, hidden=True),
+    ],
+    color: ColorOption = Color.AUTO,
+) -> None:
+    """Explain a theorem or the code of a finding.
+
+    ID is a theorem such as IV.13 (its statement, hypotheses, bound and an example follow), or a
+    code such as DPC010. Small letters do.
+    """
+    from dpcompose.commands.book import explain as show
+
+    show(identifier, color)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the spec language, for editors."""
+    from dpcompose.commands.book import print_schema
+
+    print_schema()
+
+
+def run() -> None:
+    """Run the command line; ends in SystemExit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # help texts go there as they are
+            stream.reconfigure(errors=STAND_IN)
+    app(prog_name="dpcompose")

@@ -1,0 +1,1 @@
+"""What each command does: read, analyse, print, choose the exit code."""

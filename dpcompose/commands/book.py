@@ -1,0 +1,83 @@
+"""`theorems`, `explain` and `schema`: what the tool knows, without a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from dpcompose.commands.analysis import Format
+from dpcompose.commands.exits import BadCall
+from dpcompose.commands.output import Color, print_out, style_for
+from dpcompose.core.theorem import Theorem
+from dpcompose.errors import CODES, nearest, quoted
+from dpcompose.render.layout import wrapped
+
+
+def list_theorems(form: Format, color: Color) -> None:
+    """The command `theorems`."""
+    from dpcompose.render.theorem import shape, table
+
+    if form is Format.TEXT:
+        print_out(table(style_for(None, color)))
+        return
+    from dpcompose.render.json import dumped
+
+    shapes = shape()
+    print_out(dumped(shapes, indent=2) if form is Format.JSON else "".join(map(dumped, shapes)))
+
+
+def explain(identifier: str, color: Color) -> None:
+    """The command `explain`. Raises BadCall for an id that is neither a theorem nor a code."""
+    from dpcompose.render.theorem import book, explained
+
+    style, wanted = style_for(None, color), identifier.strip().casefold()
+    entry = _named(wanted, book().values())
+    if entry is not None:
+        print_out(explained(entry, style))
+        return
+    found = next((each for each in codes().items() if each[0].casefold() == wanted), None)
+    if found is None:
+        raise BadCall(_unknown(identifier, [*book(), *codes()]))
+    print_out("\n".join(wrapped(": ".join(found), style)) + "\n")
+
+
+def codes() -> dict[str, str]:
+    """Every code of a finding with its meaning."""
+    from dpcompose.faults import SPEC_CODES
+    from dpcompose.findings import FINDING_CODES
+
+    return {**CODES, **SPEC_CODES, **FINDING_CODES}
+
+
+def _named(wanted: str, entries: Collection[Theorem]) -> Theorem | None:
+    """The entry of that id, or of that place in its source (`corollary iv.13`)."""
+    ids = {entry.id.casefold(): entry for entry in entries}
+    places = {entry.place.casefold(): entry for entry in entries}
+    return ids.get(wanted) or places.get(wanted)
+
+
+def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
+    """What `explain` can explain, with a title, for shell completion."""
+    from dpcompose.render.theorem import book
+
+    start = incomplete.casefold()
+    known = {**{key: entry.title for key, entry in book().items()}, **codes()}
+    return ((key, words) for key, words in known.items() if key.casefold().startswith(start))
+
+
+def print_schema() -> None:
+    """The command `schema`."""
+    from dpcompose.render.json import dumped
+    from dpcompose.spec import json_schema
+
+    schema: dict[str, Any] = json_schema()
+    print_out(dumped(schema, indent=2))
+
+
+def _unknown(identifier: str, known: list[str]) -> str:
+    near = nearest(identifier.strip(), known)
+    offer = f"; did you mean {near}?" if near else ""
+    return (
+        f"{quoted(identifier)} is neither a theorem nor a code{offer} "
+        "(`dpcompose theorems` lists the theorems)"
+    )

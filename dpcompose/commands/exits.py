@@ -1,0 +1,41 @@
+"""Exit codes, and the one way to say something on standard error."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+
+from dpcompose.errors import printable
+from dpcompose.render.layout import transliterated
+
+
+class ExitCode(IntEnum):
+    """What the process reports, the same for every command and format."""
+
+    FINE = 0
+    FAILED = 1  # over budget, or no finite guarantee
+    USAGE = 2  # bad call, or a file that cannot be read or written
+    INVALID = 3  # invalid spec
+    FAULT = 70  # a fault of dpcompose itself
+    INTERRUPTED = 130  # Ctrl-C
+    NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
+
+
+class BadCall(Exception):
+    """A call that makes no sense; the message says why."""
+
+
+def complain(message: str) -> None:
+    """Print one line on standard error; a closed standard error is no reason to fail."""
+    complain_lines(f"dpcompose: {printable(message)}")
+
+
+def complain_lines(text: str) -> None:
+    """Print `text`, already safe for a terminal, on standard error."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(transliterated(text, sys.stderr.encoding or "utf-8") + "\n")
+        sys.stderr.flush()
+    except OSError:
+        pass

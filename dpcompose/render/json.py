@@ -1,0 +1,186 @@
+"""The public JSON shape, version 1: a contract, not a dump of internal objects.
+
+Bounds are rounded up, budgets and what is left of them down; nothing is NaN or infinite: null
+stands for what no double can hold. `exact` gives a fraction as text wherever the bound is
+rational. Everything is ASCII, so that any text from a spec can be printed anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import dpcompose
+from dpcompose.errors import Diagnostic, Span
+from dpcompose.render.numbers import fraction_text, number_down, number_up, parameters
+from dpcompose.report import Alternative, Bound, Line, Report, Share, Touch, Verdict, WorstChange
+
+SCHEMA_VERSION = 1
+
+Shape = dict[str, Any]
+
+
+def render(reports: Iterable[Report]) -> Iterator[str]:
+    """One document with all results."""
+    document = {
+        "dpcompose": dpcompose.__version__,
+        "schema_version": SCHEMA_VERSION,
+        "results": [result(each) for each in reports],
+    }
+    yield dumped(document, indent=2)
+
+
+def render_lines(reports: Iterable[Report]) -> Iterator[str]:
+    """One result a line."""
+    for report in reports:
+        yield dumped({"schema_version": SCHEMA_VERSION, **result(report)})
+
+
+def dumped(value: object, indent: int | None = None) -> str:
+    """`value` as JSON text and a newline."""
+    return json.dumps(value, indent=indent, allow_nan=False) + "\n"
+
+
+def result(report: Report) -> Shape:
+    """One RESULT of the contract."""
+    return {
+        "file": report.file,
+        "title": report.title,
+        "status": report.status,
+        "protect": _protect(report),
+        "guarantee": _bound(report.bound) if report.status == "ok" else None,
+        "at_delta": [],
+        "theorem": _theorem(report.theorem),
+        "worst_case": _worst(report.worst),
+        "derivation": [_step(each) for each in report.chain],
+        "alternatives": [_alternative(each) for each in report.alternatives],
+        "assumptions": [
+            {"says": each.says, "line": _line(each.span)} for each in report.assumptions
+        ],
+        "reasons": list(report.reasons),
+        "shares": [_share(each) for each in report.shares],
+        "findings": [_finding(each) for each in report.findings],
+        "budget": _budget(report),
+    }
+
+
+def _protect(report: Report) -> Shape | None:
+    if report.relation is None:
+        return None
+    keeps = {"keeps": list(report.keeps)} if report.keeps else {}
+    return {"relation": report.relation, **keeps, "distance": report.distance}
+
+
+def _bound(bound: Bound | None) -> Shape | None:
+    if bound is None:
+        return None
+    shape: Shape = {"notion": bound.notion.value}
+    exact: dict[str, str] = {}
+    for name, value, is_exact in parameters(bound):
+        shape[name] = number_up(value)
+        text = fraction_text(value) if is_exact else None
+        if text is not None:
+            exact[name] = text
+    shape["exact"] = exact
+    return shape
+
+
+def _theorem(identifier: str | None) -> Shape | None:
+    if identifier is None:
+        return None
+    from dpcompose.render.theorem import book
+
+    entry = book().get(identifier)
+    if entry is None:
+        return {"id": identifier, "title": None, "source": None}
+    return {"id": entry.id, "title": entry.title, "source": entry.source, "place": entry.place}
+
+
+def _worst(worst: WorstChange | None) -> Shape | None:
+    if worst is None:
+        return None
+    return {
+        "change": list(worst.says),
+        "datasets": list(worst.datasets),
+        "mechanisms": [_touch(each) for each in worst.touches],
+        "omitted": worst.omitted,
+    }
+
+
+def _touch(touch: Touch) -> Shape:
+    return {
+        "name": touch.mechanism,
+        "dataset": touch.dataset,
+        "copies": touch.copies,
+        "each": _bound(touch.each),
+        "total": _bound(touch.total),
+        "line": _line(touch.span),
+    }
+
+
+def _step(line: Line) -> Shape:
+    return {
+        "number": line.number,
+        "theorem": line.theorem,
+        "says": line.says,
+        "inputs": list(line.inputs),
+        "bound": _bound(line.bound),
+        "lines": [each.line for each in line.spans],
+    }
+
+
+def _alternative(alternative: Alternative) -> Shape:
+    return {
+        "theorem": alternative.theorem,
+        "bound": _bound(alternative.bound),
+        "why": alternative.why,
+    }
+
+
+def _share(share: Share) -> Shape:
+    return {
+        "mechanism": share.mechanism,
+        "bound": _bound(share.bound),
+        "line": _line(share.span),
+    }
+
+
+def _finding(finding: Diagnostic) -> Shape:
+    span = finding.span
+    return {
+        "level": finding.level,
+        "code": finding.code,
+        "message": finding.message,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "end_line": span.end_line if span else None,
+        "end_column": span.end_column if span else None,
+        "hint": finding.hint,
+    }
+
+
+def _budget(report: Report) -> Shape | None:
+    verdict = report.verdict
+    if verdict is None:
+        return None
+    exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
+    if verdict.slack is not None and _is_exact(report, verdict):
+        exact["slack"] = fraction_text(verdict.slack)
+    return {
+        "limit": {name: number_down(value) for name, value in verdict.limit.parameters},
+        "ok": verdict.ok,
+        "slack": None if verdict.slack is None else number_down(verdict.slack),
+        "exact": exact,
+        "why": verdict.why,
+    }
+
+
+def _is_exact(report: Report, verdict: Verdict) -> bool:
+    """Whether the slack is a difference of stated numbers, nothing rounded or converted."""
+    bound, main = report.bound, verdict.limit.parameters[0][0]
+    return bound is not None and bound.exact and bound.notion.symbol == main
+
+
+def _line(span: Span | None) -> int | None:
+    return span.line if span else None

@@ -1,0 +1,161 @@
+"""The text of `check`: what was allowed, what each mechanism takes of it, what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from dpcompose.core.guarantee import Notion
+from dpcompose.render.layout import Style, columns, wrapped
+from dpcompose.render.numbers import (
+    SYMBOLS,
+    amounts_text,
+    bound_text,
+    excess_text,
+    left_text,
+    limit_text,
+    named,
+    parameters,
+)
+from dpcompose.render.terminal import (
+    findings,
+    happening,
+    invalid,
+    neighbours,
+    place,
+    section,
+    separated,
+    title,
+)
+from dpcompose.render.theorem import book
+from dpcompose.report import Bound, Report, Verdict
+from dpcompose.wording import NOTION
+
+_MOST_SHARES = 40  # listed on a terminal; JSON has them all
+
+#: How the shares of a notion make the whole, where it is not by adding them up.
+_ADDING = {Notion.GDP: "Losses in μ add by their squares."}
+
+
+def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
+    """A ledger for each report; without a budget (complained about elsewhere) one line."""
+    return separated(reports, style, text, _outcome)
+
+
+def _outcome(report: Report) -> str:
+    if report.status == "invalid":
+        return "invalid"
+    if report.verdict is None:
+        return "without a budget"
+    if report.bound is not None and report.verdict.slack is None and not report.verdict.ok:
+        return "not comparable"
+    return "within budget" if report.verdict.ok else "over budget"
+
+
+def text(report: Report, style: Style) -> str:
+    """One ledger."""
+    verdict = report.verdict
+    if report.status == "invalid":
+        return invalid(report, style)
+    if verdict is None:
+        return style.plain(f"{report.file}: no budget to check against") + "\n"
+    reasons = report.reasons if report.bound is None else [verdict.why] if verdict.why else []
+    why = [line for each in reasons for line in wrapped(each, style, "  - ")]
+    worst = happening(report.worst, style) if report.worst else []
+    sections = (
+        [_headline(report, verdict, style), *title(report, style)],
+        section("Why", why, style),
+        section("Worst change", worst, style),
+        section(
+            style.plain(f"What each mechanism adds there{_unit(report)}"),
+            _shares(report, style),
+            style,
+        ),
+        section("Budget", _balance(report, verdict, style), style),
+        _rests(report, style),
+        section("Findings", findings(report, style), style),
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _headline(report: Report, verdict: Verdict, style: Style) -> str:
+    """The verdict, what was spent of what, and what is left, on one line however long."""
+    bound, limit = report.bound, limit_text(verdict.limit, report.bound)
+    around = neighbours(report)
+    if bound is None:
+        word, rest = "over budget", f"no finite guarantee (budget {limit}; {around})"
+    elif verdict.slack is None:
+        word, rest = "not comparable", f"{bound_text(bound)} against budget {limit}"
+    else:
+        word = "within budget" if verdict.ok else "over budget"
+        rest = f"{_spent(verdict.by or bound, verdict)} of {limit} spent, {_remaining(verdict, verdict.slack)}"
+    if bound is not None:
+        rest += f" ({NOTION[bound.notion]}, {around})"
+    painted = style.paint(word, "good" if verdict.ok else "bad")
+    return f"{style.plain(report.file)}: {painted}: {style.plain(rest)}"
+
+
+def _spent(bound: Bound, verdict: Verdict) -> str:
+    """The bound, or what it is in the parameter of the budget."""
+    main, limit = verdict.limit.parameters[0]
+    if verdict.slack is None or bound.notion.symbol == main:
+        return bound_text(bound)
+    return named(main, limit - verdict.slack, exact=False)
+
+
+def _remaining(verdict: Verdict, slack: Fraction) -> str:
+    if slack < 0:
+        return f"{excess_text(-slack)} too much"
+    return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
+
+
+def _unit(report: Report) -> str:
+    """`, in ε`: the parameters that the shares are given in."""
+    if report.bound is None:
+        return ""
+    return ", in " + " and ".join(SYMBOLS[name] for name, _, _ in parameters(report.bound))
+
+
+def _shares(report: Report, style: Style) -> list[str]:
+    shown = report.shares[:_MOST_SHARES]
+    rows = [(each.mechanism, amounts_text(each.bound), place([each.span])) for each in shown]
+    lines = columns(rows, style)
+    if len(report.shares) > len(shown):
+        lines.append(style.plain(f"  … and {len(report.shares) - len(shown)} more"))
+    if len(report.shares) > 1 and report.bound and report.bound.notion in _ADDING:
+        lines += wrapped(_ADDING[report.bound.notion], style, "  ")
+    return lines
+
+
+def _balance(report: Report, verdict: Verdict, style: Style) -> list[str]:
+    bound = report.bound
+    if bound is None:
+        return []
+    entry = book().get(report.theorem or "")
+    spent = bound_text(verdict.by or bound)
+    if verdict.slack is not None and _spent(verdict.by or bound, verdict) != spent:
+        spent = f"{_spent(verdict.by or bound, verdict)}, from {spent}"
+    if verdict.by is not None:
+        spent += f", computed in {NOTION[verdict.by.notion]}"
+    elif entry is not None:
+        spent += f" by {entry.place} ({entry.source})"
+    rows = [("spent", spent)]
+    rows += [("allowed", ", ".join(named(*each) for each in verdict.limit.parameters))]
+    if verdict.ok and verdict.slack is not None:
+        rows.append(("left", left_text(verdict.slack)))
+    elif verdict.slack is not None and verdict.slack < 0:
+        rows.append(("too much", excess_text(-verdict.slack)))
+    return columns(rows, style)
+
+
+def _rests(report: Report, style: Style) -> list[str]:
+    """A pointer to what the verdict rests on: a ledger must not look more certain than it is."""
+    count = len(report.assumptions)
+    if not count or report.bound is None:
+        return []
+    many = "an assumption" if count == 1 else f"{count} assumptions"
+    return wrapped(
+        f"This rests on {many} that cannot be checked from the spec: `dpcompose analyze` "
+        "lists them, with the theorem and the reasoning.",
+        style,
+    )

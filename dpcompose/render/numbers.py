@@ -1,0 +1,129 @@
+"""Numbers in reports: exact where they can be, otherwise rounded to the safe side.
+
+A bound is rounded up and what is left of a budget is rounded down, so that no printed number
+promises more than was certified.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from dpcompose.core.exact import decimal_up
+from dpcompose.report import Bound, Limit
+
+SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+
+_DIGITS = 6  # of a rounded number in a report
+_EXACT_DIGITS = 12  # a decimal of so many digits is printed in full
+_LONGEST_FRACTION = 24  # characters
+_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
+_MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
+
+
+def parameters(bound: Bound) -> list[tuple[str, Fraction, bool]]:
+    """The parameters of a bound by name, each with whether it is exact."""
+    main = (bound.notion.symbol, bound.value, bound.exact)
+    if bound.delta is None:
+        return [main]
+    return [main, ("delta", bound.delta, bound.delta_exact)]
+
+
+def bound_text(bound: Bound) -> str:
+    """A bound for people: `ε = 17/10 (1.7)`, `ε = 1, δ = 1e-6`, `μ ≤ 0.707107`."""
+    return ", ".join(named(*each) for each in parameters(bound))
+
+
+def amounts_text(bound: Bound) -> str:
+    """The same without names, for tables: `17/10 (1.7)`, `≤ 0.707107`, `(6, 0.00006)`."""
+    if bound.delta is None:
+        return amount_text(bound.value, bound.exact)
+    pair = [(bound.value, bound.exact), (bound.delta, bound.delta_exact)]
+    decimals = [_decimal(value, exact) for value, exact in pair]
+    short = "≤ " if any(each.startswith("≤") for each in decimals) else ""
+    return f"{short}({', '.join(each.removeprefix('≤ ') for each in decimals)})"
+
+
+def limit_text(limit: Limit, bound: Bound | None) -> str:
+    """A budget for people: `2` where its one parameter is that of the bound, else `ρ = 2`."""
+    main, value = limit.parameters[0]
+    if len(limit.parameters) == 1 and (bound is None or bound.notion.symbol == main):
+        return amount_text(value)
+    return ", ".join(named(name, value) for name, value in limit.parameters)
+
+
+def named(name: str, value: Fraction, exact: bool = True) -> str:
+    """A parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
+    text = amount_text(value, exact)
+    return f"{SYMBOLS[name]} {text}" if text.startswith("≤") else f"{SYMBOLS[name]} = {text}"
+
+
+def amount_text(value: Fraction, exact: bool = True) -> str:
+    """A number ≥ 0: the fraction and its decimal, `17/10 (1.7)`; `≤` before what was rounded up.
+
+    A long fraction is left out, and so is one that says no more than its decimal (`1e-6`).
+    """
+    decimal = _decimal(value, exact)
+    fraction = fraction_text(value) if exact else None
+    if fraction is None or len(fraction) > _LONGEST_FRACTION:
+        return decimal
+    full = not decimal.startswith("≤")
+    if full and (value.denominator == 1 or value < _SMALL or len(fraction) > len(decimal) + 2):
+        return decimal
+    return f"{fraction} ({decimal})"
+
+
+def _decimal(value: Fraction, exact: bool) -> str:
+    decimal = decimal_up(value, _EXACT_DIGITS)
+    if exact and Fraction(decimal) == value:
+        return decimal
+    return f"≤ {decimal_up(value, _DIGITS)}"
+
+
+def left_text(value: Fraction) -> str:
+    """What is left of a budget, ≥ 0: a decimal, rounded down."""
+    decimal = decimal_up(value, _EXACT_DIGITS)
+    if Fraction(decimal) == value:
+        return decimal
+    context = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    below = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return decimal_up(Fraction(below), _DIGITS)
+
+
+def excess_text(value: Fraction) -> str:
+    """How much too much, > 0: a decimal, rounded up."""
+    decimal = decimal_up(value, _EXACT_DIGITS)
+    return decimal if Fraction(decimal) == value else decimal_up(value, _DIGITS)
+
+
+def fraction_text(value: Fraction) -> str | None:
+    """`17/10`; None where it would have thousands of digits."""
+    if value.numerator.bit_length() + value.denominator.bit_length() > _MANY_BITS:
+        return None
+    return str(value)
+
+
+@lru_cache(maxsize=1024)  # a large spec repeats its numbers
+def number_up(value: Fraction) -> float | None:
+    """The double that prints as the least decimal not below `value`; None beyond the largest.
+
+    17/10 gives 1.7: as printed it is not below the value, though the double that most programs
+    read it as is 4·10⁻¹⁷ short of it, as any double closest to a decimal may be.
+    """
+    try:
+        near = value.numerator / value.denominator
+    except OverflowError:
+        return None
+    return near if Fraction(repr(near)) >= value else _finite(math.nextafter(near, math.inf))
+
+
+def number_down(value: Fraction) -> float | None:
+    """As `number_up`, never above `value`."""
+    opposite = number_up(-value)
+    return None if opposite is None else 0.0 - opposite
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

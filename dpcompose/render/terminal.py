@@ -1,0 +1,243 @@
+"""The report for people: lines that read the same on a terminal, in a pipe and in a CI log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from dpcompose import errors
+from dpcompose.errors import Span
+from dpcompose.render.layout import Style, columns, transliterated, wrapped
+from dpcompose.render.numbers import (
+    amounts_text,
+    bound_text,
+    excess_text,
+    left_text,
+    limit_text,
+)
+from dpcompose.render.theorem import book, cited
+from dpcompose.report import (
+    Alternative,
+    Assumption,
+    Bound,
+    Line,
+    Report,
+    Touch,
+    Verdict,
+    WorstChange,
+)
+from dpcompose.wording import NOTION
+
+_MOST_TOUCHES = 12  # listed on a terminal; JSON has them all
+
+
+def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
+    """Each report, with an empty line between them; a count at the end where there are several."""
+    outcomes = {"ok": "certified", "no-guarantee": "without a finite bound", "invalid": "invalid"}
+    return separated(reports, style, text, lambda report: outcomes[report.status])
+
+
+def separated(
+    reports: Iterable[Report],
+    style: Style,
+    one: Callable[[Report, Style], str],
+    outcome: Callable[[Report], str],
+) -> Iterator[str]:
+    """Each report as `one` renders it, with empty lines between, and a count of several."""
+    seen: Counter[str] = Counter()
+    for report in reports:
+        yield ("\n" if seen else "") + one(report, style)
+        seen[outcome(report)] += 1
+    if seen.total() > 1:
+        counts = [f"{count} {name}" for name, count in seen.items()]
+        yield f"\n{seen.total()} specs: {', '.join(counts)}\n"
+
+
+def text(report: Report, style: Style) -> str:
+    """One report."""
+    if report.status == "invalid":
+        return invalid(report, style)
+    sections = (
+        [headline(report, style), *title(report, style)],
+        section("Why", _items(report.reasons, style), style),
+        section("Theorem", _theorem(report, style), style),
+        section("Worst change", worst_change(report.worst, style), style),
+        section("Reasoning", _chain(report.chain, style), style),
+        section("Compared", _alternatives(report.alternatives, style), style),
+        section("Assumed, not checked", assumptions(report.assumptions, style), style),
+        section("Findings", findings(report, style), style),
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def section(name: str, lines: Sequence[str], style: Style) -> list[str]:
+    """A heading over `lines`; nothing where there are none."""
+    return [style.paint(name, "strong"), *lines] if lines else []
+
+
+def invalid(report: Report, style: Style) -> str:
+    """The faults of an invalid spec, and how many they are."""
+    count = Counter(each.level for each in report.findings)
+    words = [
+        f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
+        for level in ("error", "warning", "note")
+        if count[level]
+    ]
+    verdict = style.paint("invalid spec", "bad")
+    last = f"{style.plain(report.file)}: {verdict}, {', '.join(words)}"
+    return "\n".join([*findings(report, style), last]) + "\n"
+
+
+# --- the first lines -----------------------------------------------------------------------------
+
+
+def headline(report: Report, style: Style) -> str:
+    """The bound, the notion, the relation and the verdict, on one line however long."""
+    if report.bound is None:
+        bound = style.paint("no finite guarantee", "bad")
+    else:
+        bound = style.paint(style.plain(bound_text(report.bound)), "strong")
+        bound += f" {NOTION[report.bound.notion]}"
+    line = f"{style.plain(report.file)}: {bound}, {style.plain(neighbours(report))}"
+    if report.verdict is None:
+        return line
+    words = style.plain(verdict_words(report.verdict, report.bound))
+    return f"{line}  [{style.paint(words, 'good' if report.verdict.ok else 'bad')}]"
+
+
+def title(report: Report, style: Style) -> list[str]:
+    """The title, indented, if there is one."""
+    return wrapped(report.title, style, "  ") if report.title.strip() else []
+
+
+def neighbours(report: Report) -> str:
+    """The relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
+    words = f"{report.relation} neighbours"
+    if report.keeps:
+        words += f" keeping {', '.join(report.keeps)}"
+    return words if report.distance == 1 else f"{report.distance} steps of {words}"
+
+
+def verdict_words(verdict: Verdict, bound: Bound | None) -> str:
+    """`within budget 2, 0.3 left`, `over budget 1.5 by 0.2`, `not comparable with …`."""
+    budget = limit_text(verdict.limit, bound)
+    if verdict.ok:
+        left = "" if verdict.slack is None else f", {left_text(verdict.slack)} left"
+        return f"within budget {budget}{left}"
+    if verdict.slack is None and bound is not None:
+        return f"not comparable with budget {budget}"
+    if verdict.slack is None or verdict.slack >= 0:
+        return f"over budget {budget}"
+    return f"over budget {budget} by {excess_text(-verdict.slack)}"
+
+
+# --- the sections --------------------------------------------------------------------------------
+
+
+def _theorem(report: Report, style: Style) -> list[str]:
+    if report.theorem is None:
+        return []
+    entry = book().get(report.theorem)
+    return wrapped(cited(entry) if entry else report.theorem, style, "  ")
+
+
+def worst_change(worst: WorstChange | None, style: Style) -> list[str]:
+    """What happens in the worst change, and which mechanisms feel it."""
+    if worst is None:
+        return []
+    lines = happening(worst, style)
+    shown = worst.touches[:_MOST_TOUCHES]
+    lines += columns([_touch(each) for each in shown], style, indent=4)
+    omitted = worst.omitted + len(worst.touches) - len(shown)
+    if omitted:
+        lines.append(style.plain(f"    … and {omitted} more"))
+    return lines
+
+
+def happening(worst: WorstChange, style: Style) -> list[str]:
+    """What happens in the worst change."""
+    return [line for each in worst.says for line in wrapped(sentence(each), style, "  ")]
+
+
+def _touch(touch: Touch) -> tuple[str, str, str]:
+    copies = f"{touch.copies} × {amounts_text(touch.each)}, " if touch.copies != 1 else ""
+    return (
+        touch.mechanism,
+        amounts_text(touch.total),
+        f"{copies}reads {touch.dataset}{place([touch.span], ', ')}",
+    )
+
+
+def _chain(chain: Sequence[Line], style: Style) -> list[str]:
+    wide = len(str(len(chain)))
+    lines: list[str] = []
+    for each in chain:
+        lines += wrapped(_said(each), style, f"  {each.number:>{wide}}. ")
+    return lines
+
+
+def _said(line: Line) -> str:
+    """The sentence, the bound, then what they rest on: `[IV.13; from 1, 2; line 14]`."""
+    bound = f" → {bound_text(line.bound)}" if line.bound else ""
+    says = sentence(line.says) + bound
+    rests = [line.theorem] if line.theorem else []
+    if line.inputs:
+        rests.append(f"from {listed(line.inputs)}")
+    where = place(line.spans)
+    if where:
+        rests.append(where)
+    return f"{says} [{'; '.join(rests)}]" if rests else says
+
+
+def _alternatives(alternatives: Sequence[Alternative], style: Style) -> list[str]:
+    rows = []
+    for each in alternatives:
+        entry = book().get(each.theorem) if each.theorem else None
+        bound = "not usable" if each.bound is None else bound_text(each.bound)
+        name = f"{entry.title}: " if entry else ""
+        rows.append((each.theorem or "", f"{name}{bound}; {each.why}" if each.why else bound))
+    return columns(rows, style)
+
+
+def assumptions(assumed: Sequence[Assumption], style: Style) -> list[str]:
+    """What the result rests on and nobody but the author of the spec can check."""
+    return _items([sentence(each.says) + place([each.span], " (", ")") for each in assumed], style)
+
+
+def findings(report: Report, style: Style) -> list[str]:
+    """Every finding in the form `file:line:column: message [CODE]`, with the line it is about."""
+    return [
+        transliterated(errors.render(each, report.file, report.lines), style.encoding)
+        for each in report.findings
+    ]
+
+
+def _items(sentences: Sequence[str], style: Style) -> list[str]:
+    return [line for each in sentences for line in wrapped(each, style, "  - ")]
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital letter, unless it starts with a name or a symbol."""
+    return text[:1].upper() + text[1:] if text[:1].isascii() else text
+
+
+def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> str:
+    """`line 14` or `lines 9, 14-16`, between `before` and `after`; empty where nothing is known."""
+    lines = sorted({span.line for span in spans if span})
+    if not lines:
+        return ""
+    return f"{before}{'line' if len(lines) == 1 else 'lines'} {listed(lines)}{after}"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """`1, 4-6, 9`."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)

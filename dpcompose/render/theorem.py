@@ -1,0 +1,100 @@
+"""The theorem book for people: the table, and one entry in full."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+
+from dpcompose.core.theorem import BOOK, Theorem
+from dpcompose.render.layout import Style, columns, wrapped
+
+#: What the short name of a source stands for.
+SOURCES: Mapping[str, str] = {
+    "GMPS24": "Composition in Differential Privacy for General Granularity Notions, "
+    "CSF 2024, arXiv 2308.14649 (long version)",
+    "HBW22": "On the Choice of Databases in Differential Privacy Composition",
+}
+
+
+def book() -> Mapping[str, Theorem]:
+    """Every theorem by id, in the order of the paper."""
+    import dpcompose.core.theorems  # noqa: F401  (fills the book)
+
+    return BOOK
+
+
+def cited(entry: Theorem) -> str:
+    """`Corollary IV.13 (GMPS24): title`."""
+    return f"{entry.place} ({entry.source}): {entry.title}"
+
+
+def table(style: Style) -> str:
+    """The whole book: id, title and bound of each entry."""
+    lines: list[str] = []
+    for entry in book().values():
+        lines += columns([(entry.id.ljust(6), entry.title)], style, indent=0)
+        lines += wrapped(entry.formula, style, " " * 8)
+    return "\n".join(lines) + "\n"
+
+
+def shape() -> list[dict[str, object]]:
+    """The book for machines."""
+    return [
+        {
+            "id": entry.id,
+            "title": entry.title,
+            "source": entry.source,
+            "place": entry.place,
+            "statement": _flowing(entry.statement),
+            "formula": entry.formula,
+            "hypotheses": [
+                {"name": each.name, "says": each.says, "how": each.how} for each in entry.hypotheses
+            ],
+            "example": entry.example.says if entry.example else None,
+            "departs": entry.departs,
+            "specialises": list(entry.specialises),
+            "spec": entry.spec,
+        }
+        for entry in book().values()
+    ]
+
+
+def explained(entry: Theorem, style: Style) -> str:
+    """One entry in full."""
+    heading = style.paint(style.plain(f"{entry.id}  {entry.title}"), "strong")
+    source = SOURCES.get(entry.source)
+    cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
+    parts = [[heading, *wrapped(cited_in, style)]]
+    for name, lines in _sections(entry, style):
+        if lines:
+            parts.append([style.paint(name, "strong"), *lines])
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _sections(entry: Theorem, style: Style) -> Iterator[tuple[str, list[str]]]:
+    yield "Statement", _paragraphs(entry.statement, style)
+    yield "Bound", wrapped(entry.formula, style, "  ")
+    rows = [(each.how, each.name, each.says) for each in entry.hypotheses]
+    yield "Hypotheses", columns(rows, style)
+    yield "Example", wrapped(entry.example.says, style, "  ") if entry.example else []
+    yield "Departs from the print", wrapped(entry.departs, style, "  ") if entry.departs else []
+    yield "A case of", columns([(each, _title(each)) for each in entry.specialises], style)
+    yield "See it at work", [f"  dpcompose analyze {style.plain(entry.spec)}"] if entry.spec else []
+
+
+def _title(identifier: str) -> str:
+    entry = book().get(identifier)
+    return entry.title if entry else ""
+
+
+def _flowing(statement: str) -> str:
+    """A docstring with its paragraphs on one line each."""
+    paragraphs = inspect.cleandoc(statement).split("\n\n")
+    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
+def _paragraphs(statement: str, style: Style) -> list[str]:
+    lines: list[str] = []
+    for paragraph in _flowing(statement).split("\n\n"):
+        lines += ([""] if lines else []) + wrapped(paragraph, style, "  ")
+    return lines

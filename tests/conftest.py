@@ -1,0 +1,41 @@
+"""Golden files: expected outputs, rewritten by `pytest --rewrite-golden`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+Golden = Callable[[str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite-golden",
+        action="store_true",
+        help="write what the program prints now to tests/golden and README.md; then read the diff",
+    )
+
+
+@pytest.fixture
+def rewriting(request: pytest.FixtureRequest) -> bool:
+    """Whether expected outputs are to be rewritten."""
+    return bool(request.config.getoption("--rewrite-golden"))
+
+
+@pytest.fixture
+def golden(rewriting: bool) -> Golden:
+    """Compare a text with the golden file of that name."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if rewriting:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert path.exists(), f"no golden file {name}: run pytest --rewrite-golden"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

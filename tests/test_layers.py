@@ -1,0 +1,76 @@
+"""The layers of the code: who may import whom, and the one home of each third-party package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent / "dpcompose"
+
+#: From the bottom up; modules on one line do not import each other.
+LAYERS = """
+core
+errors
+source
+faults
+report
+spec
+resolve
+wording
+assumptions budget findings story
+analyze
+render
+commands
+cli
+__main__
+"""
+
+HOMES = {"typer": {"cli"}, "pydantic": {"spec"}, "yaml": {"source"}, "mpmath": {"core"}}
+HOMES["pydantic_core"] = HOMES["pydantic"]
+
+
+def imports() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Every import in the package: the parts of the importing module, those of the imported."""
+    for path in ROOT.rglob("*.py"):
+        importing = path.relative_to(ROOT).with_suffix("").parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((importing, tuple(each.name.split("."))) for each in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: imports are absolute"
+                base = tuple((node.module or "").split("."))
+                yield from ((importing, (*base, each.name)) for each in node.names)
+
+
+def ranks() -> dict[str, int]:
+    rows = enumerate(LAYERS.strip().splitlines())
+    return {name: rank for rank, row in rows for name in row.split()}
+
+
+def test_modules_import_only_from_the_layers_below() -> None:
+    rank = ranks()
+    for importing, (first, *rest) in imports():
+        if first == "dpcompose" and rest and importing != ("__init__",):
+            here, there = importing[0], rest[0]
+            assert here == there or rank[there] < rank[here], f"{importing} imports {rest}"
+
+
+def test_every_module_has_a_layer() -> None:
+    names = {path.stem for path in ROOT.glob("*") if path.suffix == ".py" or path.is_dir()}
+    assert names - {"__init__", "__pycache__"} == set(ranks())
+
+
+def test_core_modules_do_not_import_each_other_in_circles() -> None:
+    graph: dict[str, set[str]] = {}
+    for importing, (first, *rest) in imports():
+        if first == "dpcompose" and importing[0] == "core" and len(rest) > 1:
+            graph.setdefault(importing[1], set()).update({rest[1]} - {importing[1]})
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_each_third_party_package_has_one_home() -> None:
+    for importing, (first, *_) in imports():
+        if first in HOMES:
+            assert importing[0] in HOMES[first], f"{importing} imports {first}"
