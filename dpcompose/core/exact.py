@@ -169,9 +169,21 @@ def capped(x: Fraction) -> Fraction:
     """`x` itself, or, where its denominator has grown beyond all use, rounded up on a fine grid."""
     if x.denominator.bit_length() <= MAX_BITS:
         return x
-    _note_rounding()
-    scale = 1 << max(_GRID, x.denominator.bit_length() - x.numerator.bit_length() + _GRID)
+    scale = _fine_grid(x)
     return Fraction(-((-x.numerator * scale) // x.denominator), scale)
+
+
+def capped_down(x: Fraction) -> Fraction:
+    """As `capped`, rounded down."""
+    if x.denominator.bit_length() <= MAX_BITS:
+        return x
+    scale = _fine_grid(x)
+    return Fraction((x.numerator * scale) // x.denominator, scale)
+
+
+def _fine_grid(x: Fraction) -> int:
+    _note_rounding()
+    return 1 << max(_GRID, x.denominator.bit_length() - x.numerator.bit_length() + _GRID)
 
 
 def float_up(x: Fraction) -> float:

@@ -125,6 +125,8 @@ def chain_pairs(steps: Sequence[tuple[Pair, int]]) -> Pair | None:
     Both directions of the inequality must hold, so δ is the larger of the two ways of adding
     up; each δ_i is multiplied by e to the ε of the steps on one side of it (GMPS24, VI.3).
     """
+    if len(steps) == 1 and steps[0][1] == 1:
+        return steps[0][0]
     epsilon = sum((pair[0] * count for pair, count in steps), ZERO)
     if all(pair[1] == 0 for pair, _ in steps):
         return epsilon, ZERO

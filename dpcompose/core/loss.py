@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.exact import capped
+from dpcompose.core.exact import (
+    MAX_BITS,
+    MAX_EXPONENT,
+    capped,
+    capped_down,
+    exp_up,
+    log_inverse_up,
+)
 from dpcompose.core.guarantee import ZERO, Amount, Notion, Pair, at_distance, chain, chain_pairs
 
 Loss = Any  # Amount under Scalars, Frontier under Pairs
@@ -43,8 +50,7 @@ class Scalars:
                 total = total + loss
                 if isinstance(total, float):
                     return math.inf
-                if total.denominator.bit_length() > 8192:
-                    total = capped(total)
+                total = capped(total)
         return total
 
     def times(self, loss: Loss, copies: int) -> Loss:
@@ -79,10 +85,13 @@ class Survival:
         self.stay = stay
 
     def __add__(self, other: Survival) -> Survival:
-        return Survival(self.stay * other.stay)
+        return Survival(capped_down(self.stay * other.stay))
 
     def __mul__(self, copies: int) -> Survival:
-        return Survival(self.stay**copies)
+        if not self.stay or self.stay.denominator.bit_length() * copies <= MAX_BITS:
+            return Survival(self.stay**copies)
+        logarithm = log_inverse_up(self.stay) * copies
+        return Survival(ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(logarithm))
 
     def __lt__(self, other: Survival) -> bool:
         return self.stay > other.stay
