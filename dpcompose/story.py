@@ -12,7 +12,7 @@ from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.naming import quantity_of
-from dpcompose.core.problem import Partition, PartitionKind, Path
+from dpcompose.core.problem import Partition, PartitionKind, Path, PostProcessing
 from dpcompose.core.proof import share
 from dpcompose.core.theorem import BOOK
 from dpcompose.errors import Span
@@ -205,6 +205,7 @@ class _Teller:
             for step in together.inputs
             if step.rule in ("cost", "rest")
         ]
+        costs += [self._post(step) for step in together.inputs if step.rule == "post"]
         assert together.bound is not None and cite.bound is not None
         total = bound_of(together.bound)
         last = self.add(
@@ -269,6 +270,11 @@ class _Teller:
         says = f"{step.facts['count']} more touches of mechanisms, in the same way"
         bound = None if step.bound is None else bound_of(step.bound)
         return self.add(None, says, (), bound, ())
+
+    def _post(self, step: Step) -> int:
+        post: PostProcessing = step.facts["post"]
+        says = f"`{post.name}` uses only released outputs ({wording.listing(post.inputs)}): free"
+        return self.add(step.theorem, says, (), None, step.paths)
 
     def _sum(self, step: Step, total: Bound) -> str:
         units = {Notion.PURE: "ε", Notion.APPROX: "ε and δ", Notion.ZCDP: "ρ", Notion.GDP: "μ²"}[

@@ -10,9 +10,10 @@ from conftest import GOLDEN, Golden
 
 from dpcompose.analyze import analyze
 from dpcompose.render import RENDERERS
-from dpcompose.render.json import result
+from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
+from dpcompose.spec import json_schema
 
 SPECS = sorted((Path(__file__).parent.parent / "specs").glob("*.yaml"))
 
@@ -36,3 +37,9 @@ def test_json(report: Report, golden: Golden) -> None:
 def test_no_golden_file_has_lost_its_spec() -> None:
     kept = {path.stem for path in (GOLDEN / "specs").glob("*.*")}
     assert kept == {path.stem for path in SPECS}
+
+
+def test_the_schema_beside_the_specs_is_the_one_that_is_printed() -> None:
+    # Made by `dpcompose schema > specs/spec.schema.json`.
+    kept = (SPECS[0].parent / "spec.schema.json").read_text(encoding="utf-8")
+    assert kept == dumped(json_schema(), indent=2)

@@ -35,7 +35,12 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         costs.append(_rest(solution, solution.felt[MOST:]))
     general = _numbered(GENERAL[solution.notion], solver)
     total = solution.quantities[0]
-    together = Step("compose", general, (*changes, *costs), total, {"bounded": solution.bounded})
+    free = [
+        Step("post", "VII.1", (), None, {"post": each}, (each.path,))
+        for each in solver.problem.post_processing[:MOST]
+    ]
+    facts = {"bounded": solution.bounded}
+    together = Step("compose", general, (*changes, *costs, *free), total, facts)
     return Step("cite", cited, (together,), total)
 
 
