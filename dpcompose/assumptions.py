@@ -37,6 +37,7 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
         ),
     ]
     goal = problem.goal.relation
+    base = goal.within or goal
     if goal.keeps:
         columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
         facts.append((f"a replacement keeps {columns}: these columns are public", ("protect",)))
@@ -51,7 +52,7 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
         facts.append(("nobody is in two of the roots", ("roots",)))
     for root, top in tops:
         facts.extend(_of_root(problem, root))
-        facts.extend(_of_tree(top))
+        facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED))
     return list(dict.fromkeys(facts))
 
 
@@ -83,13 +84,13 @@ def _reads_something(top: Place) -> set[int]:
     return wanted
 
 
-def _of_tree(top: Place) -> Iterator[Fact]:
+def _of_tree(top: Place, replaces: bool) -> Iterator[Fact]:
     wanted = _reads_something(top)
     told: set[tuple[int, int]] = set()
     stack = [top]
     while stack:
         place = stack.pop()
-        for up in _padded(place):
+        for up in _padded(place, replaces):
             for edge in dropping_edges(place.ancestors(up)):
                 key = (id(edge.parent), id(edge.partition or edge.made_by))
                 if key not in told:
@@ -108,13 +109,19 @@ def _of_tree(top: Place) -> Iterator[Fact]:
         stack.extend(reversed(below))
 
 
-def _padded(place: Place) -> set[int]:
-    """From how far above statements for bounded neighbours may rest on the padding lemma."""
+def _padded(place: Place, replaces: bool) -> set[int]:
+    """From how far above statements for bounded neighbours may rest on the padding lemma.
+
+    `replaces`: the protected change replaces rows of the root, so that statements on the root
+    itself never meet an added row.
+    """
     return {
         each.statement.up
         for _, placed in place.mechanisms
         for each in placed
-        if each.padded and each.statement.relation.kind is RelationKind.BOUNDED
+        if each.padded
+        and each.statement.relation.kind is RelationKind.BOUNDED
+        and not (replaces and each.statement.up == place.depth)
     }
 
 

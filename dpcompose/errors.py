@@ -111,7 +111,7 @@ def _visible(char: str) -> str:
     return char if char.isprintable() else char.encode("unicode_escape").decode()
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Columns that printable ``text`` takes on a terminal."""
     if text.isascii():
         return len(text)
@@ -155,14 +155,14 @@ def _excerpt(line: str, span: Span) -> list[str]:
     if left_cut or start > _ROOM:
         left = "..." + left
     right = "".join(after)
-    marked = _width("".join(after[: max(1, end - start)]))
+    marked = width("".join(after[: max(1, end - start)]))
     if right_cut or len(line) > start + _ROOM:
         right += "..."
     number = f"{span.line:5} | "
     gutter = " " * (len(number) - 2) + "| "
     return [
         (number + left + right).rstrip(),
-        gutter + " " * _width(left) + "^" * max(1, marked),
+        gutter + " " * width(left) + "^" * max(1, marked),
     ]
 
 
@@ -172,7 +172,7 @@ def _fitting(chars: Iterable[str]) -> tuple[list[str], bool]:
     room = _ROOM
     for char in chars:
         form = _visible(char)
-        room -= _width(form)
+        room -= width(form)
         if room < 0:
             return shown, True
         shown.append(form)

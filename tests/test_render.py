@@ -18,9 +18,10 @@ import dpcompose
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
+from dpcompose.errors import width as cells
 from dpcompose.render import RENDERERS, quiet
 from dpcompose.render.json import result
-from dpcompose.render.layout import Style, cells, columns, transliterated, wrapped
+from dpcompose.render.layout import Style, columns, transliterated, wrapped
 from dpcompose.render.numbers import (
     amount_text,
     amounts_text,

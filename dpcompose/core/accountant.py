@@ -16,8 +16,8 @@ from dpcompose.core.cost import Coster
 from dpcompose.core.fates import extremes
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Algebra, Loss
-from dpcompose.core.moving import become, moved, one_below
-from dpcompose.core.walk import Answer, Branch, Choice, Walk, by_units, fit, worst_of
+from dpcompose.core.moving import LIMIT, become, moved, one_below
+from dpcompose.core.walk import Answer, Branch, Choice, Effort, Walk, by_units, fit, worst_of
 
 
 @dataclass(slots=True)
@@ -33,6 +33,7 @@ class Accountant:
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
     _own: dict[tuple[int, State], tuple[Loss, ...]]
+    _effort: Effort
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -40,11 +41,13 @@ class Accountant:
         self._coster = Coster(algebra)
         self._known = {}
         self._own = {}
+        self._effort = Effort()
 
     def charging_all(self) -> Accountant:
         """An accountant that charges all blocks, and knows the costs that this one has found."""
         other = Accountant(self.algebra)
         other.charge_all = True
+        other._effort = Effort(0)
         other._coster, other._own = self._coster, self._own
         return other
 
@@ -91,7 +94,7 @@ class Accountant:
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-            splitter = Splitter(algebra, self.charge_all, place, partition, blocks)
+            splitter = Splitter(algebra, self.charge_all, place, partition, blocks, self._effort)
             choices.append((yield from splitter.split(state)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
@@ -103,8 +106,10 @@ class Accountant:
         assert below.edge is not None and below.edge.made_by is not None
         made_by = below.edge.made_by
         push = place.depth in below.levels
-        listed = moved(state, made_by, place.traits, push)
-        if listed is not None:
+        alone = all_leaves(state).total() == 1
+        limit = LIMIT if alone or self._effort.left > 0 else 1
+        listed = moved(state, made_by, place.traits, push, limit)
+        if listed is not None and (alone or self._effort.allows(len(listed))):
             found: list[Choice] = []
             for after in listed:
                 fitted = fit(after, place, below, push)

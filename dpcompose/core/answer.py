@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.accountant import Accountant
@@ -15,10 +15,13 @@ from dpcompose.core.exact import is_square, sqrt_up, watch_rounding
 from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.layout import Place, lay_out
 from dpcompose.core.loss import Algebra, Loss, Pairs, Scalars
-from dpcompose.core.problem import Mechanism, Problem, Root
+from dpcompose.core.problem import Goal, Mechanism, Problem, Root
+from dpcompose.core.relation import RelationKind
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer, Branch, Choice
 
+#: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
+MOST_SHARED = 64
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
 
@@ -103,15 +106,52 @@ class Solver:
     def sequential(self, solution: Solution) -> Loss:
         """What charging for every block would give, in the algebra of a solution."""
         algebra = solution.algebra
-        losses = [answer.loss for _, _, answer in self._answers(solution.accountant.charging_all())]
-        return algebra.worst(losses) if self.problem.roots_disjoint else algebra.add(losses)
+        answers = self._answers(solution.accountant.charging_all())
+        return algebra.add(answer.loss for _, _, answer in answers)
 
-    def _answers(self, accountant: Accountant) -> list[tuple[Place, State, Answer]]:
+    def _answers(
+        self, accountant: Accountant, goal: Goal | None = None
+    ) -> list[tuple[Place, State, Answer]]:
         found = []
         for root, top in self.tops:
-            state = initial(root, top, self.problem.goal)
+            state = initial(root, top, goal or self.problem.goal)
             found.append((top, state, accountant.answer(top, state)))
         return found
+
+    def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+        """The worst loss over all roots together, with what happens in each.
+
+        Where nobody is in two roots, one step changes one of them, and several steps are shared
+        out. What is not one step of one person (a free-lunch or a declared step) may change all.
+        """
+        goal = self.problem.goal
+        algebra = accountant.algebra
+        answers = self._answers(accountant)
+        kind = goal.relation.kind
+        whole = kind in (RelationKind.FREE_LUNCH, RelationKind.DECLARED)
+        if not self.problem.roots_disjoint or len(answers) < 2 or whole:
+            return algebra.add(answer.loss for _, _, answer in answers), answers
+        if goal.distance == 1:
+            loss = algebra.worst(answer.loss for _, _, answer in answers)
+            return loss, [max(answers, key=lambda each: algebra.key(each[2].loss))]
+        if goal.distance > MOST_SHARED or not isinstance(algebra, Scalars):
+            return algebra.add(answer.loss for _, _, answer in answers), answers
+        by_steps = [
+            self._answers(accountant, replace(goal, distance=steps))
+            for steps in range(1, goal.distance + 1)
+        ]
+        best: list[tuple[Loss, tuple[int, ...]]] = [(algebra.zero, ())] * (goal.distance + 1)
+        for index in range(len(self.tops)):
+            columns = [algebra.zero, *(row[index][2].loss for row in by_steps)]
+            best = [
+                max(
+                    (best[total - steps][0] + columns[steps], (*best[total - steps][1], steps))
+                    for steps in range(total + 1)
+                )
+                for total in range(goal.distance + 1)
+            ]
+        loss, shared = best[goal.distance]
+        return loss, [by_steps[n - 1][index] for index, n in enumerate(shared) if n]
 
     def solve(self, notion: Notion) -> Solution:
         """The worst case in a notion."""
@@ -123,17 +163,13 @@ class Solver:
 
     def _solve(self, algebra: Algebra) -> Solution:
         accountant = Accountant(algebra)
-        answers = self._answers(accountant)
-        if self.problem.roots_disjoint and answers:
-            loss = algebra.worst(answer.loss for _, _, answer in answers)
-            shown = [max(answers, key=lambda each: algebra.key(each[2].loss))]
-        else:
-            loss = algebra.add(answer.loss for _, _, answer in answers)
-            shown = answers
+        loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
         felt = tuple(_felt(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
-        quantities = tuple(_quantities(algebra, loss, felt, bounded))
+        # Survival over blocks goes through logarithms, which are rounded.
+        rounded = isinstance(algebra, Pairs) and algebra.survival and _splits(visits)
+        quantities = tuple(_quantities(algebra, loss, felt, rounded))
         return Solution(
             algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
         )
@@ -168,8 +204,13 @@ def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Felt]:
                 yield Felt(mechanism, placed, visit, loss)
 
 
+def _splits(visits: Sequence[Visit]) -> bool:
+    """Whether the change passes a partition."""
+    return any(visit.place.blocks for visit in visits)
+
+
 def _quantities(
-    algebra: Algebra, loss: Loss, felt: Sequence[Felt], bounded: bool
+    algebra: Algebra, loss: Loss, felt: Sequence[Felt], rounded: bool
 ) -> Iterator[Quantity]:
     """The certified bounds that a loss stands for; none if it is not finite."""
     with watch_rounding() as watch:
@@ -178,7 +219,7 @@ def _quantities(
             coster.cost(each.mechanism, each.placed, each.visit.state)
             if each.visit.distance > 1:
                 algebra.chain([(each.loss, each.visit.distance)])
-    exact = not watch.rounded
+    exact = not (rounded or watch.rounded)
     if isinstance(algebra, Scalars):
         if loss != math.inf:
             yield Quantity(algebra.notion, loss, Fraction(0), exact)

@@ -28,10 +28,10 @@ from dpcompose.core.loss import Algebra, Loss, Pairs, Scalars, Survival
 from dpcompose.core.moving import assigned, become, one_below
 from dpcompose.core.placements import copies_of_a_row, numbers, placements, rule_for
 from dpcompose.core.problem import Partition, PartitionKind
-from dpcompose.core.walk import Branch, Choice, Walk, by_units, fit, worst_of
+from dpcompose.core.walk import Branch, Choice, Effort, Walk, by_units, fit, worst_of
 
 #: A partition with several units is searched exhaustively up to this many ways.
-WAYS = 20_000
+WAYS = 6_000
 #: And by dynamic programming up to this much work.
 WORK = 300_000
 
@@ -48,6 +48,7 @@ class Splitter:
     place: Place
     partition: Partition
     blocks: Sequence[Place]
+    effort: Effort
 
     @property
     def sizes(self) -> list[int]:
@@ -273,6 +274,8 @@ class Splitter:
 
     def _exhaustive(self, state: State) -> Walk:
         """Every way of assigning every end to blocks; None if there are too many."""
+        if self.effort.left <= 0:
+            return None
         units = list(islice(occurrences(state), 9))
         if len(units) > 8 or any(leaf.kind is Kind.USER for leaf in units):
             return None
@@ -290,6 +293,8 @@ class Splitter:
             if not ways or total > WAYS:
                 return None
             options.append(ways)
+        if not self.effort.allows(total):
+            return None
         losses: dict[tuple[int, tuple[Leaf | None, ...]], tuple[State, Loss]] = {}
         found: list[Choice] = []
         worst: Choice | None = None

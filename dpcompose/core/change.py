@@ -52,9 +52,10 @@ class Kind(StrEnum):
 class Leaf(NamedTuple):
     """One unit of change.
 
-    `tags`: for each end, the side of the enclosing item that it comes from; of a pair the old end
-    first. `kept`: the columns that a replacement is known to keep (of a displacing row: the
-    limit's key). `size`: rows of a user (None: unknown), or a distance (METRIC; None: unbounded).
+    `tags`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of
+    the item may have a part in it); of a pair the old end first. `kept`: the columns that a
+    replacement is known to keep (of a displacing row: the limit's key). `size`: rows of a user
+    (None: unknown), a distance (METRIC; None: unbounded), or the public size of the table (ANY).
     `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
     replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
     have the same sign matters, since one removed and one added row make a replaced one.
@@ -77,6 +78,9 @@ class Item(NamedTuple):
 
 #: A change: items with how often each occurs, in a canonical order.
 State = tuple[tuple[Item, int], ...]
+
+#: The tag of an end that stems from all that an item holds.
+BOTH = 2
 
 SINGLE = Leaf(Kind.SINGLE)
 PAIR = Leaf(Kind.PAIR, (0, 1))
@@ -152,10 +156,13 @@ def wrap(leaf: Leaf, below: State) -> Item:
     return Item(leaf, below)
 
 
+_OTHER = (1, 0, BOTH)
+
+
 def _other_sides(below: State) -> State:
     """What an item holds, when its sides 0 and 1 change their numbers."""
     return state_of(
-        (_retagged(item, tuple(1 - tag for tag in item.leaf.tags)), n) for item, n in below
+        (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.tags)), n) for item, n in below
     )
 
 
@@ -189,13 +196,16 @@ def sides(item: Item) -> int:
 
 def _reached(item: Item) -> set[int]:
     """The sides of a unit from which something reaches the dataset at hand."""
+    every = set(range(len(item.leaf.tags)))
     if not item.below:
-        return set(range(len(item.leaf.tags)))
-    return {
-        inner.leaf.tags[side] if side < len(inner.leaf.tags) else inner.leaf.tags[0]
+        return every
+    found = {
+        tag
         for inner, _ in item.below
         for side in _reached(inner)
+        for tag in (inner.leaf.tags[min(side, len(inner.leaf.tags) - 1)],)
     }
+    return every if BOTH in found else found
 
 
 def leaves(item: Item) -> Iterator[tuple[Leaf, int]]:
@@ -217,6 +227,13 @@ def all_leaves(state: State) -> Counter[Leaf]:
     return found
 
 
+def seen_through(leaf: Leaf, tags: tuple[int, ...]) -> tuple[int, ...]:
+    """Tags relative to the sides of a unit, relative to what encloses that unit instead."""
+    outer = leaf.tags
+    both = outer[0] if len(set(outer)) == 1 else BOTH
+    return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in tags)
+
+
 def drop_level(state: State, depth: int) -> State:
     """Forget the items at `depth` (0: outermost); what they hold moves up into their place."""
     if depth:
@@ -225,9 +242,8 @@ def drop_level(state: State, depth: int) -> State:
         )
     moved: list[tuple[Item, int]] = []
     for item, count in state:
-        outer = item.leaf.tags
         for inner, times in item.below:
-            tags = tuple(outer[tag if len(outer) == 2 else 0] for tag in inner.leaf.tags)
+            tags = seen_through(item.leaf, inner.leaf.tags)
             moved.append((Item(inner.leaf._replace(tags=tags), inner.below), times * count))
     return state_of(moved)
 

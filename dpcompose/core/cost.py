@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import NamedTuple
 
 from dpcompose.core.change import (
@@ -281,13 +282,26 @@ class Coster:
             partial: list[list[tuple[Frontier, int]]] = [[]]
             for row in zip(*columns, strict=True):
                 options = [
-                    (_pair(p.statement.guarantee, algebra), needed * n * count)
-                    for p, (needed, n) in zip(here, row, strict=True)
+                    (_pair(p.statement.guarantee, algebra), needed)
+                    for p, (needed, _) in zip(here, row, strict=True)
                     if needed is not None
                 ]
-                partial = [[*before, option] for before in partial for option in options][:64]
+                shared = _shared_out(options, row[0][1] * count)
+                partial = [before + steps for before in partial for steps in shared][:64]
             ways.extend(partial)
         return ways
+
+
+def _shared_out(
+    options: Sequence[tuple[Frontier, int]], units: int
+) -> list[list[tuple[Frontier, int]]]:
+    """Ways of covering `units` equal units: each by one option, or shared between two."""
+    ways = [[(loss, needed * units)] for loss, needed in options]
+    some = range(1, units) if units <= 6 else (units // 2,)
+    for first, second in combinations(options, 2):
+        for taken in some if units > 1 else ():
+            ways.append([(first[0], first[1] * taken), (second[0], second[1] * (units - taken))])
+    return ways
 
 
 def _step(guarantee: Guarantee, notion: Notion) -> Amount:

@@ -214,4 +214,6 @@ def log_inverse_up(x: Fraction) -> Fraction:
     if 1 - x < Fraction(1, 10**30):
         # -ln(1-d) ≤ d/(1-d), which is this close.
         return (1 - x) / x
-    return _shorten(_margin(-_CONTEXT.ln(_decimal(x))) + Fraction(1, 10**48))
+    # Not the sign operator, which would round to the digits of the thread's own context.
+    logarithm = _CONTEXT.minus(_CONTEXT.ln(_decimal(x)))
+    return _shorten(_margin(logarithm) + Fraction(1, 10**48))

@@ -7,6 +7,7 @@ from typing import NamedTuple, assert_never
 
 from dpcompose.core.change import (
     ANY,
+    BOTH,
     NEW_END,
     OLD_END,
     PAIR,
@@ -79,9 +80,14 @@ def _per_key(leaf: Leaf, column: str, displaces: bool) -> list[Fate]:
     if leaf.kind is Kind.SINGLE:
         return [_one(_single(leaf)), Fate(((inside, 1),), column if displaces else None)]
     if column in leaf.kept:
-        return [_one(Leaf(Kind.PAIR, (0, 1), (column,)))]
+        # Both ends act on the same rows, one after the other.
+        return [_one(Leaf(Kind.PAIR, (BOTH, BOTH), (column,)))]
     other = Leaf(Kind.PAIR, (1, 1), (column,))
-    return [Fate(((inside, 1), (other, 1))), Fate(((inside, 1), (NEW_END, 1)))]
+    return [
+        Fate(((before, 1), (after, 1)))
+        for before in (inside, OLD_END)
+        for after in (other, NEW_END)
+    ]
 
 
 def _user_rows(leaf: Leaf, times: int = 1) -> Fate:
@@ -141,7 +147,7 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | None:
         case Group(by):
             if kind is Kind.USER:
                 if by == traits.unit:
-                    return [_one(SINGLE)]
+                    return [_one(Leaf(Kind.SINGLE, (BOTH,)))]
                 return _spread(_user_rows(leaf), 1)
             return _per_key(leaf, by, displaces=False)
         case Limit(per, rows, keep):

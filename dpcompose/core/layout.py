@@ -144,7 +144,7 @@ def _place_statements(place: Place) -> None:
                 )
             level, traits, padded, usable, by_edges = known[up]
             if statement.relation.kind is RelationKind.DECLARED:
-                level = index[STEP]
+                level, usable = index[STEP], True
             placed.append(Placed(statement, level, traits, padded, usable, by_edges))
         place.mechanisms.append((mechanism, tuple(placed)))
 

@@ -14,6 +14,7 @@ from dpcompose.core.change import (
     Traits,
     all_leaves,
     leaf_item,
+    seen_through,
     state_of,
     top_level,
     wrap,
@@ -21,18 +22,24 @@ from dpcompose.core.change import (
 from dpcompose.core.fates import Fate, fates
 from dpcompose.core.problem import Cap, Filter, Flatten, Group, Limit, Map
 
-#: A joint choice of fates is listed only while there are at most this many.
-LIMIT = 4000
+#: A joint choice of fates is listed only while there are at most this many,
+LIMIT = 500
+#: and only for so many units: more are bounded as a path of single ones.
+UNITS = 8
 
 
-def moved(state: State, made_by: Map, traits: Traits, push: bool) -> list[State] | None:
-    """Every state that a map may turn `state` into; None if there are too many to list.
+def moved(
+    state: State, made_by: Map, traits: Traits, push: bool, limit: int = LIMIT
+) -> list[State] | None:
+    """Every state that a map may turn `state` into; None if there are more than `limit`.
 
     `push`: statements below speak of the dataset that the map reads, so its units stay as items.
     """
     signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
-    how = _Along(made_by, traits, push, len(signs) > 1)
+    how = _Along(made_by, traits, push, len(signs) > 1, limit)
     listed = _moved(state, how)
+    if listed is not None and len(listed) > 1 and all_leaves(state).total() > UNITS:
+        return None
     return None if listed is None else list({top_level(each): None for each in listed})
 
 
@@ -47,6 +54,7 @@ class _Along(NamedTuple):
     traits: Traits
     push: bool
     mixed: bool
+    limit: int
 
 
 def _moved(state: State, how: _Along) -> list[State] | None:
@@ -62,7 +70,7 @@ def _moved(state: State, how: _Along) -> list[State] | None:
         size = 1
         for i in range(count):
             size = size * (len(ways) + i) // (i + 1)
-            if size * total > LIMIT:
+            if size * total > how.limit:
                 return None
         total *= size
         options.append(
@@ -107,8 +115,7 @@ _MAY_DROP = (Filter, Flatten, Group, Limit, Cap)
 
 def _retag(unit: Leaf, parent: Leaf) -> Leaf:
     """The unit with tags relative to what encloses its parent."""
-    outer = parent.tags
-    return unit._replace(tags=tuple(outer[tag if len(outer) == 2 else 0] for tag in unit.tags))
+    return unit._replace(tags=seen_through(parent, unit.tags))
 
 
 def one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:

@@ -82,8 +82,13 @@ class _Setting:
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
         """The one partition whose blocks all mechanisms read."""
-        if self.top.mechanisms or self.top.derived:
+        if self.top.mechanisms:
             raise Refused("not every mechanism reads a block of one partition")
+        if self.top.derived:
+            raise Refused(
+                f"some mechanism reads a dataset made from `{self.top.dataset.name}` by a map, "
+                "not a block of it"
+            )
         if len(self.top.blocks) != 1:
             raise Refused("the mechanisms read more than one partition")
         blocks = self.top.blocks[0]
@@ -260,14 +265,15 @@ def _two_largest(setting: _Setting) -> Loss:
         raise Refused("it needs two or more disjoint blocks by value")
     _stated(setting, 1, f"the whole table `{setting.top.dataset.name}`")
     losses = _block_losses(setting, blocks, both=False)
-    if isinstance(setting.solution.algebra, Pairs):
-        return _two_largest_pairs(losses)
+    algebra = setting.solution.algebra
+    if isinstance(algebra, Pairs):
+        return _two_largest_pairs(algebra, losses)
     identifier = "A.18" if setting.notion is G else "IV.13"
     return _from_book(setting, identifier, losses)
 
 
-def _two_largest_pairs(losses: list[tuple[Loss, int]]) -> Loss:
-    if any(len(loss) != 1 for loss, _ in losses):
+def _two_largest_pairs(algebra: Pairs, losses: list[tuple[Loss, int]]) -> Loss:
+    if algebra.survival or any(len(loss) != 1 for loss, _ in losses):
         raise Refused("it is stated for one (ε, δ) for each block")
     flat = [loss[0] for loss, size in losses for _ in range(min(size, 2))]
     epsilons = sorted((pair[0] for pair in flat), reverse=True)
@@ -299,7 +305,7 @@ def _single_mechanism(setting: _Setting) -> str | None:
     if statement.up == place.depth:
         same = _same(statement.relation, setting.goal.relation)
         if same and not edges:
-            return GROUP[notion]
+            return GROUP[notion] if setting.goal.distance > 1 else None
         return "A.3" if notion is P and not edges else None
     if statement.up or notion is not P:
         return None

@@ -44,4 +44,4 @@ def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Leaf:
         case RelationKind.NODE_REWIRED if not table:
             return Leaf(Kind.NODE_REWIRED)
         case _:
-            return ANY
+            return ANY._replace(size=root.size)

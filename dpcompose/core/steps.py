@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.core.change import Item, Kind, Traits, leaves, sides
+from dpcompose.core.change import BOTH, Item, Kind, Traits, leaves, sides
 from dpcompose.core.relation import Relation, RelationKind, graph_distance
 
 _GRAPH = {
@@ -62,15 +62,31 @@ def _row_steps(item: Item) -> int | None:
         return sides(item)
     if leaf.kind is not Kind.USER:
         return None
-    # Each unit that arrives stems from one row of the user; all of them are at most `size`.
     known = None if leaf.size is None else int(leaf.size)
-    arrived = 0
-    for each, count in leaves(item):
-        rows = each.size if each.kind is Kind.USER else 1
-        if rows is None or each.kind in (Kind.ANY, Kind.METRIC):
-            return known
-        arrived += int(rows) * count
-    return arrived if known is None else min(arrived, known)
+    arrived = _arrived(item)
+    if arrived is None or known is None:
+        return known if arrived is None else arrived
+    return min(arrived, known)
+
+
+def _arrived(item: Item) -> int | None:
+    """From how many rows of a user what reaches the dataset read can stem, at most.
+
+    Each unit that arrives stems from one row, unless it stems from all of them together.
+    """
+    if not item.below:
+        leaf = item.leaf
+        if leaf.kind in (Kind.ANY, Kind.METRIC):
+            return None
+        rows = leaf.size if leaf.kind is Kind.USER else 1
+        return None if rows is None else int(rows)
+    total = 0
+    for inner, count in item.below:
+        arrived = None if BOTH in inner.leaf.tags else _arrived(inner)
+        if arrived is None:
+            return None
+        total += arrived * count
+    return total
 
 
 def _replacements(relation: Relation, item: Item, padded: bool) -> int | None:
@@ -85,6 +101,9 @@ def _replacements(relation: Relation, item: Item, padded: bool) -> int | None:
         return 1 if padded and not keeps else None
     if leaf.kind is Kind.USER and padded and not keeps:
         return _row_steps(item)
+    if leaf.kind is Kind.ANY and leaf.size is not None and not keeps:
+        # Any two tables of one public size are that many replacements apart.
+        return int(leaf.size)
     return None
 
 

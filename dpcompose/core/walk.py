@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcompose.core.change import State, drop_level, top_level
@@ -40,6 +41,19 @@ class Answer(NamedTuple):
     loss: Loss
     own: tuple[Loss, ...]
     choices: tuple[Choice, ...]
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many joint ways the search may still list; then several units are only bounded."""
+
+    left: int = 40_000
+
+    def allows(self, ways: int) -> bool:
+        """Whether so many more may be listed; they are counted, so that the search ends."""
+        allowed = ways <= self.left
+        self.left -= ways
+        return allowed
 
 
 def by_units(

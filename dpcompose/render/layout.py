@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcompose.errors import printable
+from dpcompose.errors import width as cells
 
 _CODES = {"strong": "1", "good": "1;32", "bad": "1;31", "weak": "2"}
 
@@ -105,19 +105,6 @@ def transliterated(text: str, encoding: str) -> str:
     return text if text.isascii() else text.encode(encoding, STAND_IN).decode(encoding)
 
 
-def cells(text: str) -> int:
-    """How many columns `text` takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(_cell(char) for char in text)
-
-
-def _cell(char: str) -> int:
-    if unicodedata.category(char) in {"Mn", "Me"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def padded(text: str, width: int) -> str:
     """`text` with spaces up to `width` columns."""
     return text + " " * (width - cells(text))
@@ -134,7 +121,7 @@ def clipped(text: str, width: int) -> str:
 def _leading(text: str, width: int) -> str:
     taken = 0
     for index, char in enumerate(text):
-        taken += _cell(char)
+        taken += cells(char)
         if taken > width:
             return text[:index]
     return text

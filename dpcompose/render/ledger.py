@@ -88,7 +88,8 @@ def _headline(report: Report, verdict: Verdict, style: Style) -> str:
         word, rest = "not comparable", f"{bound_text(bound)} against budget {limit}"
     else:
         word = "within budget" if verdict.ok else "over budget"
-        rest = f"{_spent(verdict.by or bound, verdict)} of {limit} spent, {_remaining(verdict, verdict.slack)}"
+        spent = _spent(verdict.by or bound, verdict)
+        rest = f"{spent} of {limit} spent, {_remaining(verdict, verdict.slack)}"
     if bound is not None:
         rest += f" ({NOTION[bound.notion]}, {around})"
     painted = style.paint(word, "good" if verdict.ok else "bad")

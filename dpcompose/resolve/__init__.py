@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +13,7 @@ from dpcompose.core.problem import Goal, Path, Problem
 from dpcompose.core.relation import Relation
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
+from dpcompose.memory import without_garbage_collection
 from dpcompose.report import Limit
 from dpcompose.resolve.blocks import Builder
 from dpcompose.resolve.datasets import Datasets, RootPlace
@@ -75,24 +74,12 @@ def resolve(source: Source) -> Resolved:
     Raises InvalidSpec with every fault that was found, in the order of their positions.
     """
     faults = Faults(source)
-    with _no_garbage_collection():
+    with without_garbage_collection():
         reading = read(source, faults)
         resolved = None if reading is None else _Resolver(source, reading, faults).resolve()
     faults.raise_if_any()
     assert resolved is not None
     return resolved
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Collecting while many objects are made walks them over and over, and finds nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Resolver:

@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dpcompose.core.problem import Dataset as Resolved
 from dpcompose.core.problem import (
-    Cap,
     Domain,
-    Edges,
     Map,
-    Nodes,
     PartitionKind,
     Path,
     Root,
 )
-from dpcompose.core.problem import Dataset as Resolved
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.facts import (
     Facts,
-    Shape,
     facts_after_map,
     facts_of_blocks,
     facts_of_root,
-    no_unit,
 )
 from dpcompose.resolve.forest import Blocks, Names, Place, Split, number
 from dpcompose.resolve.maps import Maps
+from dpcompose.resolve.readable import map_refused, partition_refused
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
 
@@ -145,38 +141,9 @@ class Datasets:
         facts = parent.facts
         if not facts.sound:
             return facts
-        refused = self._refused(name, made_by, parent)
+        refused = map_refused(name, made_by, parent, self._faults)
         after = facts_after_map(name, made_by, facts)
         return replace(after, sound=not refused)
-
-    def _refused(self, name: str, made_by: Map, parent: Place) -> bool:
-        """Whether a map cannot read its parent, which is then reported."""
-        facts, path = parent.facts, ("datasets", name, "map")
-        on_graph = isinstance(made_by, Edges | Nodes)
-        source = quoted(parent.name)
-        if facts.shape is Shape.VALUE:
-            message = f"{source} is {facts.shape}: no map can read it"
-            hint = f"derive it from {quoted(_above(parent))}, the table that the value is made from"
-            self._faults.add("DPC145", path, message, hint)
-        elif facts.shape is Shape.GRAPH and not on_graph:
-            message = f"{source} is a graph: only `edges` and `nodes` can read it"
-            hint = "make a table of it first: `map: edges` or `map: nodes`"
-            self._faults.add("DPC144", path, message, hint)
-        elif facts.shape is not Shape.GRAPH and on_graph:
-            message = f"`edges` and `nodes` need a graph, and {source} is {facts.shape}"
-            hint = "a graph is a root with `domain: graph`"
-            self._faults.add("DPC143", path, message, hint)
-        elif isinstance(made_by, Cap) and facts.unit is None:
-            why, hint = no_unit(facts)
-            self._faults.add(
-                "DPC142",
-                path,
-                f"a cap is one per privacy unit: {why}",
-                f"{hint}; or limit the rows of another column: `kind: limit`",
-            )
-        else:
-            return False
-        return True
 
     # partitions
 
@@ -189,7 +156,9 @@ class Datasets:
         kind = PartitionKind(partition.by)
         facts = facts_of_blocks(kind, parent.facts)
         if facts.sound:
-            facts = replace(facts, sound=not self._refused_split(name, partition, parent))
+            facts = replace(
+                facts, sound=not partition_refused(name, partition, parent, self._faults)
+            )
         index = self._index[name]
         star = Place(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
         split = Split(name, path, index, kind, partition, blocks, parent, star)
@@ -198,41 +167,6 @@ class Datasets:
         self.names.nodes[name] = split
         self.order.append(split)
         return True
-
-    def _refused_split(self, name: str, partition: written.AnyPartition, parent: Place) -> bool:
-        """Whether a partition cannot be one of its parent, which is then reported."""
-        facts, path = parent.facts, ("datasets", name, "partition")
-        source = quoted(parent.name)
-        if facts.shape is not Shape.TABLE:
-            code = "DPC144" if facts.shape is Shape.GRAPH else "DPC145"
-            message = f"{source} is {facts.shape}: it has no rows to partition"
-            hint = (
-                "make a table of it first: `map: edges` or `map: nodes`"
-                if facts.shape is Shape.GRAPH
-                else f"partition {quoted(_above(parent))} instead"
-            )
-            self._faults.add(code, path, message, hint)
-            return True
-        refused = False
-        if partition.by == "position" and not facts.ordered:
-            lost_by = str(facts.unordered_by)
-            why = "" if lost_by == parent.name else f": {quoted(lost_by)} has none"
-            message = f"rows of {source} have no positions{why}"
-            hint = (
-                f"write `domain: ordered-table` at {quoted(lost_by)}, or partition by value"
-                if lost_by == facts.root
-                else f"partition above {quoted(lost_by)}, which forgets the order of rows"
-            )
-            self._faults.add("DPC141", (*path, "by"), message, hint)
-            refused = True
-        for key in ("max_blocks_per_unit", "max_rows_per_block"):
-            if getattr(partition, key) is not None and facts.unit is None:
-                why, hint = no_unit(facts)
-                message = f"`{key}` speaks of a privacy unit: {why}"
-                hint = f"{hint}; or remove `{key}`"
-                self._faults.add("DPC142", (*path, key), message, hint, key=True)
-                refused = True
-        return refused
 
     def _blocks(self, partition: written.AnyPartition, path: Path) -> Blocks | None:
         if isinstance(partition, written.ByKinds):
@@ -298,7 +232,3 @@ def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str
             cycle = list(trail)[trail[name] :]
             first = min(range(len(cycle)), key=lambda i: index[cycle[i]])
             yield cycle[first:] + cycle[:first]
-
-
-def _above(place: Place) -> str:
-    return place.parent.name if place.parent is not None else place.name

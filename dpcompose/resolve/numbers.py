@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 
-from dpcompose.core.exact_expr import RESERVED, ExpressionError, parse
+from dpcompose.core.exact_expr import RESERVED, ExpressionError, Meter, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 
@@ -21,6 +21,7 @@ class Numbers:
     def __init__(self, written: Mapping[str, str], unread: Collection[str], faults: Faults) -> None:
         """`written`: the constants. `unread`: those whose faults are reported already."""
         self._faults = faults
+        self._meter = Meter()
         self._known: dict[str, Fraction] = {}
         self._broken = set(unread)
         self._values: dict[str, Fraction | ExpressionError | None] = {}
@@ -77,7 +78,7 @@ class Numbers:
 
     def _parsed(self, text: str) -> Fraction | ExpressionError | None:
         try:
-            return parse(text, self._known)
+            return parse(text, self._known, self._meter)
         except ExpressionError as error:
             return None if any(word in self._broken for word in _words(text)) else error
 

@@ -1,0 +1,55 @@
+"""PyYAML's parser: the only module that imports it.
+
+The parser's event stream is read instead of its node graph: composing nodes takes longer than all
+of this package, and recurses in C without a limit.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+from yaml import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
+
+__all__ = [
+    "AliasEvent",
+    "DocumentStartEvent",
+    "MappingEndEvent",
+    "MappingStartEvent",
+    "MarkedYAMLError",
+    "ScalarEvent",
+    "SequenceEndEvent",
+    "StreamEndEvent",
+    "YAMLError",
+    "event_source",
+    "has_libyaml",
+]
+
+
+def has_libyaml() -> bool:
+    """Whether PyYAML has its fast parser."""
+    return bool(yaml.__with_libyaml__)
+
+
+def event_source(text: str) -> Callable[[], Any]:
+    """The function that gives the next event of ``text``."""
+    if has_libyaml():
+        next_event: Callable[[], Any] = yaml.CSafeLoader(text).get_event
+        return next_event
+    slow_event: Callable[[], Any] = yaml.SafeLoader(text).get_event
+
+    def guarded() -> Any:
+        try:
+            return slow_event()
+        except (ValueError, OverflowError) as error:  # chr() of "\UFFFFFFFF"
+            raise yaml.YAMLError(str(error)) from None
+
+    return guarded

@@ -1,0 +1,89 @@
+"""The faults of a file: all of them counted, the first of them listed."""
+
+from typing import Any
+
+from dpcompose.errors import Diagnostic, quoted
+from dpcompose.source.limits import MAX_COUNTED, MAX_FAULTS
+from dpcompose.source.positions import Lines, Marks
+from dpcompose.source.scalars import Value
+
+
+class Stop(Exception):
+    """Reading cannot go on; the reason is recorded."""
+
+
+class Misplaced:
+    """Stands for a key that was refused, so that numbering still follows the text."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name
+
+
+class FileFaults:
+    """Gathers the faults of one file."""
+
+    def __init__(self, lines: Lines, marks: Marks) -> None:
+        self._lines = lines
+        self._marks = marks
+        self._faults: list[Diagnostic] = []
+        self._found = 0  # faults, duplicate keys included, which are listed last
+        self._duplicates: dict[int, dict[Any, Value]] = {}  # number of a mapping that has some
+
+    def __bool__(self) -> bool:
+        return self._found > 0
+
+    def add(
+        self, code: str, message: str, at: tuple[int, int] | int, hint: str | None = None
+    ) -> None:
+        """Record a fault at a node, given by its number, or between two offsets."""
+        self._count()
+        if len(self._faults) >= MAX_FAULTS:
+            return
+        if isinstance(at, int):
+            at = self._marks.starts[at], self._marks.ends[at]
+        self._faults.append(Diagnostic(code, message, self._lines.span(*at), hint))
+
+    def add_duplicate(self, number: int, mapping: dict[Any, Value], key: str) -> Misplaced:
+        """Record a key that the mapping with this number has already; what stands for it there."""
+        self._duplicates[number] = mapping
+        refused = Misplaced(key)
+        mapping[refused] = None  # now, since its value may be what ends the reading
+        self._count()
+        return refused
+
+    def add_last(self, code: str, message: str, at: int, hint: str | None) -> None:
+        """Record what ended the reading, however many faults there are already."""
+        self._found += 1
+        self._faults.append(Diagnostic(code, message, self._lines.span(at, at + 1), hint))
+
+    def all(self) -> list[Diagnostic]:
+        """Every fault found, and a note where there are more than are listed."""
+        for number, mapping in self._duplicates.items():
+            if len(self._faults) < MAX_FAULTS:
+                self._list_duplicates(number, mapping)
+        unlisted = self._found - len(self._faults)
+        if unlisted <= 0:
+            return self._faults
+        note = f"{unlisted} or more further faults are not listed"
+        return [*self._faults, Diagnostic("DPC017", note, None, level="note")]
+
+    def _count(self) -> None:
+        self._found += 1
+        if self._found >= MAX_COUNTED:
+            raise Stop
+
+    def _list_duplicates(self, number: int, mapping: dict[Any, Value]) -> None:
+        first: dict[str, int] = {}
+        for key, at in self._marks.keys(number, mapping).items():
+            if not isinstance(key, Misplaced):
+                first[key] = self._marks.starts[at]
+            elif key.name is not None and len(self._faults) < MAX_FAULTS:
+                place = self._lines.span(first[key.name], first[key.name])
+                message = (
+                    f"the key {quoted(key.name)} is given twice; "
+                    f"the first is at line {place.line}, column {place.column}"
+                )
+                span = self._lines.span(self._marks.starts[at], self._marks.ends[at])
+                self._faults.append(Diagnostic("DPC010", message, span, "keep one of them"))

@@ -1,0 +1,36 @@
+"""From bytes to documents."""
+
+from dpcompose.errors import InvalidSpec
+from dpcompose.memory import without_garbage_collection
+from dpcompose.source.positions import Lines, Source
+from dpcompose.source.reader import Reader
+from dpcompose.source.text import check_text, decoded
+
+
+def load(data: bytes | str, name: str) -> Source:
+    """The one document that ``data`` holds; ``name`` is what faults call the file.
+
+    Raises InvalidSpec with every fault that could be found.
+    """
+    return _read(data, name, several=False)[0]
+
+
+def load_all(data: bytes | str, name: str) -> list[Source]:
+    """All documents that ``data`` holds, at least one; spans count from the top of the file.
+
+    Raises InvalidSpec with every fault that could be found in any of them.
+    """
+    return _read(data, name, several=True)
+
+
+def _read(data: bytes | str, name: str, several: bool) -> list[Source]:
+    text = decoded(data, name)
+    lines = Lines(text)
+    reader = Reader(lines, several)
+    if check_text(text, reader.faults):
+        with without_garbage_collection():
+            reader.read()
+    faults = reader.faults.all()
+    if faults:
+        raise InvalidSpec(faults, name, lines)
+    return [Source(name, value, lines, reader.marks, root) for root, value in reader.documents]

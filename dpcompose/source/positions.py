@@ -1,0 +1,151 @@
+"""Where every part of a file stands: its lines, its nodes by number, and spans by path."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from dpcompose.errors import Path, Span
+from dpcompose.source.scalars import Value
+
+
+class Lines(Sequence[str]):
+    """The lines of a text, without their line ends, cut out when asked for.
+
+    Newlines are counted once per block of the text, so that neither a file of blank lines costs
+    memory nor a file of one long line costs time.
+    """
+
+    __slots__ = ("_before", "_count", "_starts", "text")
+    _BLOCK = 1024
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._before = array("I")  # newlines before each block
+        self._starts = array("I")  # where the line begins that runs into each block
+        lines = start = 0
+        for offset in range(0, len(text) + 1, self._BLOCK):
+            self._before.append(lines)
+            self._starts.append(start)
+            end = offset + self._BLOCK
+            lines += text.count("\n", offset, end)
+            start = text.rfind("\n", offset, end) + 1 or start
+        self._count = lines + 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        line = index + len(self) if index < 0 else index
+        if not 0 <= line < len(self):
+            raise IndexError(index)
+        start = self._start(line)
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def _start(self, line: int) -> int:
+        if line == 0:
+            return 0
+        block = bisect_left(self._before, line) - 1
+        at = block * self._BLOCK
+        for _ in range(line - self._before[block]):
+            at = self.text.index("\n", at) + 1
+        return at
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        block, at = divmod(offset, self._BLOCK)
+        at = offset - at
+        line = self._before[block] + self.text.count("\n", at, offset)
+        start = self.text.rfind("\n", at, offset) + 1 or self._starts[block]
+        return line + 1, offset - start + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The span from one offset of the text to another, blanks at its end left out."""
+        start = min(start, len(self.text))
+        end = start + len(self.text[start:end].rstrip())
+        return Span(*self._position(start), *self._position(end))
+
+
+class Marks:
+    """Where every node of a file stands, nodes being numbered in the order of the text.
+
+    A key is a node, and its value the next one, so a tree and its numbers can be walked together:
+    nothing needs to be kept per path.
+    """
+
+    __slots__ = ("_numbers", "ends", "skip", "starts", "target")
+    _WORTH_KEEPING = 32
+
+    def __init__(self) -> None:
+        self.starts = array("I")
+        self.ends = array("I")
+        self.skip: dict[int, int] = {}  # collection: the first number after all it holds
+        self.target: dict[int, int] = {}  # alias: the node it repeats
+        self._numbers: dict[int, Any] = {}
+
+    def items(self, number: int, sequence: list[Value]) -> Sequence[int]:
+        """Numbers of the items of the list with this number."""
+        return array("I", self._walk(number, len(sequence), 1))
+
+    def keys(self, number: int, mapping: dict[Any, Value]) -> dict[Any, int]:
+        """Numbers of the keys of the mapping with this number."""
+        return dict(zip(mapping, self._walk(number, len(mapping), 2), strict=True))
+
+    def _walk(self, number: int, count: int, step: int) -> Iterator[int]:
+        skip, at = self.skip, number + 1
+        for _ in range(count):
+            yield at
+            for _ in range(step):
+                at = skip.get(at, at + 1)
+
+    def find(self, root: int, tree: Value, path: Path) -> tuple[int, int]:
+        """Numbers of the value at ``path`` and of its key, or of the nearest ancestor's."""
+        value = key = root
+        for step in path:
+            inside = self.target.get(value, value)
+            if isinstance(tree, dict) and isinstance(step, str) and step in tree:
+                key = self._kept(inside, tree, self.keys)[step]
+                value, tree = key + 1, tree[step]
+            elif isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree):
+                key = value = self._kept(inside, tree, self.items)[step]
+                tree = tree[step]
+            else:
+                break
+        return value, key
+
+    def _kept(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
+        """The numbers in a collection, kept only where walking it again would be slow."""
+        numbers = self._numbers.get(number)
+        if numbers is None:
+            numbers = number_all(number, tree)
+            if len(tree) > self._WORTH_KEEPING:
+                self._numbers[number] = numbers
+        return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document: its plain tree, and the place in the text of every part of it."""
+
+    name: str
+    value: Value
+    lines: Lines
+    _marks: Marks = field(repr=False)
+    _root: int = field(repr=False)
+
+    def span(self, path: Path, key: bool = False) -> Span:
+        """Where the value at ``path`` stands, or its key; else those of its nearest ancestor.
+
+        A list item has no key: its value is meant. What an alias repeats stands where it was
+        written, the alias itself where it is.
+        """
+        value, own_key = self._marks.find(self._root, self.value, path)
+        number = own_key if key else value
+        return self.lines.span(self._marks.starts[number], self._marks.ends[number])

@@ -1,0 +1,303 @@
+"""From events to a tree: one pass, in which nothing recurses deeper than the nesting limit."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from dpcompose.errors import quoted
+from dpcompose.source.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    MarkedYAMLError,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+    YAMLError,
+    event_source,
+)
+from dpcompose.source.faults import FileFaults, Misplaced, Stop
+from dpcompose.source.limits import MAX_ALIASED_NODES, MAX_DEPTH, MAX_NAME, MAX_NODES
+from dpcompose.source.positions import Lines, Marks
+from dpcompose.source.scalars import (
+    MAP_TAG,
+    SCALAR_TAGS,
+    SEQ_TAG,
+    STR_TAG,
+    FineKeys,
+    PlainScalars,
+    Value,
+    encodable,
+)
+from dpcompose.source.syntax import NO_TAGS, syntax_fault
+
+_TAG = re.compile(r"![^\s,\[\]{}]*")
+
+
+def _tag(tag: str) -> str:
+    return quoted(tag.replace("tag:yaml.org,2002:", "!!"))
+
+
+@dataclass(slots=True)
+class _Anchor:
+    """A named node: what an alias of it adds in nodes and nesting, once it is complete."""
+
+    number: int
+    value: Value = None
+    nodes: int = 0
+    height: int = 0
+    complete: bool = False
+
+
+class Reader:
+    """One pass over the events of a file, collecting documents, marks and faults."""
+
+    def __init__(self, lines: Lines, several: bool) -> None:
+        self.lines = lines
+        self.marks = Marks()
+        self.faults = FileFaults(lines, self.marks)
+        self.documents: list[tuple[int, Value]] = []  # number of the root, tree
+        self._several = several
+        self._anchors: dict[str, _Anchor] = {}
+        self._aliased = 0  # nodes that aliases stand for
+        self._depth = 0
+        self._deepest = 0  # since the innermost anchor was opened
+        self._flow_end = 0
+        self._keys = FineKeys()
+        self._plain = PlainScalars(self._refuse_long)
+        self._next: Callable[[], Any]  # gives the next event
+
+    def read(self) -> None:
+        """Read all documents, as far as the text allows."""
+        try:
+            self._next = event_source(self.lines.text)
+            self._documents()
+        except Stop:
+            pass
+        except MarkedYAMLError as error:
+            self.faults.add_last(*syntax_fault(error, self.lines))
+        except (YAMLError, UnicodeDecodeError):
+            at = self.marks.ends[-1] if self.marks.ends else 0
+            message = "not valid YAML after this place: an escape stands for no character"
+            self.faults.add_last("DPC006", message, at, None)
+
+    def _documents(self) -> None:
+        document_start: Any = DocumentStartEvent
+        while type(event := self._next()) is not StreamEndEvent:
+            if type(event) is document_start:
+                at = event.start_mark.index, event.end_mark.index
+                if self.documents and not self._several:
+                    self.faults.add(
+                        "DPC005",
+                        "a second document starts here, where one is due",
+                        at,
+                        "put each spec in a file of its own",
+                    )
+                    raise Stop
+                self._document(at)
+        if not self.documents:
+            self.faults.add(
+                "DPC004", "the file holds no spec: it is empty, or only comments", (0, 0)
+            )
+
+    def _document(self, at: tuple[int, int]) -> None:
+        self._anchors.clear()
+        root = len(self.marks.starts)
+        event = self._next()
+        value = self._node(event)
+        if isinstance(event, ScalarEvent) and not event.value and event.implicit[0]:
+            self.faults.add("DPC004", "the document is empty", at)
+        self.documents.append((root, value))
+
+    # nodes
+
+    def _node(self, event: Any) -> Value:
+        if isinstance(event, AliasEvent):
+            return self._alias(event)
+        if event.anchor is None:
+            return self._unnamed(event)
+        anchor = self._anchors[event.anchor] = _Anchor(len(self.marks.starts))
+        nodes, deepest = anchor.number + self._aliased, self._deepest
+        self._deepest = self._depth
+        anchor.value = self._unnamed(event)
+        anchor.nodes = len(self.marks.starts) + self._aliased - nodes
+        anchor.height = self._deepest - self._depth
+        anchor.complete = True
+        self._deepest = max(self._deepest, deepest)
+        return anchor.value
+
+    def _unnamed(self, event: Any) -> Value:
+        if isinstance(event, ScalarEvent):
+            return self._scalar(event)
+        if isinstance(event, MappingStartEvent):
+            return self._mapping(event)
+        return self._sequence(event)
+
+    def _add(self, event: Any) -> int:
+        """Number a node."""
+        number = len(self.marks.starts)
+        if number >= MAX_NODES:
+            self._too_many(event)
+        self.marks.starts.append(event.start_mark.index)
+        self.marks.ends.append(event.end_mark.index)
+        return number
+
+    def _too_many(self, event: Any) -> NoReturn:
+        at = event.start_mark.index
+        self.faults.add_last("DPC009", f"the file holds more than {MAX_NODES} values", at, None)
+        raise Stop
+
+    def _scalar(self, event: Any) -> Value:
+        number = self._add(event)
+        text: str = event.value
+        plain, is_quoted = event.implicit
+        if plain:
+            return self._plain[text]
+        if not encodable(text):
+            self.faults.add("DPC003", "half of a surrogate pair is not a character", number)
+        if is_quoted:
+            return text
+        value = text if event.tag == STR_TAG else self._plain[text]
+        fits = SCALAR_TAGS.get(event.tag)
+        if fits is None:
+            self._unknown_tag(event.tag, number)
+        elif not fits(value):
+            self.faults.add("DPC013", f"the tag {_tag(event.tag)} does not fit this value", number)
+        return value
+
+    def _refuse_long(self) -> None:
+        message = f"a text without quotation marks longer than {MAX_NAME} characters"
+        self.faults.add("DPC015", message, len(self.marks.starts) - 1)
+
+    def _unknown_tag(self, tag: str, number: int) -> None:
+        start, end = self.marks.starts[number], self.marks.ends[number]
+        written = _TAG.search(self.lines.text, start, max(end, start + MAX_NAME))
+        at = written.span() if written else (start, end)
+        self.faults.add("DPC013", f"the tag {_tag(tag)} is unknown", at, NO_TAGS)
+
+    def _alias(self, event: Any) -> Value:
+        number = self._add(event)
+        anchor = self._anchors.get(event.anchor)
+        name = quoted("*" + event.anchor)
+        if anchor is None:
+            self.faults.add("DPC014", f"the alias {name} is not defined before this place", number)
+            return None
+        if not anchor.complete:
+            self.faults.add("DPC014", f"the alias {name} would contain itself", number)
+            return None
+        self._aliased += anchor.nodes - 1
+        if self._aliased > MAX_ALIASED_NODES:
+            message = f"aliases expand to more than {MAX_ALIASED_NODES} values"
+            self.faults.add_last(
+                "DPC014", message, self.marks.starts[number], "write the values out"
+            )
+            raise Stop
+        self._deepen(anchor.height, number)
+        self.marks.target[number] = anchor.number
+        return anchor.value
+
+    def _deepen(self, height: int, number: int) -> None:
+        depth = self._depth + height
+        if depth > MAX_DEPTH:
+            message = f"lists and mappings are nested more than {MAX_DEPTH} deep"
+            self.faults.add_last("DPC008", message, self.marks.starts[number], None)
+            raise Stop
+        self._deepest = max(self._deepest, depth)
+
+    # collections
+
+    def _open(self, event: Any, tag: str) -> int:
+        number = self._add(event)
+        self._deepen(1, number)
+        self._depth += 1
+        if event.tag is not None and event.tag != tag:
+            self._unknown_tag(event.tag, number)
+        return number
+
+    def _close(self, number: int, start: Any, end: Any) -> None:
+        marks = self.marks
+        if start.flow_style:
+            self._flow_end = end.end_mark.index
+            marks.ends[number] = self._flow_end
+        else:  # a block's own end mark is where the next thing starts
+            marks.ends[number] = max(marks.ends[-1], self._flow_end)
+        marks.skip[number] = len(marks.starts)
+        self._depth -= 1
+
+    # Nearly all the time of reading a file goes into the two loops below. They do for common
+    # scalars what _node would do, without its calls.
+
+    def _sequence(self, start: Any) -> list[Value]:
+        number = self._open(start, SEQ_TAG)
+        result: list[Value] = []
+        scalar: Any = ScalarEvent
+        next_event, plain, starts = self._next, self._plain, self.marks.starts
+        add_start, add_end = starts.append, self.marks.ends.append
+        while type(event := next_event()) is not SequenceEndEvent:
+            if len(starts) >= MAX_NODES:
+                self._too_many(event)
+            if type(event) is scalar and event.implicit[0] and event.anchor is None:
+                add_start(event.start_mark.index)
+                add_end(event.end_mark.index)
+                result.append(plain[event.value])
+            else:
+                result.append(self._node(event))
+        self._close(number, start, event)
+        return result
+
+    def _mapping(self, start: Any) -> dict[str, Value]:
+        number = self._open(start, MAP_TAG)
+        result: dict[Any, Value] = {}
+        scalar: Any = ScalarEvent
+        next_event, plain, keys, starts = self._next, self._plain, self._keys, self.marks.starts
+        add_start, add_end = starts.append, self.marks.ends.append
+        while type(event := next_event()) is not MappingEndEvent:
+            if len(starts) >= MAX_NODES:
+                self._too_many(event)
+            key: Any = None
+            if type(event) is scalar and event.tag is None and event.anchor is None:
+                key = keys[event.value]
+            if key is None or key in result:
+                key = self._odd_key(event, result, number)
+            else:
+                add_start(event.start_mark.index)
+                add_end(event.end_mark.index)
+            event = next_event()
+            if type(event) is scalar and event.implicit[0] and event.anchor is None:
+                add_start(event.start_mark.index)
+                add_end(event.end_mark.index)
+                result[key] = plain[event.value]
+            else:
+                result[key] = self._node(event)
+        self._close(number, start, event)
+        return result
+
+    def _odd_key(self, event: Any, mapping: dict[Any, Value], owner: int) -> Any:
+        """A key that needs a closer look: itself, or what stands for it if it is refused."""
+        number = len(self.marks.starts)
+        self._node(event)
+        if not isinstance(event, ScalarEvent):
+            kind = "an alias" if isinstance(event, AliasEvent) else "a list or a mapping"
+            self.faults.add("DPC011", f"{kind} cannot be a key", number, "keys are plain text")
+            return Misplaced()
+        key: str = event.value
+        is_plain = event.implicit[0]
+        if not key and is_plain:
+            self.faults.add("DPC011", "a key is missing", number, "write `key: value`")
+        elif key == "<<" and is_plain:
+            message = "merge keys are not part of YAML 1.2"
+            self.faults.add("DPC012", message, number, "write out the keys that should be merged")
+        elif event.tag not in {None, STR_TAG}:
+            self.faults.add(
+                "DPC011", f"a key cannot be {_tag(event.tag)}", number, "remove the tag"
+            )
+        elif key in mapping:
+            return self.faults.add_duplicate(owner, mapping, key)
+        elif len(key) > MAX_NAME:
+            if not is_plain:  # else it is reported already
+                self.faults.add("DPC015", f"a key longer than {MAX_NAME} characters", number)
+        else:
+            return key
+        return Misplaced()

@@ -1,0 +1,72 @@
+"""From bytes to text, and what no text may hold."""
+
+import re
+from itertools import islice
+
+from dpcompose.errors import Diagnostic, InvalidSpec, Span
+from dpcompose.source.events import has_libyaml
+from dpcompose.source.faults import FileFaults
+from dpcompose.source.limits import MAX_BYTES, MAX_BYTES_WITHOUT_LIBYAML, MAX_TAG_DIRECTIVES
+from dpcompose.source.positions import Lines
+from dpcompose.source.syntax import NO_TAGS
+
+
+def decoded(data: bytes | str, name: str) -> str:
+    """The text of a file, its line ends all newlines; InvalidSpec if it is too large or no text."""
+    limit = MAX_BYTES if has_libyaml() else MAX_BYTES_WITHOUT_LIBYAML
+    if len(data) > limit:
+        message = f"the file is larger than {limit / 2**20:g} MiB"
+        hint = "say `count: n` or `reads: name.*` for repeated mechanisms"
+        raise InvalidSpec([Diagnostic("DPC001", message, None, hint)], name)
+    try:
+        text = data.decode() if isinstance(data, bytes) else str(data)
+    except UnicodeDecodeError as error:
+        lines = Lines(_normal(str(error.object, errors="replace")))
+        raise InvalidSpec([_not_utf8(error)], name, lines) from None
+    return _normal(text)
+
+
+def _normal(text: str) -> str:
+    """``text`` without a byte order mark, its line ends all newlines, as YAML reads them."""
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+_SAVE = "save the file as UTF-8"
+
+
+def _not_utf8(error: UnicodeDecodeError) -> Diagnostic:
+    data = error.object
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Diagnostic("DPC002", "the file is UTF-16", Span(1, 1, 1, 1), _SAVE)
+    before = _normal(data[: error.start].decode())
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    message = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
+    return Diagnostic("DPC002", message, Span(line, column, line, column + 1), _SAVE)
+
+
+# --- characters ----------------------------------------------------------------------------------
+
+_FORBIDDEN = re.compile(
+    "[^\t\n\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+    "\U00010000-\U0010ffff]"
+)
+# YAML would allow these: line ends of YAML 1.1 only, byte order marks, and what reorders the text
+# that people see.
+_MISLEADING = re.compile("[\x85\u2028-\u202e\u2066-\u2069\ufeff]")
+_MOST_CHARACTERS = 10  # forbidden ones that are listed: a binary file has too many
+_ALLOWED_ASCII = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
+
+
+def check_text(text: str, faults: FileFaults) -> bool:
+    """Refuse characters that YAML forbids, or that mislead, and what makes libyaml slow."""
+    if not (text.isascii() and not text.encode().translate(None, _ALLOWED_ASCII)):
+        for match in islice(_FORBIDDEN.finditer(text), _MOST_CHARACTERS):
+            misleads = _MISLEADING.match(match[0])
+            why = "lets a file look like another" if misleads else "is not allowed in YAML"
+            faults.add("DPC003", f"the character U+{ord(match[0]):04X} {why}", match.span())
+    if text.count("%TAG") > MAX_TAG_DIRECTIVES:
+        message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
+        at = text.index("%TAG")
+        faults.add("DPC016", message, (at, at + 4), NO_TAGS)
+    return not faults
