@@ -55,7 +55,8 @@ class Leaf(NamedTuple):
     `tags`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of
     the item may have a part in it); of a pair the old end first. `kept`: the columns that a
     replacement is known to keep (of a displacing row: the limit's key). `size`: rows of a user
-    (None: unknown), a distance (METRIC; None: unbounded), or the public size of the table (ANY).
+    (None: unknown; also of one row that stems from all of them), a distance (METRIC; None:
+    unbounded), or the public size of the table (ANY).
     `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
     replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
     have the same sign matters, since one removed and one added row make a replaced one.
@@ -230,7 +231,8 @@ def all_leaves(state: State) -> Counter[Leaf]:
 def seen_through(leaf: Leaf, tags: tuple[int, ...]) -> tuple[int, ...]:
     """Tags relative to the sides of a unit, relative to what encloses that unit instead."""
     outer = leaf.tags
-    both = outer[0] if len(set(outer)) == 1 else BOTH
+    # What stems from all rows of a user does so further out as well.
+    both = outer[0] if len(outer) == 2 and outer[0] == outer[1] else BOTH
     return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in tags)
 
 

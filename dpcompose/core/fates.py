@@ -147,7 +147,7 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | None:
         case Group(by):
             if kind is Kind.USER:
                 if by == traits.unit:
-                    return [_one(Leaf(Kind.SINGLE, (BOTH,)))]
+                    return [_one(Leaf(Kind.SINGLE, (BOTH,), (), leaf.size))]
                 return _spread(_user_rows(leaf), 1)
             return _per_key(leaf, by, displaces=False)
         case Limit(per, rows, keep):

@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from dpcompose.core.change import (
+    BOTH,
     Item,
     Kind,
     Leaf,
@@ -115,7 +116,10 @@ _MAY_DROP = (Filter, Flatten, Group, Limit, Cap)
 
 def _retag(unit: Leaf, parent: Leaf) -> Leaf:
     """The unit with tags relative to what encloses its parent."""
-    return unit._replace(tags=seen_through(parent, unit.tags))
+    tags = seen_through(parent, unit.tags)
+    if BOTH in tags and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
+        return unit._replace(tags=tags, size=parent.size)
+    return unit._replace(tags=tags)
 
 
 def one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:

@@ -82,7 +82,9 @@ def _arrived(item: Item) -> int | None:
         return None if rows is None else int(rows)
     total = 0
     for inner, count in item.below:
-        arrived = None if BOTH in inner.leaf.tags else _arrived(inner)
+        arrived = _arrived(inner)
+        if BOTH in inner.leaf.tags and inner.leaf.kind is not Kind.USER:
+            arrived = None if inner.leaf.size is None else int(inner.leaf.size)
         if arrived is None:
             return None
         total += arrived * count
