@@ -18,8 +18,10 @@ from dpcompose.core.change import (
     Leaf,
     State,
     all_leaves,
+    equal_rows,
     occurrences,
     single_units,
+    with_rows,
 )
 from dpcompose.core.exact import exp_up, log_inverse_up
 from dpcompose.core.guarantee import Amount, Notion
@@ -241,12 +243,27 @@ class Splitter:
             return bound
         capped: Choice | None = yield from self._each_block_full(state)
         exact: Choice | None = yield from self._exhaustive(state)
+        if exact is None:
+            exact = yield from self._equal_rows(state)
         found = [choice for choice in (bound, capped, exact) if choice is not None]
         if isinstance(self.algebra, Scalars):
             return min(reversed(found), key=lambda choice: choice.loss)
         best = self.algebra.best(choice.loss for choice in found)
         shown = exact or bound
         return Choice(best, shown.branches, exact is None)
+
+    def _equal_rows(self, state: State) -> Walk:
+        """Many rows that are all added or all removed: spread over the blocks by their number."""
+        rows = equal_rows(state)
+        if rows is None or not isinstance(self.algebra, Scalars):
+            return None
+        hits = rows * copies_of_a_row(self.partition)
+        most = min(hits, self.partition.size)
+
+        def holding(size: int | None) -> Walk:
+            return self._losses(with_rows(state, size or rows), _same)
+
+        return (yield from self._rows_of_user(holding, (hits, rows, most)))
 
     def _each_block_full(self, state: State) -> Walk:
         """At most so many blocks are hit, each as if all units hit it."""

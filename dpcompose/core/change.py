@@ -275,6 +275,24 @@ def occurrences(state: State) -> Iterator[Leaf]:
                 yield item.leaf
 
 
+def equal_rows(state: State) -> int | None:
+    """How many rows are changed, if all are equal single ones of one item; else None."""
+    if len(state) != 1:
+        return None
+    item, count = state[0]
+    if item.below:
+        return equal_rows(item.below) if count == 1 else None
+    return count if item.leaf.kind is Kind.SINGLE else None
+
+
+def with_rows(state: State, rows: int) -> State:
+    """Such a state with another number of rows."""
+    item, _ = state[0]
+    if item.below:
+        return ((Item(item.leaf, with_rows(item.below, rows)), 1),)
+    return ((item, rows),)
+
+
 def single_units(state: State) -> list[tuple[State, int]]:
     """The state taken apart into units that can be followed one at a time, with counts."""
     merged: dict[State, int] = {}
