@@ -6,18 +6,21 @@ Every finding is a `Finding` with the place in the spec that it speaks of; posit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcompose.core.answer import Felt, Solution
 from dpcompose.core.change import Kind, all_leaves
 from dpcompose.core.cost import Coster, Placed
+from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss
+from dpcompose.core.loss import Loss, Scalars
 from dpcompose.core.problem import (
     Domain,
+    Edges,
     Filter,
     Goal,
     Mechanism,
+    Nodes,
     PartitionKind,
     Path,
     Problem,
@@ -224,6 +227,13 @@ def _uncovered(felt: Felt) -> str:
     place = felt.visit.place
     name = place.dataset.name
     what = change(felt.visit.state)
+    if all(each.statement.relation.kind is RelationKind.FREE_LUNCH for each in felt.placed):
+        return f"`{felt.mechanism.name}` reads `{name}`, where nothing covers the change: {what}"
+    if _delta_reaches_one(felt):
+        return (
+            f"`{felt.mechanism.name}` reads `{name}`, where the worst change is: {what}; at that "
+            "group distance its δ reaches 1, which promises nothing"
+        )
     stated = {
         f"{each.statement.relation} neighbours of `{_stated_on(place, each.statement.up)}`"
         for each in felt.placed
@@ -242,6 +252,22 @@ def _uncovered(felt: Felt) -> str:
     )
 
 
+def _delta_reaches_one(felt: Felt) -> bool:
+    """Whether the change is covered by the statement, but at too great a distance for its δ."""
+    without = Scalars(Notion.PURE)
+    placed = tuple(
+        each._replace(statement=replace(each.statement, guarantee=_without_delta(each)))
+        for each in felt.placed
+    )
+    return any(each.statement.guarantee.delta for each in felt.placed) and (
+        Coster(without).cost_of(1, placed, felt.visit.state) != without.none
+    )
+
+
+def _without_delta(each: Placed) -> Guarantee:
+    return Guarantee(Notion.PURE, each.statement.guarantee.value)
+
+
 def _stated_on(place: Place, up: int) -> str:
     for _ in range(up):
         assert place.edge is not None
@@ -250,12 +276,18 @@ def _stated_on(place: Place, up: int) -> str:
 
 
 def _way_out(felt: Felt) -> str:
+    if _delta_reaches_one(felt):
+        return "state it with a smaller δ, or for neighbours as far apart as those protected"
     found = all_leaves(felt.visit.state)
     place = felt.visit.place
+    if any(not each.usable for each in felt.placed):
+        return "give the guarantee of the mechanism on the dataset that it reads"
     root = place
     while root.edge is not None:
         root = root.edge.parent
     if any(leaf.kind is Kind.ANY for leaf in found):
+        if felt.visit.place.depth and _needs_degree(felt.visit.place):
+            return "declare `max_degree` on the graph"
         return (
             "only a free-lunch guarantee, or one stated on a dataset above the map that loses "
             "track of rows, covers this"
@@ -272,6 +304,15 @@ def _way_out(felt: Felt) -> str:
         f"state the guarantee on the whole table (`stated_on: {root.dataset.name}`), or give its "
         "unbounded guarantee (`relation: unbounded`)"
     )
+
+
+def _needs_degree(place: Place) -> bool:
+    """Whether the table of edges or of vertices of a graph of unknown degree lies above."""
+    while place.edge is not None:
+        if isinstance(place.edge.made_by, Edges | Nodes):
+            return place.edge.parent.traits.degree is None
+        place = place.edge.parent
+    return False
 
 
 def missing_notion(problem: Problem) -> str:

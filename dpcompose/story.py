@@ -91,9 +91,10 @@ def _below(visit: Visit) -> Iterable[str]:
             )
             continue
         partition = place.dataset.partitions[index - len(place.derived)]
-        yield partition_change(
+        says = partition_change(
             partition, visit.state, [(b.place, b.state, b.copies) for b in reached]
         )
+        yield says + (f" (for each of {choice.units} such units)" if choice.units > 1 else "")
 
 
 def partition_change(
