@@ -184,7 +184,7 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
 
 def _looser(solution: Solution, felt: Felt) -> Iterator[Finding]:
     """A statement on an ancestor that another statement of the mechanism beats."""
-    if len(felt.placed) < 2:
+    if not 1 < len(felt.placed) <= 20:
         return
     coster = Coster(solution.algebra)
 

@@ -43,6 +43,10 @@ from dpcompose.core.relation import RelationKind
 from dpcompose.core.steps import steps
 
 
+#: So many statements of a mechanism are tried for one unit under approximate DP.
+MOST_OPTIONS = 12
+
+
 class Placed(NamedTuple):
     """A statement as seen from the dataset read.
 
@@ -281,11 +285,16 @@ class Coster:
             columns = [self.needed(each, item) for each in here]
             partial: list[list[tuple[Frontier, int]]] = [[]]
             for row in zip(*columns, strict=True):
+                by_steps: dict[int, list[Frontier]] = {}
+                for p, (needed, _) in zip(here, row, strict=True):
+                    if needed is not None:
+                        pair = _pair(p.statement.guarantee, algebra)
+                        by_steps.setdefault(needed, []).append(pair)
                 options = [
-                    (_pair(p.statement.guarantee, algebra), needed)
-                    for p, (needed, _) in zip(here, row, strict=True)
-                    if needed is not None
-                ]
+                    ((pair,), needed)
+                    for needed, pairs in by_steps.items()
+                    for pair in algebra.best(pairs)
+                ][:MOST_OPTIONS]
                 shared = _shared_out(options, row[0][1] * count)
                 partial = [before + steps for before in partial for steps in shared][:64]
             ways.extend(partial)

@@ -30,7 +30,7 @@ from dpcompose.core.relation import RelationKind
 STEP = -1
 #: A change is followed with its history at this many levels at most; statements on further
 #: ancestors are then not used, which is sound.
-MOST_LEVELS = 40
+MOST_LEVELS = 8
 
 
 @dataclass(frozen=True, slots=True)
