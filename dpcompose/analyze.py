@@ -35,7 +35,7 @@ def analyze(data: bytes | str, name: str = "<spec>", limit: Limit | None = None)
             title="",
             status="invalid",
             findings=invalid.diagnostics,
-            lines=tuple(invalid.lines),
+            lines=invalid.lines,
         )
     return _report(source, resolved, name, limit)
 
@@ -146,7 +146,7 @@ def _certified(
         findings=_sorted(remarks),
         shares=story.shares(solution, source.span),
         verdict=decision,
-        lines=tuple(source.lines),
+        lines=source.lines,
         derivation=derivation,
     )
 
@@ -213,7 +213,7 @@ def _no_guarantee(
         reasons=tuple(dict.fromkeys(why)),
         findings=_sorted(remarks),
         verdict=decision,
-        lines=tuple(source.lines),
+        lines=source.lines,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -147,5 +148,5 @@ class Report:
     findings: tuple[Diagnostic, ...] = ()
     shares: tuple[Share, ...] = ()
     verdict: Verdict | None = None
-    lines: tuple[str, ...] = field(default=(), repr=False)
+    lines: Sequence[str] = field(default=(), repr=False)
     derivation: Step | None = field(default=None, repr=False)

@@ -42,7 +42,6 @@ from dpcompose.core.problem import Mechanism, Statement
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.steps import steps
 
-
 #: So many statements of a mechanism are tried for one unit under approximate DP.
 MOST_OPTIONS = 12
 
