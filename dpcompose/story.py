@@ -87,14 +87,16 @@ def _below(visit: Visit) -> Iterable[str]:
         if index < len(place.derived):
             after = reached[0]
             yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
-                f" (at most {choice.units} such units)" if choice.units > 1 else ""
+                f" (at most {wording.whole(choice.units)} such units)" if choice.units > 1 else ""
             )
             continue
         partition = place.dataset.partitions[index - len(place.derived)]
         says = partition_change(
             partition, visit.state, [(b.place, b.state, b.copies) for b in reached]
         )
-        yield says + (f" (for each of {choice.units} such units)" if choice.units > 1 else "")
+        yield says + (
+            f" (for each of {wording.whole(choice.units)} such units)" if choice.units > 1 else ""
+        )
 
 
 def partition_change(
@@ -261,9 +263,9 @@ class _Teller:
         if read_as:
             says += f"; read as {wording.NOTION[self.solution.notion]}"
         if felt.mechanism.count > 1:
-            says += f"; {felt.mechanism.count} copies"
+            says += f"; {wording.whole(felt.mechanism.count)} copies"
         if felt.visit.copies > 1:
-            says += f"; on each of {felt.visit.copies} blocks"
+            says += f"; on each of {wording.whole(felt.visit.copies)} blocks"
         bound = None if step.bound is None else bound_of(step.bound)
         return self.add(step.theorem, says, (), bound, [given.paths[0]])
 

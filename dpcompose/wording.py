@@ -32,14 +32,20 @@ NAMES = 6
 def number(value: Fraction) -> str:
     """A fraction for a sentence: short decimals as they are, others rounded up."""
     exact = decimal_up(value, 12)
-    if Fraction(exact) == value:
+    if value.numerator.bit_length() <= 8192 and Fraction(exact) == value:
         return exact
-    return f"{value}" if value.denominator < 10_000 else decimal_up(value, 7)
+    short = value.denominator < 10_000 and value.numerator.bit_length() <= 64
+    return f"{value}" if short else decimal_up(value, 7)
+
+
+def whole(count: int) -> str:
+    """A count; one of more than 20 digits is rounded up."""
+    return str(count) if count.bit_length() <= 64 else decimal_up(Fraction(count), 4)
 
 
 def plural(count: int, noun: str) -> str:
     """`1 row`, `2 rows`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{whole(count)} {noun}" if count == 1 else f"{whole(count)} {noun}s"
 
 
 def listing(names: Iterable[str], most: int = NAMES) -> str:
@@ -90,7 +96,7 @@ def steps(count: int, which: Relation) -> str:
     """`1 bounded step`."""
     if which.kind is RelationKind.EUCLIDEAN:
         return "the distance moved"
-    return f"{count} {which} step" + ("" if count == 1 else "s")
+    return f"{whole(count)} {which} step" + ("" if count == 1 else "s")
 
 
 def _leaf(leaf: Leaf, count: int) -> str:
@@ -101,7 +107,7 @@ def _leaf(leaf: Leaf, count: int) -> str:
             return f"{plural(count, 'row')} replaced"
         case Kind.USER:
             rows = "all rows" if leaf.size is None else f"at most {plural(int(leaf.size), 'row')}"
-            who = "one unit" if count == 1 else f"each of {count} units"
+            who = "one unit" if count == 1 else f"each of {whole(count)} units"
             return f"{rows} of {who} added or removed"
         case Kind.EDGE:
             return f"{plural(count, 'edge')} added or removed"
@@ -120,7 +126,7 @@ def _leaf(leaf: Leaf, count: int) -> str:
 
 
 def _times(count: int) -> str:
-    return "" if count == 1 else f", {count} times"
+    return "" if count == 1 else f", {whole(count)} times"
 
 
 def change(state: State) -> str:
