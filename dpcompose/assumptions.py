@@ -50,6 +50,8 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
         )
     if problem.roots_disjoint:
         facts.append(("nobody is in two of the roots", ("roots",)))
+        if base.kind is RelationKind.BOUNDED:
+            facts.append(("a replaced row stays in its root", ("roots",)))
     for root, top in tops:
         facts.extend(_of_root(problem, root))
         facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED))
