@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.analyze import analyze
@@ -11,6 +11,7 @@ from dpcompose.directions import Direction, Number, compared, from_nothing, name
 from dpcompose.edits import Edit, edits
 from dpcompose.report import Bound, Report, Share
 from dpcompose.source import Source, load
+from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 

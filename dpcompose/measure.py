@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.budget import deltas_of, sharper, verdict
@@ -13,6 +12,7 @@ from dpcompose.core.problem import Problem
 from dpcompose.points import at_points
 from dpcompose.report import At, Bound, Limit, Verdict
 from dpcompose.story import bound_of
+from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

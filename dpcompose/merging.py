@@ -8,7 +8,7 @@ nothing about it is random. All else is there once for each spec. Nothing recurs
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 
 from dpcompose.core.problem import (
@@ -30,6 +30,7 @@ from dpcompose.core.problem import (
     RowMap,
     Statement,
 )
+from dpcompose.values import dataclass
 
 #: Partitions of more blocks, where specs tell them apart, stay apart.
 MOST_BLOCKS = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpcompose import story
 from dpcompose.assumptions import assumptions
@@ -27,6 +27,7 @@ from dpcompose.report import (
 )
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
+from dpcompose.values import dataclass
 
 #: The theorem by which losses compose that have no notion in common.
 PROFILES = "dominating-pairs"

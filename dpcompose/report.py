@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.derivation import Step
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.values import dataclass
 
 Status = Literal["ok", "no-guarantee", "invalid"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.guarantee import Notion
@@ -12,6 +11,7 @@ from dpcompose.measure import Measured, measure
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.scaling import Parameter, parameters, scaled
 from dpcompose.source import Source, load
+from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 _HALF = Fraction(1, 2)

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent / "dpcompose"
 
 #: From the bottom up; modules on one line do not import each other.
 LAYERS = """
+values
 core
 errors memory
 source

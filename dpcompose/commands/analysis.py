@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from dpcompose.commands.run import Run, Task
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
 from dpcompose.report import Limit, Report
+from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.policy.settings import Layer

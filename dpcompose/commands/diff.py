@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.changes import Change, Invalid, Version

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO
 
 from dpcompose.commands.inputs import STANDARD_INPUT
+from dpcompose.values import dataclass
 
 _ENDINGS = (".yaml", ".yml")
 _PATTERN = frozenset("*?[")

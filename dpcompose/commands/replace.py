@@ -8,8 +8,9 @@ import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import NoReturn, TextIO
+
+from dpcompose.values import dataclass
 
 #: Adds text to a file. Raises Unwritable.
 Write = Callable[[str], None]

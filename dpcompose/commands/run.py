@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
@@ -14,6 +14,7 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import would_overwrite
 from dpcompose.report import Limit, Report
+from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.policy.settings import Layer, Settings

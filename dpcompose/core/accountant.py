@@ -8,7 +8,7 @@ its own stack, so that deep specs are no problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpcompose.core import amplify
 from dpcompose.core.blocks import Splitter
@@ -32,6 +32,7 @@ from dpcompose.core.pattern import Felt
 from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.problem import Mechanism, Sample
 from dpcompose.core.walk import Answer, Branch, Choice, Effort, Walk, by_units, fit, worst_of
+from dpcompose.values import dataclass
 
 
 @dataclass(slots=True)

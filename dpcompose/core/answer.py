@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.accountant import Accountant
@@ -31,6 +31,7 @@ from dpcompose.core.problem import (
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer, Branch, Choice
+from dpcompose.values import dataclass
 
 #: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
 MOST_SHARED = 64

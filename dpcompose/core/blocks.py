@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
@@ -33,6 +32,7 @@ from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.placements import Rule, copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.problem import Partition, PartitionKind
 from dpcompose.core.walk import Branch, Choice, Effort, Walk, by_units, fit, worst_of
+from dpcompose.values import dataclass
 
 #: A partition with several units is searched exhaustively up to this many ways.
 WAYS = 6_000

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple, assert_never
@@ -34,6 +33,7 @@ from dpcompose.core.problem import (
     Stable,
     Value,
 )
+from dpcompose.values import dataclass
 
 
 class Kind(StrEnum):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -43,6 +42,7 @@ from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Mechanism
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.steps import steps
+from dpcompose.values import dataclass
 
 #: So many statements of a mechanism are tried for one unit under approximate DP.
 MOST_OPTIONS = 12

@@ -6,12 +6,13 @@ a sentence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.guarantee import Amount, Notion
 from dpcompose.core.problem import Path
+from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from dpcompose.core.exact import (
     tanh_up,
 )
 from dpcompose.core.noise import Noise
+from dpcompose.values import dataclass
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dpcompose.core.change import Traits, traits_after
 from dpcompose.core.placed import Placed
@@ -27,6 +27,7 @@ from dpcompose.core.problem import (
     Statement,
 )
 from dpcompose.core.relation import RelationKind
+from dpcompose.values import dataclass
 
 #: The level of the protected step itself, for a declared relation.
 STEP = -1

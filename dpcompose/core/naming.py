@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.problem import Goal, Partition, PartitionKind, Sample, Statement
 from dpcompose.core.relation import Relation, RelationKind
 from dpcompose.core.theorem import BOOK
+from dpcompose.values import dataclass
 
 P, A, G, Z = Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP
 

@@ -6,8 +6,9 @@ path of neighbouring tables sensitivities add, which is sharper than group priva
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

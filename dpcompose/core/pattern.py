@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
+from dpcompose.values import dataclass
 
 ONE = Fraction(1)
 

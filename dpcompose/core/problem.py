@@ -8,13 +8,14 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.guarantee import Guarantee
 from dpcompose.core.relation import Relation
+from dpcompose.values import dataclass
 
 Path = tuple[str | int, ...]
 

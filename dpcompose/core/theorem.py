@@ -8,8 +8,9 @@ docstring is the statement that `dpcompose explain` prints. The book (`BOOK`) is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from dpcompose.values import dataclass
 
 Number = TypeVar("Number")
 

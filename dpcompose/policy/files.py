@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from dpcompose.errors import printable
 from dpcompose.policy.settings import FIELDS, BadSettings, Layer, known, layer
+from dpcompose.values import dataclass
 
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
 _TABLE = "dpcompose"

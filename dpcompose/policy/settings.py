@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from dpcompose.errors import DpcomposeError, nearest, quoted
 from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE
 from dpcompose.policy.kinds import OF_ENTRIES, kinds
 from dpcompose.report import Limit
+from dpcompose.values import dataclass
 
 LEVELS = ("note", "warning", "error")
 _OFF = "off"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.exact_expr import RESERVED, ExpressionError, Meter, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.spec.phrases import name_of
+from dpcompose.values import dataclass
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -3,11 +3,12 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, overload
 
 from dpcompose.errors import Path, Span
 from dpcompose.source.scalars import Value
+from dpcompose.values import dataclass
 
 
 class Lines(Sequence[str]):

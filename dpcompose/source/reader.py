@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpcompose.errors import quoted
@@ -32,6 +31,7 @@ from dpcompose.source.scalars import (
     encodable,
 )
 from dpcompose.source.syntax import NO_TAGS, syntax_fault
+from dpcompose.values import dataclass
 
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.accountant import Accountant
@@ -16,6 +15,7 @@ from dpcompose.core.patterns import Algebra
 from dpcompose.core.problem import Dataset, Partition
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer
+from dpcompose.values import dataclass
 
 ZERO = Fraction(0)
 

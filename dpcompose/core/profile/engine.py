@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.profile.components import (
@@ -23,6 +22,7 @@ from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.root import epsilon_of, lower_epsilon
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.subsets import few_subsets, subset_law
+from dpcompose.values import dataclass
 
 #: The exact grid of the stated fractions is taken up to this many points.
 EXACT_POINTS = 1 << 21

@@ -8,8 +8,9 @@ Theorem 10). ε and shifts are exact and at least 0; all are dimensionless, in n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
