@@ -2,17 +2,24 @@
 
 `dataclasses` writes and compiles up to six functions for each class, and for all classes of this
 package that takes longer than everything else before the first spec is read. Here it collects the
-fields alone; of the methods only `__init__` is compiled, since no other depends on more than which
-fields there are.
+fields alone. Of the methods only `__init__` needs compiling, once for all classes that have as many
+fields, with defaults of the same sorts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
+
+_Fields = tuple[dataclasses.Field[Any], ...]
+
+#: The default of a field that has a new value of its own each time.
+_ABSENT = object()
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -33,59 +40,74 @@ else:
 
 def _made(cls: type, frozen: bool, eq: bool) -> Any:
     cls.__doc__ = cls.__doc__ or cls.__name__  # or a signature is made up for it
-    written = cls.__dict__.keys()  # what a class says itself stays
-    slotted: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    given: dict[str, Any] = {"__repr__": _repr(slotted)}
+    written = dict(cls.__dict__)  # what a class says itself stays
+    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    fields = dataclasses.fields(cls)
+    names = [field.name for field in fields]
+    space: dict[str, Any] = {"__repr__": _repr(fields)}
     if "__init__" not in written:
-        given["__init__"] = _init(slotted, frozen)
+        space["__init__"] = _init(cls, fields, frozen)
     if eq:
-        given["__eq__"], given["__hash__"] = _eq_and_hash(slotted)
+        space["__eq__"], space["__hash__"] = _eq_and_hash(fields)
         if not frozen:
-            given["__hash__"] = None
+            space["__hash__"] = None
     if frozen:
-        given |= {"__setattr__": _refuse, "__delattr__": _refuse}
-        given |= {"__getstate__": _state, "__setstate__": _set_state}
-    for name, method in given.items():
-        if name not in written:
-            setattr(slotted, name, method)
+        space |= {"__setattr__": _refuse, "__delattr__": _refuse}
+        space |= {"__getstate__": _state, "__setstate__": _set_state}
+    space |= {name: value for name, value in cls.__dict__.items() if name not in names}
+    for name in ("__dict__", "__weakref__"):
+        space.pop(name, None)
+    inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+    space["__slots__"] = tuple(name for name in names if name not in inherited)
+    slotted = type(cls)(cls.__name__, cls.__bases__, space)
+    slotted.__qualname__ = cls.__qualname__
     return slotted
 
 
-def _init(cls: Any, frozen: bool) -> Any:
-    """The one method that is compiled: its signature is that of the class."""
-    known: dict[str, Any] = {"_set": object.__setattr__}
-    parameters, lines = [], []
-    for field in dataclasses.fields(cls):
-        name, value = field.name, field.name
-        if field.default is not dataclasses.MISSING:
-            known[f"_default_{name}"] = field.default
-            default = f"_default_{name}"
-            value = name if field.init else default
-        elif field.default_factory is not dataclasses.MISSING:
-            known[f"_new_{name}"], known["_absent"] = field.default_factory, _ABSENT
-            default = "_absent"
-            value = f"_new_{name}()"
-            if field.init:
-                value += f" if {name} is _absent else {name}"
-        else:
-            default = ""
+def _init(cls: Any, fields: _Fields, frozen: bool) -> FunctionType:
+    """`__init__`, with the names of the fields as parameters."""
+    known: dict[str, Any] = {"_set": object.__setattr__, "_absent": _ABSENT}
+    parameters, lines, defaults = ["self"], [], []
+    for n, field in enumerate(fields):
+        name = value = f"_{n}"
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            known[f"_new{n}"], default = field.default_factory, _ABSENT
+            value = f"_new{n}() if {name} is _absent else {name}" if field.init else f"_new{n}()"
+        elif not field.init:
+            known[f"_default{n}"], value = default, f"_default{n}"
         if field.init:
-            parameters.append(f"{name}={default}" if default else name)
+            parameters.append(name)
+            if default is not dataclasses.MISSING:
+                defaults.append(default)
+            elif defaults:
+                raise TypeError(f"{cls.__name__}.{field.name} needs a default")
         lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    body = "\n  ".join(lines or ["pass"])
-    exec(f"def __init__({', '.join(['self', *parameters])}):\n  {body}", known)
-    init = known["__init__"]
+    code = _compiled(", ".join(parameters), "\n  ".join(lines or ["pass"]))
+    named = {f"_{n}": field.name for n, field in enumerate(fields)}
+    code = code.replace(
+        co_varnames=tuple(named.get(each, each) for each in code.co_varnames),
+        co_names=tuple(named.get(each, each) for each in code.co_names),
+        co_consts=tuple(named.get(each, each) for each in code.co_consts),
+    )
+    init = FunctionType(code, known, "__init__", tuple(defaults))
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
 
 
-_ABSENT = object()
+@cache
+def _compiled(parameters: str, body: str) -> CodeType:
+    """The code of all classes that have fields alike: fields are numbered here, and named there."""
+    known: dict[str, Any] = {}
+    exec(f"def __init__({parameters}):\n  {body}", known)
+    code: CodeType = known["__init__"].__code__
+    return code
 
 
-def _repr(cls: Any) -> Callable[[Any], str]:
-    names = [field.name for field in dataclasses.fields(cls) if field.repr]
+def _repr(fields: _Fields) -> Callable[[Any], str]:
+    names = [field.name for field in fields if field.repr]
 
     @recursive_repr()
     def __repr__(self: Any) -> str:
@@ -95,8 +117,8 @@ def _repr(cls: Any) -> Callable[[Any], str]:
     return __repr__
 
 
-def _eq_and_hash(cls: Any) -> tuple[Any, Any]:
-    compared = [field.name for field in dataclasses.fields(cls) if field.compare]
+def _eq_and_hash(fields: _Fields) -> tuple[Any, Any]:
+    compared = [field.name for field in fields if field.compare]
     get: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _value: ()
 
     def __eq__(self: Any, other: object) -> bool:

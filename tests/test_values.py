@@ -121,6 +121,22 @@ def test_what_a_class_writes_itself_stays() -> None:
     assert written(3) != written(3), "compared by identity"
 
 
+def test_fields_are_given_by_name() -> None:
+    fixed = _fixed(values.dataclass)
+    assert fixed(second=(1,), first=2) == fixed(2, (1,))
+    with pytest.raises(TypeError, match=r"unexpected keyword argument '_0'"):
+        fixed(_0=1)
+
+
+def test_a_field_without_a_default_does_not_follow_one_with_it() -> None:
+    with pytest.raises(TypeError, match=r"Wrong\.second needs a default"):
+
+        @values.dataclass(slots=True)
+        class Wrong:
+            first: int = 0
+            second: int  # type: ignore[misc]
+
+
 def test_a_class_without_slots_is_refused() -> None:
     with pytest.raises(ValueError, match="slots"):
         values.dataclass(slots=False)
