@@ -85,14 +85,12 @@ class _Kind(NamedTuple):
     guarantees: tuple[Callable[..., Guarantee], ...]
 
 
-_KINDS: dict[type[written.Concrete], _Kind] = {
-    written.Laplace: _Kind("scale", NOISE, NUMBER, True, False, (_laplace,)),
-    written.Gaussian: _Kind("sigma", NOISE, NUMBER, False, False, (_gaussian,)),
-    written.Geometric: _Kind("scale", NOISE, STEPS, True, False, (_geometric,)),
-    written.DiscreteGaussian: _Kind("sigma", NOISE, STEPS, False, False, (_discrete_gaussian,)),
-    written.Exponential: _Kind(
-        "epsilon", NUMBER, DIVISOR, True, True, (_exponential, _bounded_range)
-    ),
+_KINDS: dict[str, _Kind] = {
+    "laplace": _Kind("scale", NOISE, NUMBER, True, False, (_laplace,)),
+    "gaussian": _Kind("sigma", NOISE, NUMBER, False, False, (_gaussian,)),
+    "geometric": _Kind("scale", NOISE, STEPS, True, False, (_geometric,)),
+    "discrete-gaussian": _Kind("sigma", NOISE, STEPS, False, False, (_discrete_gaussian,)),
+    "exponential": _Kind("epsilon", NUMBER, DIVISOR, True, True, (_exponential, _bounded_range)),
 }
 
 
@@ -121,7 +119,7 @@ class Concrete:
         """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
         if isinstance(mechanism, written.RandomizedResponse):
             return self._response(mechanism, path, place)
-        kind = _KINDS[type(mechanism)]
+        kind = _KINDS[mechanism.mechanism]
         at = (*path, kind.key)
         parameter = self._parameters.read(getattr(mechanism, kind.key), at, place, kind.parameter)
         sensitivities = [

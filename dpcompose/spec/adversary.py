@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Tag
 
-from dpcompose.spec.fields import Model, Name, Optional, Probability, Scalar, Whole
+from dpcompose.spec.fields import Name, Optional, Probability, Scalar, Whole
 from dpcompose.spec.lazily import Lazily
+from dpcompose.spec.models import Model
 
 #: The most sets of blocks, or other parts, of one hypothesis.
 MOST_PARTS = 400

@@ -5,8 +5,9 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.adversary import AdversaryBudget
-from dpcompose.spec.fields import Model, Optional, Probability, Scalar
+from dpcompose.spec.fields import Optional, Probability, Scalar
 from dpcompose.spec.lazily import Lazily
+from dpcompose.spec.models import Model
 
 #: The most δ, or ε, of a report.
 MOST_REPORTED = 100

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.entry import Reading
-from dpcompose.spec.fields import Model, Optional, Parameter, Scalar, Several
+from dpcompose.spec.fields import Optional, Parameter, Scalar, Several
+from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
 
 

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.spec.fields import Because, Model, Name, Optional, Reference, Whole
+from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
 from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.maps import Map
+from dpcompose.spec.models import Model
 
 # --- partitions ----------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from dpcompose.spec.fields import Because, Model, Name, Reference, Whole
+from dpcompose.spec.fields import Because, Name, Reference, Whole
+from dpcompose.spec.models import Model
 
 
 class Reading(Model):

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     PlainValidator,
@@ -132,11 +130,3 @@ ProbabilityParameter = Annotated[
 Because = Annotated[
     Optional[Name], Field(default=None, description="Why this is true, for the report.")
 ]
-
-
-class Model(BaseModel):
-    """A mapping with a fixed set of keys; `what` is what messages call it."""
-
-    # Built with the whole spec, which holds every model: each of them is then built once.
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-    what: ClassVar[str] = "a mapping"

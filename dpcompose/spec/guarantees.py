@@ -6,7 +6,6 @@ from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from dpcompose.spec.fields import (
     PAIR_SCHEMA,
-    Model,
     Optional,
     Parameter,
     Probability,
@@ -16,6 +15,7 @@ from dpcompose.spec.fields import (
     expected,
 )
 from dpcompose.spec.lazily import Lazily
+from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
 
 #: The most points of a guarantee.

@@ -16,10 +16,10 @@ from dpcompose.spec.concrete import (
     Sensitivities,
 )
 from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Partition, Split, Table
-from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, Sample
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
+from dpcompose.spec.models import Model
 from dpcompose.spec.phrases import (
     BUDGET_FORMS,
     NOISE_PARAMETERS,

@@ -4,30 +4,12 @@ kind comes.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 from pydantic import Discriminator, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
-
-_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
-
-
-@contextmanager
-def without_plugins() -> Iterator[None]:
-    """Looking for plugins of pydantic reads the metadata of every package installed."""
-    before = os.environ.get(_PLUGINS)
-    os.environ[_PLUGINS] = "__all__"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_PLUGINS]
-        else:
-            os.environ[_PLUGINS] = before
 
 
 class Lazily:
@@ -65,5 +47,4 @@ class Lazily:
         """The validator of one member; for a tag of no member one that says so."""
         member = self._members.get(tag or "", next(iter(self._members.values())))
         alone: Any = Annotated[member, Discriminator(lambda _value: tag)]
-        with without_plugins():
-            return TypeAdapter(alone).validator.validate_python
+        return TypeAdapter(alone).validator.validate_python

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from dpcompose.spec.fields import Model, Name, Optional, Scalar, Whole
+from dpcompose.spec.fields import Name, Optional, Scalar, Whole
 from dpcompose.spec.lazily import Lazily
+from dpcompose.spec.models import Model
 
 DROPS = "Declares that some row of the parent gives nothing to this dataset."
 _KEEPS = "Columns that every new row has as its source row."

@@ -15,7 +15,7 @@ from dpcompose.spec.concrete import (
     RandomizedResponse,
 )
 from dpcompose.spec.entry import Reading
-from dpcompose.spec.fields import Because, Model, Name
+from dpcompose.spec.fields import Because, Name
 from dpcompose.spec.guarantees import (
     NOTIONS,
     Approx,
@@ -27,6 +27,7 @@ from dpcompose.spec.guarantees import (
     Zcdp,
 )
 from dpcompose.spec.lazily import Lazily
+from dpcompose.spec.models import Model
 
 
 class PureMechanism(Pure, Reading):

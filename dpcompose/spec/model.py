@@ -16,9 +16,8 @@ from dpcompose.spec.datasets import (
     Split,
     Table,
 )
-from dpcompose.spec.fields import Model, Name, Optional, Scalar, expected
+from dpcompose.spec.fields import Name, Optional, Scalar, expected
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
-from dpcompose.spec.lazily import without_plugins
 from dpcompose.spec.maps import MAP_KINDS, Sensitivity
 from dpcompose.spec.mechanisms import (
     ApproxMechanism,
@@ -31,6 +30,7 @@ from dpcompose.spec.mechanisms import (
     SeveralMechanism,
     ZcdpMechanism,
 )
+from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared, LongRelation, Protect, Protected
 
 
@@ -83,9 +83,6 @@ class Spec(Model):
         "`{hypotheses: none-vs-uniform}`.",
     )
 
-
-with without_plugins():
-    Spec.model_rebuild()
 
 #: The model that each tag of a union stands for.
 TAGS: dict[str, type[Model]] = {

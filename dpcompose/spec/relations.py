@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
 from dpcompose.core.relation import RelationKind
-from dpcompose.spec.fields import Model, Name, Whole
+from dpcompose.spec.fields import Name, Whole
+from dpcompose.spec.models import Model
 
 _BUILT_IN = [kind.value for kind in RelationKind if kind is not RelationKind.DECLARED]
 RelationName = Annotated[
