@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 #: How many objects more than are freed make a collection due. Python's own number makes dozens of
 #: them while modules load, and they find nothing.
 _MANY_OBJECTS = 100_000
 
+#: Plugins of pydantic have no part in this, and to look for them is to read about every package.
+_NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 
 def main() -> None:
     """Run the command line and exit with its code; 70 for an internal fault, with its traceback."""
     gc.set_threshold(_MANY_OBJECTS)
+    os.environ.setdefault(*_NO_PLUGINS)
     try:
         from dpcompose.cli import run
 
@@ -26,6 +31,8 @@ def main() -> None:
             traceback.print_exc()
             sys.stderr.write("dpcompose: this is a fault of dpcompose, not of the spec\n")
         sys.exit(70)
+    finally:
+        gc.freeze()  # or the end of the program looks at everything that is left, several times
 
 
 if __name__ == "__main__":
