@@ -85,7 +85,6 @@ def _report(
     from dpcompose.budget import deltas_of, sharper
     from dpcompose.core.answer import Solver, notions
     from dpcompose.outcomes import Case, certified, no_guarantee, profile
-    from dpcompose.points import at_points, told_apart
 
     problem = resolved.problem
     solver = Solver(problem)
@@ -99,9 +98,13 @@ def _report(
     budgets = (asked, resolved.adversary_limit)
     all_deltas = [*deltas, *resolved.deltas, *(d for b in budgets for d in deltas_of(b))]
     all_epsilons = [*epsilons, *resolved.epsilons]
-    at_delta, at_epsilon = at_points(
-        solver, all_deltas, all_epsilons, finite[0] if finite else None
-    )
+    chosen = bool(all_deltas or all_epsilons)
+    at_delta, at_epsilon = (), ()
+    if chosen:
+        from dpcompose.points import at_points, told_apart
+
+        told = finite[0] if finite else None
+        at_delta, at_epsilon = at_points(solver, all_deltas, all_epsilons, told)
     case = Case(source, resolved, name, asked, solver)
     if finite:
         report = certified(case, finite)
@@ -112,7 +115,6 @@ def _report(
             told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)
         )
     else:
-        chosen = bool(all_deltas or all_epsilons)
         report = no_guarantee(case, solutions, (*at_delta, *at_epsilon), chosen)
         return _with_adversary(report, case, finite)
     decision = sharper(report.verdict, asked, at_delta)
