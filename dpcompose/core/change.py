@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, assert_never
 
 from dpcompose.core.problem import (
@@ -150,6 +151,7 @@ def leaf_item(leaf: Leaf) -> Item:
     return Item(leaf, ())
 
 
+@lru_cache(maxsize=4096)  # the same few again and again, and a key in writing takes its time
 def wrap(leaf: Leaf, below: State) -> Item:
     """An item around what reaches further down; how its two sides are numbered is free."""
     if len(leaf.tags) == 2 and below:
