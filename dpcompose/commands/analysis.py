@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain_lines
 from dpcompose.commands.gather import Gathering
@@ -14,14 +12,12 @@ from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
+from dpcompose.commands.policies import Policies, policies_of
 from dpcompose.commands.run import Run, Task
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
 from dpcompose.report import Limit, Report
 from dpcompose.values import dataclass
-
-if TYPE_CHECKING:
-    from dpcompose.policy.settings import Layer
 
 
 class FailOn(StrEnum):
@@ -84,29 +80,15 @@ class Strictness:
     isolated: bool = False
     show_settings: bool = False
 
-    def layers(self) -> tuple[Layer, ...]:
-        """The settings that beat those of files: of the environment, then of flags.
-
-        Raises BadCall.
-        """
+    def policies(self) -> Policies:
+        """Where settings come from, those of the flags above all. Raises BadCall."""
         flags = {
             "fail-on": self.fail_on.value if self.fail_on is not None else None,
             "require-relation": list(self.require_relation or ()) or None,
             "require-delta": self.require_delta,
         }
         given = {key: value for key, value in flags.items() if value is not None}
-        variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
-        if not given and not variables:
-            return ()
-        from dpcompose.policy.environment import from_environment
-        from dpcompose.policy.settings import BadSettings, layer
-
-        try:
-            found = [from_environment(variables)]
-            found += [layer({key: value}, f"--{key}", "--") for key, value in given.items()]
-        except BadSettings as error:
-            raise BadCall(str(error).replace("--: ", "--")) from error
-        return tuple(each for each in found if each is not None)
+        return policies_of(self.isolated, given)
 
 
 def analyze_files(
@@ -151,12 +133,7 @@ def _run(
     from dpcompose.commands.summary import Tally
 
     gathering = selection.gathering()
-    task = replace(
-        task,
-        stdin_name=selection.stdin_filename,
-        isolated=strictness.isolated,
-        over=strictness.layers(),
-    )
+    task = replace(task, stdin_name=selection.stdin_filename, policies=strictness.policies())
     if strictness.show_settings:
         from dpcompose.commands.settings import show_settings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -13,12 +12,12 @@ from dpcompose.commands.gather import Gathering, Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import would_overwrite
+from dpcompose.commands.policies import Policies, audited
 from dpcompose.report import Limit, Report
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
-    from dpcompose.policy.settings import Layer, Settings
-    from dpcompose.source import Source
+    from dpcompose.policy.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +26,14 @@ class Task:
 
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
-    `isolated`: whether settings files are left alone. `over`: the settings that beat theirs, the
-    strongest last.
+    `policies`: where the settings of each file come from.
     """
 
     limit: Limit | None = None
     points: Points = field(default_factory=Points)
     checking: bool = False
     stdin_name: str | None = None
-    isolated: bool = False
-    over: tuple[Layer, ...] = ()
-
-    def settings(self, file: str) -> Settings:
-        """What holds for a file. Raises BadSettings."""
-        from dpcompose.policy.files import nearest_file
-        from dpcompose.policy.settings import DEFAULTS, merged
-
-        layers = list(self.over)
-        if not self.isolated:
-            name = file if file != shown(STANDARD_INPUT) else os.curdir + os.sep + "-"
-            found = nearest_file(name)
-            layers = [*(found.layers(name) if found else ()), *layers]
-        return merged(layers) if layers else DEFAULTS
+    policies: Policies = field(default_factory=Policies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +177,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
     from dpcompose.analyze import analyze
     from dpcompose.source import documents
 
-    settings = task.settings(file)
+    settings = task.policies.of(file)
     wanted = () if settings.delta is None else (settings.delta,)
     deltas = tuple(dict.fromkeys((*task.points.deltas, *wanted)))
     epsilons = tuple(dict.fromkeys(task.points.epsilons))
@@ -204,24 +189,13 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
             deltas,
             epsilons,
             default=settings.budget,
-            audit=partial(_audited, settings),
+            audit=partial(audited, settings),
             lines_above=document.lines_before,
         )
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
         outcome.worse(*_judged(task, settings, report))
-
-
-def _audited(settings: Settings, source: Source, report: Report) -> Report:
-    from dpcompose.policy import MENTION
-    from dpcompose.policy.settings import DEFAULTS
-
-    if settings is DEFAULTS and not MENTION.search(source.lines.text):
-        return report
-    from dpcompose.policy.audit import audit
-
-    return audit(source, report, settings)
 
 
 def _judged(task: Task, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

@@ -26,7 +26,7 @@ def show_settings(task: Task, gathering: Gathering) -> ExitCode:
             continue
         name = (task.stdin_name or shown(item)) if item == STANDARD_INPUT else item
         try:
-            settings = task.settings(name)
+            settings = task.policies.of(name)
         except BadSettings as error:
             complain(str(error))
             code = ExitCode.USAGE
