@@ -359,11 +359,12 @@ def fit(
         ),
     ] = None,
     output: OutputOption = None,
+    isolated: IsolatedOption = False,
 ) -> None:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
-    FILE is a spec, - is standard input. The budget is that of the spec (`budget:`), or that of the
-    flags.
+    FILE is a spec, - is standard input. The budget is that of the flags, of the spec (`budget:`),
+    or else of the settings.
 
     Scaled are ε, ρ and μ of stated guarantees, and the noise of concrete mechanisms is divided by
     the scale; a δ stays. Comments and layout stay as they are.
@@ -371,7 +372,8 @@ def fit(
     from dpcompose.commands.fit import fit_file
     from dpcompose.commands.limits import limit_of
 
-    raise typer.Exit(fit_file(file, limit_of(epsilon, delta, rho, mu), free or [], output))
+    limit = limit_of(epsilon, delta, rho, mu)
+    raise typer.Exit(fit_file(file, limit, free or [], isolated, output))
 
 
 @app.command(short_help="Say what halving each mechanism saves.")
@@ -384,6 +386,7 @@ def sensitivity(
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
+    isolated: IsolatedOption = False,
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
@@ -394,7 +397,7 @@ def sensitivity(
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
-    raise typer.Exit(sensitivity_of(file, at, most, form, output, color))
+    raise typer.Exit(sensitivity_of(file, at, most, isolated, form, output, color))
 
 
 @app.command()

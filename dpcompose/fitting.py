@@ -59,13 +59,25 @@ class Fitted:
     doubtful: tuple[str, ...]
 
 
-def fit(source: Source, limit: Limit | None, free: Mapping[str, Fraction]) -> Fitted:
+def fit(
+    source: Source,
+    limit: Limit | None,
+    free: Mapping[str, Fraction],
+    default: Limit | None = None,
+) -> Fitted:
     """The largest scale for the mechanisms of `free`, with their weights; empty: for all.
 
-    `limit`: None for the spec's own budget. Raises InvalidSpec, Unfit and scaling.Unscalable.
+    `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. Raises
+    InvalidSpec, Unfit and scaling.Unscalable.
     """
     resolved = resolve(source)
     asked = limit or resolved.limit
+    if asked is None and resolved.adversary_limit is not None:
+        raise Unfit(
+            "its budget is against the adversary alone, and `fit` keeps one of differential "
+            "privacy: pass --epsilon, --rho or --mu"
+        )
+    asked = asked or default
     if asked is None:
         raise Unfit(
             "there is no budget to fit: give the spec a `budget:`, or pass --epsilon, --rho or --mu"

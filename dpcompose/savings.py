@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from dpcompose.budget import deltas_of
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.measure import Measured, measure
+from dpcompose.report import Limit
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.scaling import Parameter, parameters, scaled
 from dpcompose.source import Source, load
@@ -47,23 +49,31 @@ class Sensitivity:
 _NOTHING = Fraction(1, 10**9)
 
 
-def sensitivity(source: Source, delta: Fraction | None, most: int) -> Sensitivity:
+def sensitivity(
+    source: Source,
+    delta: Fraction | None,
+    most: int,
+    default: Limit | None = None,
+    required: Fraction | None = None,
+) -> Sensitivity:
     """What halving each mechanism saves, the largest first; at most `most` are tried.
 
-    `delta`: look at the ε there; None for the bound. Raises InvalidSpec, NoBound, Unscalable.
+    `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
+    is asked for: by the spec, by its budget (`default`: that of a spec without one), or `required`
+    of it. Raises InvalidSpec, NoBound, Unscalable.
     """
     resolved = resolve(source)
     if delta is None:
         whole = measure(resolved.problem)
         if not whole.bounds:
-            delta = next(iter(resolved.deltas), None) or _budget_delta(resolved)
+            delta = next(_deltas(resolved, default, required), None)
             if delta is None:
                 raise NoBound("there is no finite bound; with --delta there may be an ε")
     if delta is not None:
         whole = measure(resolved.problem, None, [delta])
     total = _number(whole, delta)
     if total is None:
-        raise NoBound("there is no finite ε at this δ" if delta else "there is no finite bound")
+        raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
     known = parameters(source)
     shares = _felt(whole) if delta is None else None
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
@@ -113,8 +123,15 @@ def _number(found: Measured, delta: Fraction | None) -> Fraction | None:
     return found.at_delta[0].value if found.at_delta else None
 
 
-def _budget_delta(resolved: Resolved) -> Fraction | None:
-    return None if resolved.budget is None else resolved.budget.delta
+def _deltas(
+    resolved: Resolved, default: Limit | None, required: Fraction | None
+) -> Iterator[Fraction]:
+    """Where an ε is asked for, the spec's own wishes first."""
+    yield from resolved.deltas
+    own = resolved.budget
+    yield from deltas_of(default if own is None else Limit(own.parameters))
+    if required is not None:
+        yield required
 
 
 def _name(found: Measured, delta: Fraction | None) -> str:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.fitting import Fitted, Unfit, fit
+from dpcompose.policy import files as settings_files
 from dpcompose.report import Limit
 from dpcompose.savings import sensitivity
 from dpcompose.scaling import Parameter, Unscalable, number_text, scaled, written
@@ -252,8 +253,9 @@ def test_numbers_are_rounded_towards_less_loss() -> None:
 # --- the commands --------------------------------------------------------------------------------
 
 
-def run(*arguments: str, stdin: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(app, list(arguments), input=stdin)
+def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    return CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
 
 
 def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
@@ -298,6 +300,125 @@ def test_exit_codes(tmp_path: Path) -> None:
     loose = one("notion: pure, epsilon: 1, relation: bounded")
     assert run("sensitivity", "-", stdin=loose).exit_code == 1
     assert run("fit", "-", "--epsilon", "1", stdin=loose).exit_code == 1
+
+
+@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+def test_several_documents_are_refused_with_their_lines(tmp_path: Path, command: str) -> None:
+    budget = ["--epsilon", "1"] if command == "fit" else []
+    spec = one("notion: pure, epsilon: 1")  # of five lines
+    path = tmp_path / "many.yaml"
+    for text, where in (
+        (f"{spec}---\n{spec}", "2 documents, from lines 1 and 6 on"),
+        (f"{spec}---\nnot: [a spec\n---\n", "3 documents, from lines 1, 6 and 8 on"),
+        (f"{spec}---\n" * 9, "10 documents, from lines 1, 6, 12, 18, 24, 30 and 4 more on"),
+    ):
+        path.write_text(text)
+        result = run(command, str(path), *budget)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == (
+            f"dpcompose: {path}: it holds {where}, and `{command}` takes one spec: "
+            "put the one that is meant in a file of its own\n"
+        )
+    assert run(command, "-", *budget, stdin=f"{spec}---\n{spec}").stderr.startswith(
+        "dpcompose: <stdin>: it holds 2 documents"
+    )
+    assert run(command, "-", *budget, stdin=f"---\n{spec}...\n# the end\n").exit_code == 0
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) -> None:
+    spec = one("notion: pure, epsilon: 1")
+    Path("s.yaml").write_text(spec)
+    Path("dpcompose.toml").write_text(
+        "budget = {epsilon = 1/3}\n".replace("1/3", "'1/3'")
+        + "[[overrides]]\npaths = ['in/**']\nbudget = {epsilon = 5}\n"
+    )
+    result = run("fit", "s.yaml")
+    assert (result.exit_code, result.stdout) == (0, one("notion: pure, epsilon: 1/3"))
+    assert "ε = 1/3 of 1/3 spent (budget of dpcompose.toml)\n" in result.stderr
+    Path("in").mkdir()
+    Path("in/s.yaml").write_text(spec)
+    result = run("fit", "in/s.yaml")
+    assert "epsilon: 5}" in result.stdout
+    assert "(budget of dpcompose.toml: overrides[0])" in result.stderr
+    assert "epsilon: 1/3}" in run("fit", "-", stdin=spec).stdout
+    assert run("fit", "s.yaml", "--isolated").exit_code == 2
+    result = run("fit", "s.yaml", DPCOMPOSE_BUDGET="epsilon=7")
+    assert "epsilon: 7}" in result.stdout and "(budget of the environment)" in result.stderr
+    result = run("fit", "s.yaml", "--epsilon", "8", DPCOMPOSE_BUDGET="epsilon=7")
+    assert "epsilon: 8}" in result.stdout and "budget of" not in result.stderr
+    result = run("fit", "-", stdin=spec + "budget: {epsilon: 9}\n")
+    assert "epsilon: 9}" in result.stdout and "budget of" not in result.stderr
+    Path("s.yaml").write_text(run("fit", "s.yaml").stdout)
+    assert run("check", "s.yaml").exit_code == 0
+
+
+def test_a_budget_against_an_adversary_is_not_fitted(folder: Path) -> None:
+    Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
+    spec = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  app: {from: people, partition: {by: membership, max_blocks: 3, blocks: [a, b, c]}}
+mechanisms:
+  - {name: m, reads: app.*, notion: pure, epsilon: 1}
+adversary: {hypotheses: none-vs-uniform}
+budget: {adversary: {epsilon: 2.5}}
+"""
+    result = run("fit", "-", stdin=spec)
+    assert result.exit_code == 2 and "against the adversary alone" in result.stderr
+    assert run("fit", "-", "--epsilon", "1", stdin=spec).exit_code == 0
+
+
+def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(folder: Path) -> None:
+    spec = one("mechanism: gaussian, sigma: 2, sensitivity: 1").replace(
+        "mechanisms:\n", "mechanisms:\n  - {name: b, reads: people, notion: profile,"
+        " points: [[1, 1e-9]]}\n",
+    )  # fmt: skip
+    Path("s.yaml").write_text(spec)
+
+    def number(*arguments: str, **environment: str) -> str:
+        result = run("sensitivity", "s.yaml", "--format", "json", *arguments, **environment)
+        found: str = json.loads(result.stdout)["number"] if result.stdout else result.stderr
+        return found
+
+    assert "there is no finite bound; with --delta there may be an ε" in number()
+    Path("dpcompose.toml").write_text("require-delta = 1e-4\n")
+    assert number() == "ε at δ = 0.0001"
+    Path("dpcompose.toml").write_text(
+        "require-delta = 1e-4\nbudget = {epsilon = 3, delta = 1e-3}\n"
+    )
+    assert number() == "ε at δ = 0.001"
+    assert number(DPCOMPOSE_BUDGET="epsilon=3,delta=1e-2") == "ε at δ = 0.01"
+    assert number("--delta", "0.1") == "ε at δ = 0.1"
+    assert "no finite bound" in number("--isolated")
+    Path("s.yaml").write_text(spec + "budget: {epsilon: 9}\n")
+    assert number() == "ε at δ = 0.0001"
+    Path("s.yaml").write_text(spec + "report: {delta: 0.2}\n")
+    assert number() == "ε at δ = 0.2"
+
+
+@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
+    Path("s.yaml").write_text(one("notion: pure, epsilon: 1") + "budget: {epsilon: 2}\n")
+    Path("dpcompose.toml").write_text("budget = 2")
+    result = run(command, "s.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == run("analyze", "-q", "s.yaml").stderr
+    assert run(command, "s.yaml", "--isolated").exit_code == 0
+    Path("dpcompose.toml").unlink()
+    result = run(command, "s.yaml", DPCOMPOSE_BUDGET="2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("dpcompose: DPCOMPOSE_BUDGET: budget: ")
 
 
 # --- sensitivity ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.policies import policies_of
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.report import Limit
@@ -19,22 +20,40 @@ if TYPE_CHECKING:
     from dpcompose.source import Source
 
 
-def fit_file(file: str, limit: Limit | None, free: Sequence[str], output: str | None) -> ExitCode:
+#: So many documents of a stream are listed with their lines.
+_MOST_LISTED = 6
+
+
+class Several(Exception):
+    """A file of several documents where one is due; the message says where they start."""
+
+
+def fit_file(
+    file: str, limit: Limit | None, free: Sequence[str], isolated: bool, output: str | None
+) -> ExitCode:
     """The command `fit`. Raises BadCall."""
     from dpcompose.fitting import Unfit, fit
+    from dpcompose.policy.settings import BadSettings
     from dpcompose.scaling import Unscalable, parameters
 
+    policies = policies_of(isolated)
     try:
         data = read(file)
-        source = _valid(data, shown(file))
+        settings = policies.of(shown(file))
+        source = _valid(_one(data, "fit"), shown(file))
         names = parameters(source)
-        fitted = fit(source, limit, dict(_free(each, names) for each in free))
-    except (Unreadable, InvalidSpec, Unscalable) as error:
+        fitted = fit(source, limit, dict(_free(each, names) for each in free), settings.budget)
+    except (Unreadable, BadSettings) as error:
+        complain(str(error))
+        return ExitCode.USAGE
+    except (InvalidSpec, Several, Unscalable) as error:
         return _refused(shown(file), error)
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
-    complain(f"{shown(file)}: {_said(fitted)}")
+    by_settings = fitted.limit is settings.budget
+    origin = f" (budget of {settings.origins['budget']})" if by_settings else ""
+    complain(f"{shown(file)}: {_said(fitted, origin)}")
     if fitted.doubtful:
         complain(
             f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
@@ -45,12 +64,27 @@ def fit_file(file: str, limit: Limit | None, free: Sequence[str], output: str | 
 
 
 def _refused(name: str, error: Exception) -> ExitCode:
-    """Say why a file cannot be read, is no valid spec, or cannot be scaled; the exit code."""
+    """Say why a file is no valid spec, or cannot be scaled; the exit code."""
     if isinstance(error, InvalidSpec):
         complain_lines(str(error))
         return ExitCode.INVALID
-    complain(str(error) if isinstance(error, Unreadable) else f"{name}: {error}")
+    complain(f"{name}: {error}")
     return ExitCode.USAGE
+
+
+def _one(data: bytes, command: str) -> bytes:
+    """What a file holds, if that is one spec. Raises Several."""
+    from dpcompose.source import documents
+
+    starts = [str(each.lines_before + 1) for each in documents(data)]
+    if len(starts) == 1:
+        return data
+    shown, more = starts[:_MOST_LISTED], len(starts) - _MOST_LISTED
+    shown, last = (shown, f"{more} more") if more > 0 else (shown[:-1], shown[-1])
+    raise Several(
+        f"it holds {len(starts)} documents, from lines {', '.join(shown)} and {last} on, "
+        f"and `{command}` takes one spec: put the one that is meant in a file of its own"
+    )
 
 
 def _valid(data: bytes, name: str) -> Source:
@@ -78,7 +112,7 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
     return name, value
 
 
-def _said(fitted: Fitted) -> str:
+def _said(fitted: Fitted, origin: str) -> str:
     from dpcompose.wording import number, plural
 
     main, most = fitted.limit.parameters[0]
@@ -90,7 +124,7 @@ def _said(fitted: Fitted) -> str:
     factor = number(scale) if scale.denominator < 10_000 else f"{float(scale):.7g}"
     if "/" in factor:
         factor += f" ({float(scale):.6g})"
-    spent = f"{symbol} = {number(fitted.spent)} of {number(most)} spent{at}"
+    spent = f"{symbol} = {number(fitted.spent)} of {number(most)} spent{at}{origin}"
     end = "" if fitted.exact else ", within a few millionths of the largest scale"
     return f"{plural(len(fitted.scaled), 'mechanism')} scaled by {factor}: {spent}{end}"
 
@@ -107,11 +141,13 @@ def sensitivity_of(
     file: str,
     delta: Fraction | None,
     most: int,
+    isolated: bool,
     form: Told,
     output: str | None,
     color: Color,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
+    from dpcompose.policy.settings import BadSettings
     from dpcompose.render import sensitivity as render
     from dpcompose.savings import NoBound, sensitivity
     from dpcompose.scaling import Unscalable
@@ -120,10 +156,16 @@ def sensitivity_of(
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
-    name = shown(file)
+    name, policies = shown(file), policies_of(isolated)
     try:
-        found = sensitivity(_valid(read(file), name), delta, most)
-    except (Unreadable, InvalidSpec, Unscalable) as error:
+        data = read(file)
+        settings = policies.of(name)
+        source = _valid(_one(data, "sensitivity"), name)
+        found = sensitivity(source, delta, most, settings.budget, settings.delta)
+    except (Unreadable, BadSettings) as error:
+        complain(str(error))
+        return ExitCode.USAGE
+    except (InvalidSpec, Several, Unscalable) as error:
         return _refused(name, error)
     except NoBound as error:
         complain(f"{name}: {error}")
