@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.analyze import analyze
 from dpcompose.directions import Direction, Number, compared, from_nothing, named_parameters
 from dpcompose.edits import Edit, edits
-from dpcompose.report import Bound, Report, Share
+from dpcompose.errors import Diagnostic, Level
+from dpcompose.report import Bound, Limit, Report, Share
 from dpcompose.source import Source, load
 from dpcompose.values import dataclass
 from dpcompose.wording import number
 
+_LEVELS: tuple[Level, ...] = ("note", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What both versions of a spec are looked at under, so that only the spec makes a difference.
+
+    `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budget of a
+    version that has none. `audit`: has the last word on the report of a valid version. `least`:
+    new findings of a lower level are left out.
+    """
+
+    deltas: tuple[Fraction, ...] = ()
+    default: Limit | None = None
+    audit: Callable[[Source, Report], Report] | None = None
+    least: Level = "warning"
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A spec at one time: what to call it, its bytes, and how many lines of the file are above."""
+    """A spec at one time: what to call it, its bytes, and how many lines of the file are above.
+
+    `document`: its number where the file has several.
+    """
 
     name: str
     data: bytes | str
     lines_above: int = 0
+    document: int | None = None
 
-    def report(self, deltas: Sequence[Fraction]) -> Report:
+    def report(self, terms: Terms, deltas: Sequence[Fraction]) -> Report:
         """What is certified of it."""
-        return analyze(self.data, self.name, None, deltas, lines_above=self.lines_above)
+        report = analyze(
+            self.data,
+            self.name,
+            deltas=deltas,
+            default=terms.default,
+            audit=terms.audit,
+            lines_above=self.lines_above,
+        )
+        return report if self.document is None else replace(report, document=self.document)
 
     def source(self) -> Source:
         """Its text and tree. Raises InvalidSpec."""
@@ -47,7 +78,8 @@ class Change:
 
     `numbers`: the parameters of the bound, and ε at each δ. `why`: why they cannot be compared.
     `because`: what made the bound another one, a sentence each. `moved`: the mechanisms that add
-    another amount at the worst change. `edits`: the entries of the spec that differ.
+    another amount at the worst change. `edits`: the entries of the spec that differ. `findings`:
+    those that the spec did not have before.
     """
 
     old: Report | None
@@ -60,6 +92,7 @@ class Change:
     edits: tuple[Edit, ...] = ()
     assumed: tuple[str, ...] = ()
     no_longer_assumed: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
     @property
     def raises(self) -> bool:
@@ -74,19 +107,21 @@ class Invalid:
     reports: tuple[Report, ...]
 
 
-def change(old: Version | None, new: Version, deltas: Sequence[Fraction] = ()) -> Change | Invalid:
-    """What became of a spec. `deltas`: where to compare ε, beside where the specs ask for it."""
-    after = new.report(deltas)
-    before = None if old is None else old.report(deltas)
+def change(old: Version | None, new: Version, terms: Terms | None = None) -> Change | Invalid:
+    """What became of a spec under `terms` (default: nothing is asked)."""
+    terms = terms or Terms()
+    after = new.report(terms, terms.deltas)
+    before = None if old is None else old.report(terms, terms.deltas)
     bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
     if bad:
         return Invalid(bad)
     if before is None or old is None:
-        return Change(None, after, "increased", tuple(from_nothing(after)), None, _new(after))
+        numbers, findings = tuple(from_nothing(after)), tuple(_found(None, after, terms.least))
+        return Change(None, after, "increased", numbers, None, _new(after), findings=findings)
     wanted = {at.given: None for report in (before, after) for at in report.at_delta}
     if any(len(report.at_delta) < len(wanted) for report in (before, after)):
-        after = new.report(tuple(wanted))
-        before = old.report(tuple(wanted))
+        after = new.report(terms, tuple(wanted))
+        before = old.report(terms, tuple(wanted))
     differing = edits(old.source(), new.source())
     direction, numbers, why = compared(before, after)
     moved = tuple(_moved(before, after))
@@ -103,8 +138,19 @@ def change(old: Version | None, new: Version, deltas: Sequence[Fraction] = ()) -
         differing,
         tuple(each for each in says_after if each not in says_before),
         tuple(each for each in says_before if each not in says_after),
+        tuple(_found(before, after, terms.least)),
     )
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+def _found(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
+    """The findings of `new` from the level `least` on that `old` has not, wherever it has them."""
+    before = Counter((each.code, each.message) for each in (old.findings if old else ()))
+    for each in new.findings:
+        before[each.code, each.message] -= 1
+        fresh = before[each.code, each.message] < 0
+        if fresh and _LEVELS.index(each.level) >= _LEVELS.index(least):
+            yield each
 
 
 def _new(report: Report) -> tuple[str, ...]:

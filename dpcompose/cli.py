@@ -241,7 +241,7 @@ def check(
     the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input. A file may
     hold several specs, with --- between them.
 
-    The budget is that of the spec (`budget:`), or that of the flags, which replaces it.
+    The budget is that of the flags, of the spec (`budget:`), or else of the settings.
     """
     from dpcompose.commands.limits import limit_of, points_of
 
@@ -280,6 +280,7 @@ def diff(
     color: ColorOption = Color.AUTO,
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
+    isolated: IsolatedOption = False,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -288,7 +289,9 @@ def diff(
     may move.
 
     A bound that cannot be compared with the one before (another relation is protected, another
-    notion) counts as an increase.
+    notion) counts as an increase. Findings that the spec did not have before are listed, from
+    warnings on, and exit with 1 where those of `analyze` would. The settings are those of the new
+    file.
     """
     from dpcompose.commands.diff import diff_files
     from dpcompose.commands.limits import points_of
@@ -296,7 +299,9 @@ def diff(
     deltas = points_of(delta, None).deltas
     selection = Selection(files or (), files_from, None, allow_empty)
     raise typer.Exit(
-        diff_files(selection, against, deltas, fail_on_increase, allow_new, form, output, color)
+        diff_files(
+            selection, against, deltas, fail_on_increase, allow_new, isolated, form, output, color
+        )
     )
 
 
@@ -326,12 +331,14 @@ def total(
     files_from: FilesFromOption = None,
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
+    isolated: IsolatedOption = False,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
     FILE is a spec, a folder, a pattern, or - for standard input. Specs that name the same
     `population:` are added up; within it, datasets with the same name and declaration are the
-    same. The flags give one budget, which holds for every population.
+    same. The budget of every population is that of the flags, or else `total-budget` of the
+    settings; `budget:` is for one spec.
     """
     from dpcompose.commands.limits import limit_of, points_of
     from dpcompose.commands.total import total_of
@@ -340,7 +347,7 @@ def total(
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty)
-    raise typer.Exit(total_of(selection, asked, form, output, color))
+    raise typer.Exit(total_of(selection, asked, isolated, form, output, color))
 
 
 @app.command(short_help="Scale a spec to its budget.")
@@ -439,9 +446,15 @@ def explain(
 
 @app.command(short_help="Print a JSON Schema.")
 def schema(
-    of: Annotated[SchemaOf, typer.Argument(metavar="spec|result", hidden=True)] = SchemaOf.SPEC,
+    of: Annotated[
+        SchemaOf, typer.Argument(metavar="|".join(SchemaOf), hidden=True)
+    ] = SchemaOf.SPEC,
 ) -> None:
-    """Print the JSON Schema of the spec language, for editors, or of the JSON results."""
+    """Print the JSON Schema of the spec language, for editors, or of what a command prints.
+
+    `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total` and
+    `sensitivity` are what the commands of these names print with --format json.
+    """
     from dpcompose.commands.book import print_schema
 
     print_schema(of)

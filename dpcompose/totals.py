@@ -24,15 +24,21 @@ from dpcompose.report import At, Bound, Limit, Verdict
 from dpcompose.resolve import Resolved
 from dpcompose.story import shares, worst_change
 from dpcompose.values import dataclass
-from dpcompose.wording import listing
+from dpcompose.wording import listing, number
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A valid spec, and what to call it."""
+    """A valid spec, and what to call it.
+
+    `limit`: what may be spent on its population, where that is not asked otherwise. `deltas`: where
+    to state ε, beside where the spec asks for it.
+    """
 
     label: str
     resolved: Resolved
+    limit: Limit | None = None
+    deltas: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,10 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing."""
+    """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
+
+    `limit`: None for the one that the releases name.
+    """
 
     limit: Limit | None = None
     deltas: tuple[Fraction, ...] = field(default=())
@@ -126,15 +135,10 @@ def _labels(releases: Sequence[Release]) -> list[str]:
 def _total(
     population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: Asked
 ) -> Total:
-    relation = _protected(releases[0])
-    goal = _goal(releases[0])
-    other = next((i for i, each in enumerate(releases) if _goal(each) != goal), None)
-    files = tuple(labels)
-    if other is not None:
-        why = (
-            f"{labels[0]} protects {relation}, and {labels[other]} protects "
-            f"{_protected(releases[other])}: a bound for the one says nothing of the other"
-        )
+    relation, files = _protected(releases[0]), tuple(labels)
+    limit = asked.limit or next((each.limit for each in releases if each.limit), None)
+    why = _clash(releases, labels) or (_unlike(releases, labels) if asked.limit is None else None)
+    if why is not None:
         return Total(population, files, relation, refused=why)
     merged = merge(
         [
@@ -143,9 +147,8 @@ def _total(
         ]
     )
     solver = _Together(merged)
-    own = [d for each in releases for d in (*each.resolved.deltas, *deltas_of(each.resolved.limit))]
-    deltas = [*asked.deltas, *own]
-    found = measure(merged.problem, asked.limit, deltas, solver)
+    deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
+    found = measure(merged.problem, limit, deltas, solver)
     total = Total(
         population,
         files,
@@ -153,10 +156,47 @@ def _total(
         found.bounds,
         found.at_delta,
         tuple(_alone(labels, releases)),
-        verdict=None if asked.limit is None else found.held(asked.limit),
+        verdict=None if limit is None else found.held(limit),
         assumed=tuple(_assumed(merged, labels)),
     )
     return _told(total, found, solver, releases, labels)
+
+
+def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different things, if they do."""
+    first = releases[0]
+    for label, each in zip(labels, releases, strict=True):
+        if _goal(each) != _goal(first):
+            return (
+                f"{labels[0]} protects {_protected(first)}, and {label} protects "
+                f"{_protected(each)}: a bound for the one says nothing of the other"
+            )
+    return None
+
+
+def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases name different budgets for their total, if they do."""
+    named = [(label, each.limit) for label, each in zip(labels, releases, strict=True)]
+    given = [(label, limit) for label, limit in named if limit is not None]
+    for label, limit in given[1:]:
+        if limit != given[0][1]:
+            return (
+                f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
+                f"{label} is {_amounts(limit)}: --epsilon, --rho or --mu gives one for all"
+            )
+    return None
+
+
+def _amounts(limit: Limit) -> str:
+    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+    return ", ".join(f"{symbols[name]} = {number(value)}" for name, value in limit.parameters)
+
+
+def _deltas(release: Release) -> Iterator[Fraction]:
+    """Where ε is asked for: by settings, by the spec, by its budget."""
+    yield from release.deltas
+    yield from release.resolved.deltas
+    yield from deltas_of(release.resolved.limit)
 
 
 def _goal(release: Release) -> tuple[Relation, int]:

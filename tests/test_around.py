@@ -121,6 +121,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
     assert "analyze" in offered("an") and "theorems" not in offered("an")
     assert "--at-epsilon" in offered("analyze", "--at")
     assert "IV.13" in offered("explain", "IV.1")
+    assert "sensitivity" in offered("schema", "se") and "total" in offered("schema", "to")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from contracts import checked
 from typer.testing import CliRunner, Result
 
-from dpcompose.changes import Change, Invalid, Version, change
+from dpcompose.changes import Change, Invalid, Terms, Version, change
 from dpcompose.cli import app
-from dpcompose.render.review import code, plain
+from dpcompose.policy import files as settings_files
+from dpcompose.render.inline import code, plain
 
 SPECS = Path(__file__).parent.parent / "specs"
 BASE = """\
@@ -30,12 +33,16 @@ mechanisms:
 """
 
 
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["diff", *arguments], input=stdin)
+def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    result = CliRunner(env=environment).invoke(app, ["diff", *arguments], input=stdin)
+    if "json" in arguments and result.stdout:
+        checked("diff", result.stdout)
+    return result
 
 
-def changed(old: str, new: str) -> Change:
-    found = change(Version("old", old.encode()), Version("new", new.encode()))
+def changed(old: str, new: str, terms: Terms | None = None) -> Change:
+    found = change(Version("old", old.encode()), Version("new", new.encode()), terms)
     assert isinstance(found, Change), found
     return found
 
@@ -171,10 +178,38 @@ def test_only_exact_numbers_are_called_exact(tmp_path: Path) -> None:
 
 def test_markdown_lets_no_name_out_of_its_cell() -> None:
     assert plain("a|b <img> @all *x* [l](u)\n") == (
-        "a&#124;b &#60;img&#62; &#64;all &#42;x&#42; &#91;l&#93;(u)\\n".replace("\\n", "&#92;n")
+        "<code>a&#124;b &#60;img&#62; &#64;all &#42;x&#42; &#91;l&#93;&#40;u&#41;&#92;n</code>"
     )
     assert code("a`|b") == "<code>a&#96;&#124;b</code>"
-    assert plain("one ` alone") == "one &#96; alone"
+    assert plain("one ` alone") == "<code>one &#96; alone</code>"
+    assert plain("`a` adds 1 (epsilon: 1 → 2)") == "<code>a</code> adds 1 (epsilon: 1 → 2)"
+    assert plain("`a` @all `b` is new") == (
+        "<code>a</code> <code>&#64;all</code> <code>b</code> is new"
+    )
+    assert plain("see https://x.org or WWW.x.org") == (
+        "<code>see https&#58;//x.org or www&#46;x.org</code>"
+    )
+
+
+LOUD = "@all _x_ <b>|#1 www.x.org"
+
+
+def test_names_and_values_are_code_in_markdown(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE.replace("name: east", f"name: '{LOUD}'").replace("rides", "'[r](u)'"))
+    new.write_text(
+        old.read_text()
+        .replace("epsilon: 1,", "epsilon: 2,")
+        .replace("dpcompose: 1\n", f"dpcompose: 1\ntitle: '{LOUD}'\n")
+    )
+    shown = run(str(old), str(new), "--format", "markdown").stdout
+    assert f"- {code(LOUD)} 1 → 2 (line 11)" in shown
+    assert (
+        f"- mechanism {code(LOUD)}: <code>epsilon</code> <code>1</code> → <code>2</code>" in shown
+    )
+    assert f"- the spec: <code>title</code> {code(LOUD)} (new)" in shown
+    outside = re.sub("<code>.*?</code>", "", shown)
+    assert not re.search(r"[@_#<>\[\]`]|www", outside), outside
 
 
 def test_hostile_names_harm_nothing(tmp_path: Path) -> None:
@@ -203,6 +238,157 @@ def test_documents_are_compared_in_their_order(tmp_path: Path) -> None:
     assert found[2]["old"] is None
     result = run(str(new), str(old))
     assert result.exit_code == 0 and "specs that it no longer has: 1" in result.stderr
+
+
+def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE)
+    new.write_text(f"{BASE}---\n{BASE}")
+    found = json.loads(run(str(old), str(new), "--format", "json").stdout)["changes"]
+    assert [(each["file"], each["document"]) for each in found] == [(str(new), 1), (str(new), 2)]
+    assert found[1]["new"]["document"] == 2
+    assert f"{new} (document 2): new spec" in run(str(old), str(new)).stdout
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE + "budget: {epsilon: 2}\n")
+    new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,") + "budget: {epsilon: 2}\n")
+    assert "\n  over budget 2 by 0.2\n" in run(str(old), str(new)).stdout
+    assert "\n  within budget 2, 0.3 left\n" in run(str(new), str(old)).stdout
+    assert "\nOver budget 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    new.write_text(BASE + "budget: {epsilon: 1.75}\n")
+    assert "within budget 7/4 (1.75), 0.05 left; before: budget 2" in run(str(old), str(new)).stdout
+    loose = BASE.replace("notion: pure, epsilon: 1,", "notion: gdp, mu: 1,")
+    new.write_text(loose + "budget: {epsilon: 2}\n")
+    assert "not comparable with budget ε = 2" in run(str(old), str(new)).stdout
+    new.write_text(BASE)
+    assert "budget 2" not in run(str(old), str(new)).stdout
+    assert run(str(new), str(new)).stdout.splitlines()[1:3] == ["", "Worst change"]
+
+
+def test_a_budget_against_an_adversary_is_no_budget_for_dp(tmp_path: Path) -> None:
+    text = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  app: {from: people, partition: {by: membership, max_blocks: 3, blocks: [a, b, c]}}
+mechanisms:
+  - {name: m, reads: app.*, notion: pure, epsilon: 1}
+adversary: {hypotheses: none-vs-uniform}
+"""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(text + "budget: {epsilon: 3}\n")
+    new.write_text(text + "budget: {adversary: {epsilon: 2.5}}\n")
+    there = run(str(old), str(new)).stdout.splitlines()[1]
+    assert there.startswith("  within budget 5/2 (2.5) against the adversary alone, 0.")
+    assert "; before: budget 3" in " ".join(run(str(old), str(new)).stdout.split())
+    back = " ".join(run(str(new), str(old)).stdout.split())
+    assert "within budget 3, 0 left; before: budget 5/2 (2.5) against the adversary alone" in back
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `old.yaml`, and `new.yaml` with a root and a partition more."""
+    monkeypatch.chdir(tmp_path)
+    Path("old.yaml").write_text(BASE)
+    Path("new.yaml").write_text(
+        BASE.replace("protect:", "roots: disjoint\nprotect:").replace(
+            "mechanisms:", "  city: {from: rides, partition: {by: value, blocks: 9}}\nmechanisms:"
+        )
+    )
+    return tmp_path
+
+
+def new_codes(result: Result) -> list[tuple[str, str, int]]:
+    found = json.loads(result.stdout)["changes"]
+    return [(f["code"], f["level"], f["line"]) for each in found for f in each["findings"]]
+
+
+def test_newly_broken_requirements_are_listed_and_fail(pair: Path) -> None:
+    call = ("old.yaml", "new.yaml", "--format", "json")
+    result = run(*call)
+    assert (result.exit_code, new_codes(result)) == (0, [])
+    (pair / "dpcompose.toml").write_text(
+        "forbid = ['roots.disjoint']\nrequire-because = ['partition.value']\n"
+    )
+    result = run(*call)
+    assert (result.exit_code, new_codes(result)) == (
+        1,
+        [("DPC313", "error", 2), ("DPC312", "error", 8)],
+    )
+    assert run("new.yaml", "old.yaml").exit_code == 0  # what was broken before is not new
+    assert run("new.yaml", "new.yaml").exit_code == 0
+    assert run(*call, "--isolated").exit_code == 0
+    shown = run(*call[:2]).stdout
+    assert "\nNew findings\nnew.yaml:2:1: `roots` is forbidden: roots.disjoint [DPC313]\n" in shown
+    assert "required by `forbid` of dpcompose.toml" in shown
+    shown = run(*call[:2], "--format", "markdown").stdout
+    assert "- line 2: <code>roots</code> is forbidden: roots.disjoint (DPC313)\n" in shown
+    severity = {"DPCOMPOSE_SEVERITY": "DPC312=note,DPC313=warning"}
+    result = run(*call, **severity)
+    assert (result.exit_code, new_codes(result)) == (0, [("DPC313", "warning", 2)])
+    result = run(*call, **severity, DPCOMPOSE_FAIL_ON="note")
+    levels = [level for _, level, _ in new_codes(result)]
+    assert (result.exit_code, sorted(levels)) == (1, ["note", "note", "warning"])
+
+
+def test_a_finding_that_stays_is_not_new_wherever_it_moves(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text("require-because = ['partition.*']")
+    Path("new.yaml").write_text("# a line more\n" + BASE)
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    assert (result.exit_code, new_codes(result)) == (0, [])
+    assert [f["code"] for f in json.loads(result.stdout)["changes"][0]["new"]["findings"]] == [
+        "DPC312", "DPC204",
+    ]  # fmt: skip
+
+
+def test_the_settings_are_those_of_the_new_file_for_both(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text(
+        "require-delta = 1e-6\nbudget = {epsilon = 1.8}\n"
+        "[[overrides]]\npaths = ['old.yaml']\nbudget = {epsilon = 1}\nrequire-delta = 1e-9\n"
+    )
+    Path("new.yaml").write_text(BASE.replace("epsilon: 1,", "epsilon: 1.1,"))
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    (found,) = json.loads(result.stdout)["changes"]
+    assert [each["name"] for each in found["numbers"]] == ["ε", "ε at δ = 1e-6"]
+    assert [found[each]["budget"]["limit"] for each in ("old", "new")] == [{"epsilon": 1.8}] * 2
+    assert [found[each]["budget"]["ok"] for each in ("old", "new")] == [True, True]
+    result = run("old.yaml", "new.yaml", "--delta", "1e-3", "--format", "json")
+    names = [each["name"] for each in json.loads(result.stdout)["changes"][0]["numbers"]]
+    assert names == ["ε", "ε at δ = 0.001", "ε at δ = 1e-6"]
+
+
+def test_bad_settings_stop_a_comparison(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text("fail-on = 1")
+    result = run("old.yaml", "new.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    settings_files._nearest.cache_clear()
+    assert result.stderr == CliRunner().invoke(app, ["analyze", "-q", "new.yaml"]).stderr
+    assert run("old.yaml", "new.yaml", "--isolated").exit_code == 0
+    (pair / "dpcompose.toml").unlink()
+    result = run("old.yaml", "new.yaml", DPCOMPOSE_FAIL_ON="never")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_comments_that_ignore_are_heeded_and_count(pair: Path) -> None:
+    line = "  - {name: north,"
+    Path("old.yaml").write_text(
+        BASE.replace(line, f"  # dpcompose: ignore[DPC204] as agreed\n{line}")
+    )
+    Path("new.yaml").write_text(BASE.replace(line, f"  # dpcompose: ignore[DPC204]\n{line}"))
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    assert (result.exit_code, new_codes(result)) == (1, [("DPC320", "error", 8)])
+    assert "old" in json.loads(result.stdout)["changes"][0]
+    shown = run("old.yaml", "new.yaml", "--format", "markdown").stdout
+    assert "(DPC320)" in shown  # though no entry differs, and no number
 
 
 # --- git -----------------------------------------------------------------------------------------
@@ -243,6 +429,15 @@ def test_against_a_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -
     result = run("--against", "first", "specs/rides.yaml", "--fail-on-increase")
     assert result.exit_code == 1 and "increased from ε = 1.7 to 2.2" in result.stdout
     assert run("--against", "HEAD", "specs/rides.yaml", "--fail-on-increase").exit_code == 0
+    Path("specs/dpcompose.toml").write_text("budget = {epsilon = 2}\nrequire-relation = 'user'")
+    shown = run("--against", "first", "specs/rides.yaml").stdout
+    assert "over budget 2 by 0.2" in shown and "DPC310" not in shown  # it was so before
+    result = run("--against", "first", "--allow-new", "specs/new.yaml")
+    assert "DPC310" in result.stdout and result.exit_code == 1
+    Path("specs/dpcompose.toml").write_text("x = 1")
+    result = run("--against", "first", "--allow-new", "specs")
+    assert (result.exit_code, result.stderr.count("unknown key")) == (2, 1)
+    Path("specs/dpcompose.toml").unlink()
     assert run("--against", "HEAD~1", str(repository / "specs" / "rides.yaml")).exit_code == 0
     monkeypatch.chdir(repository / "specs")
     assert "increased" in run("--against", "first", "rides.yaml").stdout

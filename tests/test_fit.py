@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from contracts import checked
 from typer.testing import CliRunner, Result
 
 from dpcompose.analyze import analyze
@@ -255,7 +256,10 @@ def test_numbers_are_rounded_towards_less_loss() -> None:
 
 def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> Result:
     settings_files._nearest.cache_clear()
-    return CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
+    result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
+    if "json" in arguments and result.stdout:
+        checked("sensitivity", result.stdout)
+    return result
 
 
 def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from contracts import checked
 from oracle.generate import random_spec, random_user_spec
 from typer.testing import CliRunner, Result
 
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
+from dpcompose.policy import files as settings_files
 from dpcompose.report import Limit
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
@@ -229,8 +231,12 @@ def test_a_budget_with_a_delta_is_held_against_the_composition() -> None:
 # --- the command ---------------------------------------------------------------------------------
 
 
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["total", *arguments], input=stdin)
+def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    result = CliRunner(env=environment).invoke(app, ["total", *arguments], input=stdin)
+    if "json" in arguments and result.stdout:
+        checked("total", result.stdout)
+    return result
 
 
 @pytest.fixture
@@ -296,3 +302,92 @@ def test_what_is_printed(folder: Path) -> None:
     assert document["totals"][0]["guarantee"]["exact"] == {"epsilon": "3/2"}
     shown = run("other.yaml", "--format", "markdown").stdout
     assert "| <code>&#124;x&#124;</code> | 1 | ε = 3 |" in shown
+
+
+def test_populations_are_code_in_markdown(folder: Path) -> None:
+    Path("loud.yaml").write_text(
+        wards("1", "1", "1").replace("population: p", "population: '@all'")
+    )
+    shown = run("loud.yaml", "--format", "markdown").stdout
+    assert "| <code>&#64;all</code> | 1 | ε = 1 |" in shown
+    assert "**population <code>&#64;all</code>**: ε = 1 in 1 release" in shown
+    assert "@" not in shown
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+def budgets(result: Result) -> list[object]:
+    return [each["budget"] for each in json.loads(result.stdout)["totals"]]
+
+
+def test_a_total_budget_is_held_against_every_population(folder: Path) -> None:
+    call = ("a.yaml", "b.yaml", "other.yaml", "--format", "json")
+    Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
+    result = run(*call)
+    assert (result.exit_code, budgets(result)) == (0, [None, None])  # which is for one spec
+    Path("dpcompose.toml").write_text("total-budget = {epsilon = 2}\n")
+    result = run(*call)
+    assert result.exit_code == 1
+    assert [(each["ok"], each["exact"]) for each in budgets(result)] == [  # type: ignore[index]
+        (True, {"epsilon": "2", "slack": "1/2"}),
+        (False, {"epsilon": "2", "slack": "-1"}),
+    ]
+    assert "within the budget ε = 2, 0.5 left" in run("a.yaml", "b.yaml").stdout
+    assert run(*call, "--isolated").exit_code == 0
+    assert run(*call, "--epsilon", "3").exit_code == 0
+    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=3").exit_code == 0
+    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=1", DPCOMPOSE_ISOLATED="1").exit_code == 1
+
+
+def test_two_total_budgets_of_one_population_are_refused(folder: Path) -> None:
+    Path("dpcompose.toml").write_text(
+        "[[overrides]]\npaths = ['a.yaml']\ntotal-budget = {epsilon = 2}\n"
+    )
+    assert "within the budget ε = 2" in run("b.yaml", "a.yaml").stdout
+    with Path("dpcompose.toml").open("a") as file:
+        file.write(
+            "[[overrides]]\npaths = ['b.yaml']\ntotal-budget = {epsilon = 2, delta = 1e-6}\n"
+        )
+    for form in ("text", "json", "markdown"):
+        result = run("a.yaml", "b.yaml", "--format", form)
+        assert result.exit_code == 2
+        assert (
+            "not added up: the total budget of a.yaml is ε = 2, and that of b.yaml is ε = 2, "
+            "δ = 1e-6: --epsilon, --rho or --mu gives one for all"
+        ) in result.stderr
+    assert run("a.yaml", "b.yaml", "--epsilon", "1").exit_code == 1
+    assert run("a.yaml", "b.yaml", "--epsilon", "1.5").exit_code == 0
+
+
+def test_epsilon_is_stated_at_the_deltas_of_settings(folder: Path) -> None:
+    def deltas(*arguments: str) -> list[str]:
+        (found,) = json.loads(run(*arguments, "--format", "json").stdout)["totals"]
+        return [each["exact"]["delta"] for each in found["at_delta"]]
+
+    assert deltas("a.yaml", "b.yaml") == []
+    Path("dpcompose.toml").write_text(
+        "require-delta = 1e-2\nbudget = {epsilon = 1, delta = 1e-3}\n"
+    )
+    assert deltas("a.yaml", "b.yaml") == ["1/100", "1/1000"]
+    assert deltas("a.yaml", "--at-delta", "0.5") == ["1/2", "1/100", "1/1000"]
+    with Path("a.yaml").open("a") as file:
+        file.write("budget: {epsilon: 1}\n")
+    assert deltas("a.yaml") == ["1/100"]
+    assert deltas("a.yaml", "--isolated") == []
+
+
+def test_bad_settings_stop_a_sum(folder: Path) -> None:
+    for text in ("total-budget = 2", "total-budget = {delta = 1}", "totalbudget = {}"):
+        Path("dpcompose.toml").write_text(text)
+        result = run("a.yaml", "b.yaml")
+        assert (result.exit_code, result.stdout) == (2, "")
+        said, last = result.stderr.splitlines()
+        settings_files._nearest.cache_clear()
+        assert [said] == CliRunner().invoke(app, ["analyze", "-q", "a.yaml"]).stderr.splitlines()
+        assert "nothing was added up" in last
+        assert run("a.yaml", "b.yaml", "--isolated").exit_code == 0
+    Path("dpcompose.toml").unlink()
+    result = run("a.yaml", DPCOMPOSE_TOTAL_BUDGET="2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("dpcompose: DPCOMPOSE_TOTAL_BUDGET: total-budget: ")

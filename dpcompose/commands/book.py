@@ -63,16 +63,27 @@ def print_schema(of: SchemaOf) -> None:
     """The command `schema`."""
     from dpcompose.render.json import dumped
 
-    schema: dict[str, Any]
+    print_out(dumped(_schema(of), indent=2))
+
+
+def _schema(of: SchemaOf) -> dict[str, Any]:
+    if of is SchemaOf.SPEC:
+        from dpcompose.spec import json_schema
+
+        return json_schema()
     if of is SchemaOf.RESULT:
         from dpcompose.render.result_schema import result_schema
 
-        schema = result_schema()
-    else:
-        from dpcompose.spec import json_schema
+        return result_schema()
+    from dpcompose.render import schemas
 
-        schema = json_schema()
-    print_out(dumped(schema, indent=2))
+    match of:
+        case SchemaOf.DIFF:
+            return schemas.diff_schema()
+        case SchemaOf.TOTAL:
+            return schemas.total_schema()
+        case SchemaOf.SENSITIVITY:
+            return schemas.sensitivity_schema()
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

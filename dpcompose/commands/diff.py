@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcompose.commands import git
@@ -15,19 +16,27 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.policies import Policies, audited, policies_of
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
-    from dpcompose.changes import Change, Invalid, Version
+    from dpcompose.changes import Change, Invalid, Terms, Version
+    from dpcompose.policy.settings import Settings
 
 
 @dataclass(slots=True)
 class Comparison:
-    """Compares versions one after the other; `code` is the worst so far."""
+    """Compares versions one after the other; `code` is the worst so far.
 
+    `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: whether a
+    bound that grew is a failure.
+    """
+
+    policies: Policies
     deltas: tuple[Fraction, ...]
     failing: bool
     code: ExitCode = field(default=ExitCode.FINE, init=False)
+    _said: set[str] = field(default_factory=set, init=False)
 
     def of_two(self, old: str, new: str) -> Iterator[Change | Invalid]:
         """The change from one file to another."""
@@ -68,20 +77,40 @@ class Comparison:
     def _changes(
         self, old: tuple[str, bytes] | None, new: tuple[str, bytes]
     ) -> Iterator[Change | Invalid]:
-        """The change of each document of a file, told by their order."""
+        """The change of each document of a file, told by their order.
+
+        The settings are those of the new file, for both.
+        """
+        from dpcompose.policy.settings import BadSettings
+
+        try:
+            settings = self.policies.of(new[0])
+        except BadSettings as error:
+            if str(error) not in self._said:  # many specs can have the same settings
+                self._unreadable(error)
+                self._said.add(str(error))
+            return
+        terms = _terms(settings, self.deltas)
         before, after = [] if old is None else _versions(*old), _versions(*new)
         for index, version in enumerate(after):
-            yield self._change(before[index] if index < len(before) else None, version)
+            was = before[index] if index < len(before) else None
+            yield self._change(was, version, terms, settings)
         if len(before) > len(after):
             complain(f"{new[0]}: specs that it no longer has: {len(before) - len(after)}")
 
-    def _change(self, old: Version | None, new: Version) -> Change | Invalid:
+    def _change(
+        self, old: Version | None, new: Version, terms: Terms, settings: Settings
+    ) -> Change | Invalid:
         from dpcompose.changes import Invalid, change
+        from dpcompose.policy.settings import LEVELS
 
-        found = change(old, new, self.deltas)
+        found = change(old, new, terms)
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
-        elif found.new.status == "no-guarantee" or (self.failing and found.raises):
+            return found
+        least = LEVELS.index(settings.fail_on)
+        broken = any(LEVELS.index(each.level) >= least for each in found.findings)
+        if broken or found.new.status == "no-guarantee" or (self.failing and found.raises):
             self.code = max(self.code, ExitCode.FAILED)
         return found
 
@@ -90,19 +119,25 @@ class Comparison:
         self.code = max(self.code, ExitCode.USAGE)
 
 
+def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
+    """What settings ask of both versions, with the δ of flags first."""
+    from dpcompose.changes import Terms
+
+    wanted = () if settings.delta is None else (settings.delta,)
+    return Terms(
+        tuple(dict.fromkeys((*deltas, *wanted))),
+        settings.budget,
+        partial(audited, settings),
+        "note" if settings.fail_on == "note" else "warning",
+    )
+
+
 def _versions(name: str, data: bytes) -> list[Version]:
     """The documents of a file."""
     from dpcompose.changes import Version
     from dpcompose.source import documents
 
-    return [
-        Version(
-            name if each.number is None else f"{name} (document {each.number})",
-            each.data,
-            each.lines_before,
-        )
-        for each in documents(data)
-    ]
+    return [Version(name, each.data, each.lines_before, each.number) for each in documents(data)]
 
 
 def diff_files(
@@ -111,12 +146,14 @@ def diff_files(
     deltas: tuple[Fraction, ...],
     failing: bool,
     allow_new: bool,
+    isolated: bool,
     form: Told,
     output: str | None,
     color: Color,
 ) -> ExitCode:
     """The command `diff`. Raises BadCall."""
     from dpcompose.render import diff as render
+    from dpcompose.render import diff_json
     from dpcompose.render.review import markdown
 
     files = selection.files
@@ -130,7 +167,7 @@ def diff_files(
         raise BadCall("standard input (-) can be read only once")
     if against is None and would_overwrite(output, files):
         raise BadCall(f"--output {output} would overwrite a spec")
-    run = Comparison(tuple(dict.fromkeys(deltas)), failing)
+    run = Comparison(policies_of(isolated), deltas, failing)
     if against is None:
         found = run.of_two(files[0], files[1])
     else:
@@ -142,6 +179,6 @@ def diff_files(
         case Told.MARKDOWN:
             pieces = markdown(found)
         case Told.JSON:
-            pieces = render.json(found)
+            pieces = diff_json.json(found)
     deliver(pieces, output)
     return run.code

@@ -40,6 +40,9 @@ class SchemaOf(StrEnum):
 
     SPEC = "spec"
     RESULT = "result"
+    DIFF = "diff"
+    TOTAL = "total"
+    SENSITIVITY = "sensitivity"
 
 
 @dataclass(frozen=True, slots=True)

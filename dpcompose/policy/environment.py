@@ -8,7 +8,7 @@ from dpcompose.errors import nearest, printable
 from dpcompose.policy.settings import FIELDS, BadSettings, Layer, layer
 
 _PREFIX = "DPCOMPOSE_"
-_TABLES = ("budget", "severity")
+_TABLES = ("budget", "total-budget", "severity")
 _ONE = ("require-delta", "fail-on")
 #: Variables that are no settings of a spec.
 _OTHERS = ("jobs", "isolated")

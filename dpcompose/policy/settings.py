@@ -34,13 +34,15 @@ class Layer:
 class Settings:
     """What holds for one spec.
 
-    `budget`: of a spec that has none. `relations`: the relations that may be protected (empty:
-    any). `delta`: the largest δ, at which ε is stated as well. `because` and `forbid`: kinds of
-    what a spec declares. `fail_on`: the least level of a finding that fails. `severity`: the level
-    of findings by code, or `off`. `origins`: where each came from, by key.
+    `budget`: of a spec that has none. `total_budget`: of all releases on its population together.
+    `relations`: the relations that may be protected (empty: any). `delta`: the largest δ, at which
+    ε is stated as well. `because` and `forbid`: kinds of what a spec declares. `fail_on`: the least
+    level of a finding that fails. `severity`: the level of findings by code, or `off`. `origins`:
+    where each came from, by key.
     """
 
     budget: Limit | None = None
+    total_budget: Limit | None = None
     relations: tuple[str, ...] = ()
     delta: Fraction | None = None
     because: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ DEFAULTS = Settings()
 #: Every key with the field of `Settings` that it sets.
 FIELDS = {
     "budget": "budget",
+    "total-budget": "total_budget",
     "require-relation": "relations",
     "require-delta": "delta",
     "require-because": "because",
@@ -182,6 +185,7 @@ def _shown(value: Any) -> str:
 
 _READERS: dict[str, Callable[[Any, str], Any]] = {
     "budget": _budget,
+    "total-budget": _budget,
     "require-relation": _texts,
     "require-delta": _delta,
     "require-because": _entries,

@@ -1,30 +1,29 @@
-"""What a change does to the bound: for people, and as JSON."""
+"""What a change does to the bound, for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from dpcompose.changes import Change, Invalid, Moved
 from dpcompose.directions import Number
 from dpcompose.edits import Edit
-from dpcompose.render.json import SCHEMA_VERSION, dumped
 from dpcompose.render.layout import Style, columns, sentence, wrapped
-from dpcompose.render.numbers import fraction_text, number_up
-from dpcompose.render.terminal import invalid, neighbours, section
-from dpcompose.report import Report, Share, Verdict
+from dpcompose.render.terminal import (
+    budget_text,
+    findings,
+    invalid,
+    neighbours,
+    section,
+    verdict_words,
+)
+from dpcompose.report import Report, Share
 from dpcompose.wording import number
 
 #: So many mechanisms, edits and sentences are listed; JSON has them all.
 MOST = 20
 _MARKS = {"increased": "bad", "incomparable": "bad", "decreased": "good", "same": "strong"}
-
-Shape = dict[str, Any]
-
-
-# ---------------------------------------------------------------------------------------------
-# Text
 
 
 def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
@@ -39,16 +38,19 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
 
 def _one(change: Change, style: Style) -> str:
     says = style.paint(style.plain(headline(change)), _MARKS[change.direction])
-    head = f"{style.plain(change.new.file)}: {says}"
+    head = f"{style.plain(change.new.label)}: {says}"
+    words = budget_words(change)
+    budget = wrapped(words, style, "  ") if words else []
     why = [] if change.why is None else wrapped(sentence(change.why), style, "  ")
     sections = (
-        [head, *_budget(change, style)],
+        [head, *budget],
         section("Not comparable", why, style),
         section("Because", _items(change.because, style), style),
         section("Worst change", columns(worst_rows(change), style), style),
-        section("What mechanisms add there", columns(mechanism_rows(change), style), style),
+        section("What mechanisms add there", columns(_mechanism_rows(change), style), style),
         section("At a chosen δ", columns(_at(change), style), style),
-        section("Changed in the spec", columns(edit_rows(change.edits), style), style),
+        section("Changed in the spec", columns(_edit_rows(change.edits), style), style),
+        section("New findings", _findings(change, style), style),
         section("Newly assumed, not checked", _items(change.assumed, style), style),
         section("No longer assumed", _items(change.no_longer_assumed, style), style),
     )
@@ -88,24 +90,23 @@ def amount(value: Fraction | None) -> str:
     return "none" if value is None else number(value)
 
 
-def _budget(change: Change, style: Style) -> list[str]:
-    """What the spec's own budget says, where it has one."""
-    verdict = change.new.verdict
-    if verdict is None:
-        return []
-    limit = _limit(verdict)
-    before = None if change.old is None else change.old.verdict
-    if before is not None and before.limit != verdict.limit:
-        limit += f"; before: {_limit(before)}"
-    left = ""
-    if verdict.slack is not None:
-        left = f", {number(abs(verdict.slack))} {'left' if verdict.slack >= 0 else 'too much'}"
-    word = "within" if verdict.ok else "over"
-    return wrapped(f"{word} its budget ({limit}){left}", style, "  ")
+def budget_words(change: Change) -> str:
+    """What its budget says of the spec now, and which it had before; empty where it has none."""
+    words = verdict_words(change.new)
+    old, new = None if change.old is None else change.old.verdict, change.new.verdict
+    if not words or change.old is None or old is None or new is None:
+        return words
+    if (old.limit, old.of_adversary) == (new.limit, new.of_adversary):
+        return words
+    whom = " against the adversary alone" if old.of_adversary else ""
+    return f"{words}; before: budget {budget_text(old, change.old)}{whom}"
 
 
-def _limit(verdict: Verdict) -> str:
-    return ", ".join(f"{name} {number(value)}" for name, value in verdict.limit.parameters)
+def _findings(change: Change, style: Style) -> list[str]:
+    """The new findings; of more than so many the first."""
+    lines = findings(replace(change.new, findings=change.findings[:MOST]), style)
+    more = len(change.findings) - MOST
+    return [*lines, f"and {more} more"] if more > 0 else lines
 
 
 def _items(sentences: Sequence[str], style: Style) -> list[str]:
@@ -128,13 +129,14 @@ def _happens(report: Report | None) -> str | None:
     return "; ".join(report.worst.says)
 
 
-def mechanism_rows(change: Change) -> list[tuple[str, str, str]]:
-    rows = [(each.mechanism, *_before_now(each)) for each in change.moved[:MOST]]
+def _mechanism_rows(change: Change) -> list[tuple[str, str, str]]:
+    rows = [(each.mechanism, *before_now(each)) for each in change.moved[:MOST]]
     more = len(change.moved) - len(rows)
     return [*rows, (f"and {more} more", "", "")] if more > 0 else rows
 
 
-def _before_now(moved: Moved) -> tuple[str, str]:
+def before_now(moved: Moved) -> tuple[str, str]:
+    """What a mechanism adds at the worst change, before and now, with its line."""
     line = moved.new.span if moved.new is not None else None
     place = "" if line is None else f" (line {line.line})"
     return _share(moved.old), f"→ {_share(moved.new)}{place}"
@@ -155,7 +157,7 @@ def _at(change: Change) -> list[tuple[str, str]]:
     ]
 
 
-def edit_rows(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for each in edits[:MOST]:
         name = f"{each.kind} {each.name}" if each.name else "the spec"
@@ -172,96 +174,3 @@ def _key(name: str, old: str | None, new: str | None) -> str:
     if old is None:
         return f"{start}{new} (new)"
     return f"{start}{old} → {new}" if new is not None else f"{start}{old} (removed)"
-
-
-# ---------------------------------------------------------------------------------------------
-# JSON
-
-
-def json(found: Iterable[Change | Invalid]) -> Iterator[str]:
-    """One document with all changes."""
-    import dpcompose
-
-    shapes = [_invalid_shape(each) if isinstance(each, Invalid) else _shape(each) for each in found]
-    document = {
-        "dpcompose": dpcompose.__version__,
-        "schema_version": SCHEMA_VERSION,
-        "changes": shapes,
-    }
-    yield dumped(document, indent=2)
-
-
-def _invalid_shape(found: Invalid) -> Shape:
-    from dpcompose.render.json import result
-
-    return {
-        "file": found.reports[0].file,
-        "direction": "invalid",
-        "invalid": [result(each) for each in found.reports],
-    }
-
-
-def _shape(change: Change) -> Shape:
-    from dpcompose.render.json import result
-
-    return {
-        "file": change.new.file,
-        "direction": change.direction,
-        "says": headline(change),
-        "why": change.why,
-        "because": list(change.because),
-        "numbers": [_number(each, change) for each in change.numbers],
-        "mechanisms": [
-            {
-                "mechanism": each.mechanism,
-                "old": None if each.old is None else _bound(each.old),
-                "new": None if each.new is None else _bound(each.new),
-                "line": each.new.span.line if each.new and each.new.span else None,
-            }
-            for each in change.moved
-        ],
-        "edits": [
-            {
-                "kind": each.kind,
-                "name": each.name,
-                "how": each.how,
-                "keys": [{"key": key.name, "old": key.old, "new": key.new} for key in each.keys],
-                "line": each.span.line,
-            }
-            for each in change.edits
-        ],
-        "assumed": list(change.assumed),
-        "no_longer_assumed": list(change.no_longer_assumed),
-        "old": None if change.old is None else result(change.old),
-        "new": result(change.new),
-    }
-
-
-def _number(each: Number, change: Change) -> Shape:
-    versions = (("old", each.old, change.old), ("new", each.new, change.new))
-    return {
-        "name": each.name,
-        "old": None if each.old is None else number_up(each.old),
-        "new": None if each.new is None else number_up(each.new),
-        "direction": each.direction,
-        "exact": {
-            key: fraction_text(value)
-            for key, value, report in versions
-            if value is not None and _is_exact(each.name, report)
-        },
-    }
-
-
-def _is_exact(name: str, report: Report | None) -> bool:
-    """Whether a number is the bound itself, not rounded up; those at a δ may be."""
-    if report is None or report.bound is None or " at " in name:
-        return False
-    return report.bound.delta_exact if name == "δ" else report.bound.exact
-
-
-def _bound(share: Share) -> Shape:
-    from dpcompose.render.json import _bound as shape
-
-    found = shape(share.bound)
-    assert found is not None
-    return found

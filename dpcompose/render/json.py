@@ -43,13 +43,17 @@ Shape = dict[str, Any]
 
 def render(reports: Iterable[Report]) -> Iterator[str]:
     """One document with all results, each printed as soon as it is there."""
-    head = {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
-    yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "results": ['
+    yield dumped(head(), indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first = True
     for report in reports:
         yield ("\n" if first else ",\n") + indented(result(report), 4)
         first = False
     yield "]\n}\n" if first else "\n  ]\n}\n"
+
+
+def head() -> Shape:
+    """The first keys of every document."""
+    return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
 
 
 def render_lines(reports: Iterable[Report]) -> Iterator[str]:
@@ -78,18 +82,22 @@ def result(report: Report) -> Shape:
         "status": report.status,
         "protect": _protect(report),
         "guarantee": _guarantee(report),
-        "at_delta": [_at(each) for each in report.at_delta],
-        **({"at_epsilon": [_at(each) for each in report.at_epsilon]} if report.at_epsilon else {}),
-        "theorem": _theorem(report.theorem),
+        "at_delta": [at_shape(each) for each in report.at_delta],
+        **(
+            {"at_epsilon": [at_shape(each) for each in report.at_epsilon]}
+            if report.at_epsilon
+            else {}
+        ),
+        "theorem": theorem_shape(report.theorem),
         "worst_case": _worst(report.worst),
         "derivation": [_step(each) for each in report.chain],
         "alternatives": [_alternative(each) for each in report.alternatives],
         "assumptions": [_assumption(each) for each in report.assumptions],
         "reasons": list(report.reasons),
         "shares": [_share(each) for each in report.shares],
-        "findings": [_finding(each) for each in report.findings],
+        "findings": [finding_shape(each) for each in report.findings],
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
-        "budget": _budget(report),
+        "budget": budget_shape(report.verdict, report.bound),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
     }
 
@@ -105,10 +113,10 @@ def _guarantee(report: Report) -> Shape | None:
     """The bound; a profile where the mechanisms have no notion in common."""
     if report.status != "ok":
         return None
-    return {"notion": "profile"} if report.bound is None else _bound(report.bound)
+    return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
 
 
-def _at(at: At) -> Shape:
+def at_shape(at: At) -> Shape:
     """A number at a chosen one, which is rounded up as well: what holds there holds above it."""
     found = other_parameter(at)
     exact = fraction_text(at.given)
@@ -131,7 +139,8 @@ def _up(value: Fraction | None) -> float | None:
     return None if value is None else number_up(value)
 
 
-def _bound(bound: Bound | None) -> Shape | None:
+def bound_shape(bound: Bound | None) -> Shape | None:
+    """A bound in its notion; null for none."""
     if bound is None:
         return None
     shape: Shape = {"notion": bound.notion.value}
@@ -145,7 +154,8 @@ def _bound(bound: Bound | None) -> Shape | None:
     return shape
 
 
-def _theorem(identifier: str | None) -> Shape | None:
+def theorem_shape(identifier: str | None) -> Shape | None:
+    """An entry of the theorem book; null for none."""
     if identifier is None:
         return None
     from dpcompose.render.theorem import book
@@ -172,8 +182,8 @@ def _touch(touch: Touch) -> Shape:
         "name": touch.mechanism,
         "dataset": touch.dataset,
         "copies": touch.copies,
-        "each": _bound(touch.each),
-        "total": _bound(touch.total),
+        "each": bound_shape(touch.each),
+        "total": bound_shape(touch.total),
         "line": _line(touch.span),
     }
 
@@ -184,7 +194,7 @@ def _step(line: Line) -> Shape:
         "theorem": line.theorem,
         "says": line.says,
         "inputs": list(line.inputs),
-        "bound": _bound(line.bound),
+        "bound": bound_shape(line.bound),
         "lines": [each.line for each in line.spans],
     }
 
@@ -192,7 +202,7 @@ def _step(line: Line) -> Shape:
 def _alternative(alternative: Alternative) -> Shape:
     return {
         "theorem": alternative.theorem,
-        "bound": _bound(alternative.bound),
+        "bound": bound_shape(alternative.bound),
         "why": alternative.why,
     }
 
@@ -205,12 +215,13 @@ def _assumption(assumption: Assumption) -> Shape:
 def _share(share: Share) -> Shape:
     return {
         "mechanism": share.mechanism,
-        "bound": _bound(share.bound),
+        "bound": bound_shape(share.bound),
         "line": _line(share.span),
     }
 
 
-def _finding(finding: Diagnostic) -> Shape:
+def finding_shape(finding: Diagnostic) -> Shape:
+    """A fault or a remark, with its place."""
     span = finding.span
     return {
         "level": finding.level,
@@ -225,15 +236,15 @@ def _finding(finding: Diagnostic) -> Shape:
 
 
 def _ignored(ignored: Ignored) -> Shape:
-    return {**_finding(ignored.finding), "reason": ignored.reason}
+    return {**finding_shape(ignored.finding), "reason": ignored.reason}
 
 
-def _budget(report: Report) -> Shape | None:
-    verdict = report.verdict
+def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
+    """A budget held against `bound`, or against what the verdict names in its place."""
     if verdict is None:
         return None
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
-    if verdict.slack is not None and _is_exact(report, verdict):
+    if verdict.slack is not None and _is_exact(verdict, bound):
         exact["slack"] = fraction_text(verdict.slack)
     at = verdict.at
     return {
@@ -255,13 +266,13 @@ def _adversary(found: Adversary) -> Shape:
         "hypotheses": list(found.hypotheses),
         "epsilon": None if bound is None else number_up(bound.value),
         "delta": None if bound is None else number_up(bound.delta or Fraction(0)),
-        "theorem": _theorem(found.theorem),
+        "theorem": theorem_shape(found.theorem),
         "share_of_guarantee": None if found.ratio is None else number_up(found.ratio),
         "why": found.why,
         "derivation": [_step(each) for each in found.chain],
         "alternatives": [_alternative(each) for each in found.alternatives],
         "assumptions": list(found.assumptions),
-        "at_delta": [_at(each) for each in found.at_delta],
+        "at_delta": [at_shape(each) for each in found.at_delta],
     }
 
 
@@ -270,12 +281,12 @@ def _held(at: At) -> Shape:
     return {"delta": number_up(at.given), "epsilon": _up(at.value), "rule": at.rule}
 
 
-def _is_exact(report: Report, verdict: Verdict) -> bool:
+def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
     """Whether the slack is a difference of stated numbers, nothing rounded or converted."""
-    bound, main = verdict.by or report.bound, verdict.limit.parameters[0][0]
-    if bound is None or verdict.at is not None:
+    held, main = verdict.by or bound, verdict.limit.parameters[0][0]
+    if held is None or verdict.at is not None:
         return False
-    return bound.exact and bound.notion.symbol == main
+    return held.exact and held.notion.symbol == main
 
 
 def _line(span: Span | None) -> int | None:

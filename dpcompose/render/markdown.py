@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dpcompose.errors import printable
 from dpcompose.render import ledger, terminal
+from dpcompose.render.inline import code
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
     bound_text,
@@ -120,12 +120,3 @@ def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:
     summary = transliterated(f"{code(report.label)}: {outcome}", style.encoding)
     block = f"{fence}text\n{text}{fence}\n"
     return f"\n<details><summary>{summary}</summary>\n\n{block}\n</details>\n"
-
-
-def code(text: str) -> str:
-    """`text` as code, wherever inline markup may stand: in a cell of a table as well."""
-    shown = "".join(
-        each if not each.isascii() or each.isalnum() or each in " /.-" else f"&#{ord(each)};"
-        for each in printable(text)
-    )
-    return f"<code>{re.sub('(?i)www[.]', 'www&#46;', shown)}</code>"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from dpcompose.changes import Change, Invalid
+from dpcompose.changes import Change, Invalid, Moved
 from dpcompose.directions import Number
-from dpcompose.errors import printable
-from dpcompose.render.diff import MOST, amount, edit_rows, headline, mechanism_rows, worst_rows
+from dpcompose.edits import Edit
+from dpcompose.errors import Diagnostic
+from dpcompose.render.diff import (
+    MOST,
+    amount,
+    before_now,
+    budget_words,
+    headline,
+    worst_rows,
+)
+from dpcompose.render.inline import code, plain
 
 
 def markdown(found: Iterable[Change | Invalid]) -> Iterator[str]:
@@ -16,13 +25,13 @@ def markdown(found: Iterable[Change | Invalid]) -> Iterator[str]:
     yield "| spec | before | now | |\n|---|---|---|---|\n"
     for each in listed:
         if isinstance(each, Invalid):
-            names = ", ".join(code(report.file) for report in each.reports)
+            names = ", ".join(code(report.label) for report in each.reports)
             yield f"| {names} | | | **invalid** |\n"
             continue
         rows = each.numbers or (Number("bound", None, None, each.direction),)
         for row in rows:
             was = "" if each.old is None else code(amount(row.old))
-            name = code(each.new.file)
+            name = code(each.new.label)
             yield f"| {name} {plain(row.name)} | {was} | {code(amount(row.new))} | "
             yield f"{_word(row.direction)} |\n"
     for each in listed:
@@ -41,50 +50,55 @@ def _word(direction: str) -> str:
 
 def _invalid(found: Invalid) -> Iterator[str]:
     for report in found.reports:
-        yield f"\n{code(report.file)} is invalid:\n\n"
-        for each in report.findings[:MOST]:
-            line = f"line {each.span.line}: " if each.span else ""
-            yield f"- {line}{plain(each.message)} [{each.code}]\n"
+        yield f"\n{code(report.label)} is invalid:\n\n"
+        yield from _points([_finding(each) for each in report.findings])
 
 
 def _details(change: Change) -> Iterator[str]:
-    if change.direction == "same" and not change.edits:
+    if change.direction == "same" and not change.edits and not change.findings:
         return
-    yield f"\n**{code(change.new.file)}**: {plain(headline(change))}\n"
+    yield f"\n**{code(change.new.label)}**: {plain(headline(change))}\n"
+    if words := budget_words(change):
+        yield f"\n{plain(words[0].upper() + words[1:])}\n"
     lists = (
-        ("Because", change.because),
-        ("Worst change", [f"{name}: {says}" for name, says in worst_rows(change)]),
-        ("What mechanisms add there", [" ".join(row) for row in mechanism_rows(change)]),
-        ("Changed in the spec", [f"{name}: {what}" for name, what in edit_rows(change.edits)]),
-        ("Newly assumed, not checked", change.assumed),
-        ("No longer assumed", change.no_longer_assumed),
+        ("Because", [plain(each) for each in change.because]),
+        ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
+        ("What mechanisms add there", [_moved(each) for each in change.moved]),
+        ("Changed in the spec", list(_edits(change.edits))),
+        ("New findings", [_finding(each) for each in change.findings]),
+        ("Newly assumed, not checked", [plain(each) for each in change.assumed]),
+        ("No longer assumed", [plain(each) for each in change.no_longer_assumed]),
     )
     for title, items in lists:
         if items:
             yield f"\n{title}:\n\n"
-            yield from (f"- {plain(each)}\n" for each in items[:MOST])
-            if len(items) > MOST:
-                yield f"- and {len(items) - MOST} more\n"
+            yield from _points(items)
 
 
-def plain(words: str) -> str:
-    """Words for Markdown: what stands between backquotes is code, the rest means itself."""
-    pieces = printable(words).split("`")
-    if len(pieces) % 2 == 0:  # an odd number of backquotes: none of them is trusted
-        return _escaped(printable(words))
-    return "".join(
-        code(piece) if index % 2 else _escaped(piece) for index, piece in enumerate(pieces)
-    )
+def _points(items: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {each}\n" for each in items[:MOST])
+    if len(items) > MOST:
+        yield f"- and {len(items) - MOST} more\n"
 
 
-def _escaped(words: str) -> str:
-    special = "\\`*_{}[]<>#|~@!&"
-    return "".join(f"&#{ord(char)};" if char in special else char for char in words)
+def _moved(moved: Moved) -> str:
+    return " ".join((code(moved.mechanism), *before_now(moved)))
 
 
-def code(words: str) -> str:
-    """Words as code, which is safe in a cell of a table as well."""
-    shown = printable(words)
-    if "|" not in shown and "`" not in shown:
-        return f"`{shown}`" if shown.strip() else _escaped(shown)
-    return f"<code>{_escaped(shown)}</code>"
+def _edits(edits: Iterable[Edit]) -> Iterator[str]:
+    for each in edits:
+        name = f"{each.kind} {code(each.name)}" if each.name else "the spec"
+        if not each.keys:
+            yield f"{name}: {each.how} (line {each.span.line})"
+        for key in each.keys:
+            start = f"{name}: {code(key.name)} " if key.name else f"{name}: "
+            if key.old is None or key.new is None:
+                yield f"{start}{code(key.new or key.old or '')} ({'removed' if key.old else 'new'})"
+            else:
+                yield f"{start}{code(key.old)} → {code(key.new)}"
+
+
+def _finding(finding: Diagnostic) -> str:
+    line = f"line {finding.span.line}: " if finding.span else ""
+    level = "" if finding.level == "error" else f"{finding.level}: "
+    return f"{line}{level}{plain(finding.message)} ({finding.code})"

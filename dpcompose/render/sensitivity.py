@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dpcompose.render.json import SCHEMA_VERSION, dumped
+from dpcompose.render.json import dumped, head
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.numbers import number_down, number_up
 from dpcompose.savings import Saving, Sensitivity
@@ -47,11 +47,8 @@ def _down(each: Saving) -> str:
 
 def json(file: str, found: Sensitivity) -> Iterator[str]:
     """One document."""
-    import dpcompose
-
     document: dict[str, Any] = {
-        "dpcompose": dpcompose.__version__,
-        "schema_version": SCHEMA_VERSION,
+        **head(),
         "file": file,
         "number": found.name,
         "total": number_up(found.total),

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dpcompose.render.json import SCHEMA_VERSION, dumped
-from dpcompose.render.json import _at as at_shape
-from dpcompose.render.json import _bound as bound_shape
-from dpcompose.render.json import _theorem as theorem_shape
+from dpcompose.render.inline import code, plain
+from dpcompose.render.json import (
+    at_shape,
+    bound_shape,
+    budget_shape,
+    dumped,
+    head,
+    theorem_shape,
+)
 from dpcompose.render.layout import Style, columns, sentence, wrapped
 from dpcompose.render.numbers import (
     amounts_text,
@@ -17,9 +22,7 @@ from dpcompose.render.numbers import (
     given_text,
     left_text,
     named,
-    number_down,
 )
-from dpcompose.render.review import code, plain
 from dpcompose.render.terminal import section
 from dpcompose.report import Bound
 from dpcompose.totals import Sum, Total
@@ -130,7 +133,7 @@ def markdown(found: Sum) -> Iterator[str]:
         name = code(total.population) if total.population is not None else "all specs"
         yield f"| {name} | {len(total.files)} | {plain(_value(total))} | {_word(total)} |\n"
     for total in found.totals:
-        name = plain(_name(total))
+        name = "all specs" if total.population is None else f"population {code(total.population)}"
         yield f"\n**{name}**: {plain(_says(total))}\n\n"
         if total.refused is not None:
             yield f"- {plain(total.refused)}\n"
@@ -160,11 +163,8 @@ def _word(total: Total) -> str:
 
 def json(found: Sum) -> Iterator[str]:
     """One document."""
-    import dpcompose
-
     document = {
-        "dpcompose": dpcompose.__version__,
-        "schema_version": SCHEMA_VERSION,
+        **head(),
         "totals": [_shape(each) for each in found.totals],
         "without_population": list(found.unnamed),
     }
@@ -172,7 +172,6 @@ def json(found: Sum) -> Iterator[str]:
 
 
 def _shape(total: Total) -> dict[str, Any]:
-    verdict = total.verdict
     return {
         "population": total.population,
         "files": list(total.files),
@@ -198,12 +197,5 @@ def _shape(total: Total) -> dict[str, Any]:
         ],
         "assumptions": list(total.assumed),
         "reasons": list(total.reasons),
-        "budget": None
-        if verdict is None
-        else {
-            "limit": {name: number_down(value) for name, value in verdict.limit.parameters},
-            "ok": verdict.ok,
-            "slack": None if verdict.slack is None else number_down(verdict.slack),
-            "why": verdict.why,
-        },
+        "budget": budget_shape(total.verdict, total.bounds[0] if total.bounds else None),
     }

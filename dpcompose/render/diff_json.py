@@ -1,0 +1,91 @@
+"""What a change does to the bound, as JSON: a contract, as that of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dpcompose.changes import Change, Invalid
+from dpcompose.directions import Number
+from dpcompose.render.diff import headline
+from dpcompose.render.json import Shape, bound_shape, dumped, finding_shape, head, result
+from dpcompose.render.numbers import fraction_text, number_up
+from dpcompose.report import Report
+
+
+def json(found: Iterable[Change | Invalid]) -> Iterator[str]:
+    """One document with all changes."""
+    shapes = [_invalid(each) if isinstance(each, Invalid) else _change(each) for each in found]
+    yield dumped({**head(), "changes": shapes}, indent=2)
+
+
+def _file(report: Report) -> Shape:
+    """What names a spec, as in its result."""
+    return {
+        "file": report.file,
+        **({} if report.document is None else {"document": report.document}),
+    }
+
+
+def _invalid(found: Invalid) -> Shape:
+    return {
+        **_file(found.reports[-1]),
+        "direction": "invalid",
+        "invalid": [result(each) for each in found.reports],
+    }
+
+
+def _change(change: Change) -> Shape:
+    return {
+        **_file(change.new),
+        "direction": change.direction,
+        "says": headline(change),
+        "why": change.why,
+        "because": list(change.because),
+        "numbers": [_number(each, change) for each in change.numbers],
+        "mechanisms": [
+            {
+                "mechanism": each.mechanism,
+                "old": None if each.old is None else bound_shape(each.old.bound),
+                "new": None if each.new is None else bound_shape(each.new.bound),
+                "line": each.new.span.line if each.new and each.new.span else None,
+            }
+            for each in change.moved
+        ],
+        "edits": [
+            {
+                "kind": each.kind,
+                "name": each.name,
+                "how": each.how,
+                "keys": [{"key": key.name, "old": key.old, "new": key.new} for key in each.keys],
+                "line": each.span.line,
+            }
+            for each in change.edits
+        ],
+        "assumed": list(change.assumed),
+        "no_longer_assumed": list(change.no_longer_assumed),
+        "findings": [finding_shape(each) for each in change.findings],
+        "old": None if change.old is None else result(change.old),
+        "new": result(change.new),
+    }
+
+
+def _number(each: Number, change: Change) -> Shape:
+    versions = (("old", each.old, change.old), ("new", each.new, change.new))
+    return {
+        "name": each.name,
+        "old": None if each.old is None else number_up(each.old),
+        "new": None if each.new is None else number_up(each.new),
+        "direction": each.direction,
+        "exact": {
+            key: fraction_text(value)
+            for key, value, report in versions
+            if value is not None and _is_exact(each.name, report)
+        },
+    }
+
+
+def _is_exact(name: str, report: Report | None) -> bool:
+    """Whether a number is the bound itself, not rounded up; those at a δ may be."""
+    if report is None or report.bound is None or " at " in name:
+        return False
+    return report.bound.delta_exact if name == "δ" else report.bound.exact

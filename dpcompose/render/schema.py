@@ -1,0 +1,96 @@
+"""What the JSON Schemas of all documents share.
+
+They say what is there, not what is not: later versions of dpcompose may add keys to version 1, so
+unknown keys are to be ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Schema = dict[str, Any]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def published(
+    title: str, description: str, root: Schema, definitions: Mapping[str, Schema]
+) -> Schema:
+    """A whole schema (draft 2020-12): `root`, and those of the `definitions` that it needs."""
+    needed: set[str] = set()
+    wanted = list(_named(root))
+    while wanted:
+        name = wanted.pop()
+        if name not in needed:
+            needed.add(name)
+            wanted += _named(definitions[name])
+    found = {name: each for name, each in definitions.items() if name in needed}
+    return {
+        "$schema": _DIALECT,
+        "title": title,
+        "description": description,
+        **{key: value for key, value in root.items() if key != "description"},
+        **({"$defs": found} if found else {}),
+    }
+
+
+def _named(schema: object) -> Iterator[str]:
+    """The definitions that a schema refers to."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "$ref":
+                yield value.rpartition("/")[2]
+            else:
+                yield from _named(value)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _named(each)
+
+
+def mapping(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
+    """An object with `required` and `optional` keys."""
+    return {
+        "description": says,
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+    }
+
+
+def listed(items: Schema, says: str | None = None) -> Schema:
+    """An array of `items`."""
+    return {**({"description": says} if says else {}), "type": "array", "items": items}
+
+
+def defined(name: str, says: str | None = None) -> Schema:
+    """What stands under `name` among the definitions; `says` tells its part here."""
+    return {"$ref": f"#/$defs/{name}", **({"description": says} if says else {})}
+
+
+def maybe(schema: Schema, says: str) -> Schema:
+    """`schema` or null, of which `says` tells the meaning."""
+    if "type" in schema:
+        return {**schema, "description": says, "type": [schema["type"], "null"]}
+    return {"description": says, "anyOf": [schema, {"type": "null"}]}
+
+
+def document(says: str, **required: Schema) -> Schema:
+    """A whole document, with what all of them start with."""
+    program = {**TEXT, "description": "Version of the program."}
+    return mapping(says, dpcompose=program, schema_version=VERSION, **required)
+
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+LINE: Schema = {"type": ["integer", "null"], "minimum": 1, "description": "Line, from 1."}
+AMOUNT: Schema = {"type": "number", "minimum": 0}
+PROBABILITY: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+VERSION: Schema = {"description": "Version of this shape.", "const": 1}
+TOO_LARGE = "Rounded up; null where no double can hold it."
+EXACT: Schema = {
+    "description": "Fractions as text, such as 17/10, for the numbers that are rational and whose "
+    "fraction is not too long.",
+    "type": "object",
+    "additionalProperties": {"type": ["string", "null"], "pattern": "^-?[0-9]+(/[0-9]+)?$"},
+}

@@ -1,0 +1,169 @@
+"""The JSON Schemas of what `diff`, `total` and `sensitivity` print, version 1."""
+
+from __future__ import annotations
+
+from dpcompose.render.result_schema import DEFINITIONS
+from dpcompose.render.schema import (
+    AMOUNT,
+    COUNT,
+    EXACT,
+    LINE,
+    TEXT,
+    TOO_LARGE,
+    Schema,
+    defined,
+    document,
+    listed,
+    mapping,
+    maybe,
+    published,
+)
+
+_PLACE: Schema = {"type": "integer", "minimum": 1, "description": "Line, from 1."}
+_DIRECTION: Schema = {"enum": ["same", "decreased", "increased", "incomparable"]}
+
+
+def diff_schema() -> Schema:
+    """The JSON Schema of `diff --format json`."""
+    return published(
+        "dpcompose changes",
+        "What diff --format json prints.",
+        document("All changes.", changes=listed(_ANY_CHANGE, "In the order of the files.")),
+        {**DEFINITIONS, "change": _CHANGE, "invalid": _INVALID},
+    )
+
+
+def total_schema() -> Schema:
+    """The JSON Schema of `total --format json`."""
+    return published(
+        "dpcompose totals",
+        "What total --format json prints.",
+        document(
+            "The totals of all populations.",
+            totals=listed(_TOTAL, "In the order of the specs."),
+            without_population=listed(TEXT, "Specs that name none, and were left out."),
+        ),
+        DEFINITIONS,
+    )
+
+
+def sensitivity_schema() -> Schema:
+    """The JSON Schema of `sensitivity --format json`."""
+    return published(
+        "dpcompose sensitivity",
+        "What sensitivity --format json prints.",
+        document(
+            "What halving each mechanism takes off a number of a spec.",
+            file=TEXT,
+            number={**TEXT, "description": "Which number, such as ε, or ε at δ = 1e-6."},
+            total=maybe(AMOUNT, TOO_LARGE),
+            savings=listed(_SAVING, "The largest first."),
+        ),
+        DEFINITIONS,
+    )
+
+
+_DOCUMENT: Schema = {"document": DEFINITIONS["result"]["properties"]["document"]}
+_MAYBE_TEXT = maybe(TEXT, "Null: it was not there.")
+_ANY_CHANGE: Schema = {"anyOf": [defined("change"), defined("invalid")]}
+
+_INVALID = mapping(
+    "A spec of which a version is invalid.",
+    _DOCUMENT,
+    file=TEXT,
+    direction={"const": "invalid"},
+    invalid=listed(defined("result"), "The invalid versions, the old one first."),
+)
+
+_NUMBER = mapping(
+    "A number before and now.",
+    name={**TEXT, "description": "Which one: ε, δ, ρ, μ, or ε at a δ."},
+    old=maybe(AMOUNT, "Rounded up; null where there was none."),
+    new=maybe(AMOUNT, "Rounded up; null where there is none."),
+    direction=_DIRECTION,
+    exact=EXACT,
+)
+
+_MOVED = mapping(
+    "A mechanism that adds another amount at the worst change.",
+    mechanism=TEXT,
+    old=maybe(defined("bound"), "Null: it added nothing."),
+    new=maybe(defined("bound"), "Null: it adds nothing."),
+    line=LINE,
+)
+
+_EDIT = mapping(
+    "An entry of the spec that differs.",
+    kind={"enum": ["spec", "constant", "relation", "dataset", "mechanism"]},
+    name={**TEXT, "description": "Empty for the keys at the top of the spec."},
+    how={"enum": ["added", "removed", "changed"]},
+    keys=listed(
+        mapping(
+            "A key that differs; a long value is cut.",
+            key={**TEXT, "description": "Its path in the entry; empty for the entry itself."},
+            old=_MAYBE_TEXT,
+            new=maybe(TEXT, "Null: it is gone."),
+        ),
+        "Empty for an entry that was added or removed.",
+    ),
+    line={**_PLACE, "description": "In the new spec, or in the old one where it was removed."},
+)
+
+_CHANGE = mapping(
+    "A spec before and now, both valid.",
+    _DOCUMENT,
+    file=TEXT,
+    direction={**_DIRECTION, "description": "Of the bound; of a new spec increased."},
+    says={**TEXT, "description": "The change in a sentence."},
+    why=maybe(TEXT, "Why the bounds cannot be compared."),
+    because=listed(TEXT, "What made the bound another one."),
+    numbers=listed(_NUMBER, "The parameters of the bound, and the ε at each δ."),
+    mechanisms=listed(_MOVED),
+    edits=listed(_EDIT),
+    assumed=listed(TEXT, "What is newly assumed."),
+    no_longer_assumed=listed(TEXT),
+    findings=listed(defined("finding"), "Those that the spec did not have before."),
+    old=maybe(defined("result"), "Null for a new spec."),
+    new=defined("result"),
+)
+
+_TOTAL = mapping(
+    "What all releases on one population cost together.",
+    population=maybe(TEXT, "Null where all specs are added up."),
+    files=listed(TEXT, "What was added up."),
+    protect={**TEXT, "description": "The neighbours that are protected, in words."},
+    status={"enum": ["ok", "no-guarantee", "refused"]},
+    refused=maybe(TEXT, "Why the releases cannot be added up."),
+    guarantee=maybe(defined("bound"), "Null without one: see at_delta."),
+    others=listed(defined("bound"), "Further bounds, which hold as well."),
+    at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+    theorem=maybe(defined("theorem"), "What gives the guarantee."),
+    worst_case=listed(TEXT, "The worst change, a sentence for each thing that happens."),
+    releases=listed(
+        mapping(
+            "A release by itself.",
+            file=TEXT,
+            guarantee=maybe(defined("bound"), "Null without a finite one."),
+        )
+    ),
+    shares=listed(
+        mapping(
+            "What one mechanism adds at the worst change.",
+            mechanism=TEXT,
+            file=TEXT,
+            line={**COUNT, "description": "Line, from 1; 0 where it is not known."},
+            bound=defined("bound"),
+        )
+    ),
+    assumptions=listed(TEXT, "What rests on the names of populations and datasets."),
+    reasons=listed(TEXT, "Why there is no finite guarantee."),
+    budget=maybe(defined("budget"), "Null without one."),
+)
+
+_SAVING = mapping(
+    "What halving a mechanism saves, or doubling its noise.",
+    mechanism=TEXT,
+    saves=maybe(AMOUNT, "Rounded down; null where it was not tried."),
+    why=maybe(TEXT, "Why it saves nothing, or was not tried."),
+    line=_PLACE,
+)
