@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import InvalidSpec, Span
-from dpcompose.report import Limit, Report
+from dpcompose.report import At, Limit, Report
 
 if TYPE_CHECKING:
     from dpcompose.core.answer import Solution, Solver
@@ -99,7 +99,8 @@ def _report(
     all_deltas = [*deltas, *resolved.deltas, *(d for b in budgets for d in deltas_of(b))]
     all_epsilons = [*epsilons, *resolved.epsilons]
     chosen = bool(all_deltas or all_epsilons)
-    at_delta, at_epsilon = (), ()
+    at_delta: tuple[At, ...] = ()
+    at_epsilon: tuple[At, ...] = ()
     if chosen:
         from dpcompose.points import at_points, told_apart
 

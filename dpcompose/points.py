@@ -229,6 +229,9 @@ def part_text(part: Part) -> str:
         case parts.Drawn(rate, base):
             inside = _listing(list(_losses(base)))
             return f"with chance {number(rate)} ({inside}), else nothing"
+        case parts.Exchanged(rate, once, both):
+            inside = _listing(list(_losses(once if both is None else both)))
+            return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
         case parts.Grouped(base, steps):
             return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
 

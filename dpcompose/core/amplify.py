@@ -7,11 +7,10 @@ and GDP nothing better is known in their own terms; as profiles they are amplifi
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-from dpcompose.core.exact import amplified_up, exp_up, log1p_up
-from dpcompose.core.guarantee import Amount, Notion
+from dpcompose.core.exact import amplified_up, exchanged_up
+from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Loss, Pairs, Scalars, Survival
 from dpcompose.core.patterns import Algebra, Patterns
 
@@ -64,18 +63,16 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
     """A replaced row under `rounds` Poisson samples, from the losses of one end and of both.
 
     Two steps of the amplified loss; or the row is in both samples or in none, which keeps ε and
-    thins δ; for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))] covers both.
+    thins δ; for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))] covers both, as the profile of an exchanged
+    row does (`profile.exchange`).
     """
     match algebra:
         case Patterns():
-            # Within one step all rows are added, or all removed.
-            row = algebra.amplified(once, rate, False, "removed")
-            ways = [stepwise(algebra, row, 2, rounds), algebra.coupled(both, rate, rounds)]
-            numbers = [algebra.pure(each) for each in (once, both)]
-            if numbers[1] is not None:
-                single = numbers[0] if numbers[0] is not None else math.inf
-                ways.append(algebra.one_epsilon(_replaced(single, numbers[1], rate), rounds, both))
-            return algebra.best(each for each in ways if each is not None)
+            ways = [algebra.exchanged(once, both, rate, rounds)]
+            epsilon = exchanged_up(algebra.pure(once), algebra.pure(both), rate)
+            if epsilon is not None:
+                ways.append(algebra.one_epsilon(epsilon, rounds, both or once))
+            return algebra.best(ways)
         case Pairs():
             steps = algebra.chain([(amplified(algebra, once, rate), 2)])
             best = algebra.best([steps, thinned(algebra, both, rate)])
@@ -83,7 +80,9 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
         case Scalars():
             if algebra.notion is not Notion.PURE:
                 return None
-            return algebra.times(_replaced(once, both, rate), rounds)
+            ends = [None if isinstance(each, float) else each for each in (once, both)]
+            epsilon = exchanged_up(ends[0], ends[1], rate)
+            return algebra.none if epsilon is None else algebra.times(epsilon, rounds)
 
 
 def thinned(algebra: Algebra, loss: Loss, rate: Fraction) -> Loss:
@@ -95,20 +94,6 @@ def thinned(algebra: Algebra, loss: Loss, rate: Fraction) -> Loss:
             return algebra.frontier((epsilon, _thinned(delta, rate)) for epsilon, delta in loss)
         case Scalars():
             return unamplified(algebra, loss)
-
-
-def _replaced(once: Amount, both: Amount, rate: Fraction) -> Amount:
-    if isinstance(both, float):
-        return both
-    if isinstance(once, float) or max(once, both) > 1000:
-        return both
-    both = min(both, 2 * once)
-    if both == 0:
-        return both
-    # Rounded up above and down below: e^(u-b) as 1/e^(b-u).
-    top = 1 - rate + rate * exp_up(once)
-    bottom = 1 - rate + rate / exp_up(both - once)
-    return min(both, log1p_up(top / bottom - 1))
 
 
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:

@@ -21,6 +21,8 @@ MAX_BITS = 8192
 _GRID = 256
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
+#: An ε above which a sample hides next to nothing.
+_FAR = 1_000
 
 
 class Watch:
@@ -229,6 +231,23 @@ def amplified_up(epsilon: Fraction, rate: Fraction) -> Fraction:
     if rate == 1 or epsilon == 0 or epsilon > MAX_EXPONENT:
         return epsilon
     return log1p_up(rate * (exp_up(epsilon) - 1))
+
+
+def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -> Fraction | None:
+    """What one row replaced may do through a Poisson sample: ln[(1-q+q·e^u)/(1-q+q·e^(u-b))].
+
+    Rounded up; `once` is u, the ε of one row there or not, `both` b, that of one row replaced in
+    the sample, and b ≤ 2u; None where one is not known.
+    """
+    if once is None:
+        return both
+    both = 2 * once if both is None else min(both, 2 * once)
+    if both == 0 or max(once, both) > _FAR:
+        return both
+    # Rounded up above and down below: e^(u-b) as 1/e^(b-u).
+    top = 1 - rate + rate * exp_up(once)
+    bottom = 1 - rate + rate / exp_up(both - once)
+    return min(both, log1p_up(top / bottom - 1))
 
 
 def log1p_up(x: Fraction) -> Fraction:

@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Concentrated,
     DiscreteGaussian,
     Drawn,
+    Exchanged,
     Geometric,
     Grouped,
     KaryResponse,
@@ -41,6 +42,8 @@ MOST_COMPARED = 100_000
 NEARLY = 1 - 1e-9
 #: Samples are followed along a path of so many steps; their curves take long.
 MOST_STEPS = 64
+#: Ways of reading the losses of one row there or not, and of one replaced, that are tried.
+_MOST_PAIRS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,24 @@ class Patterns:
         """The row is drawn into both samples or into none: ε stays, what gives all away thins."""
         once = tuple(_drawn(pattern, rate) for pattern in loss)
         return self.times(once, rounds)
+
+    def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
+        """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
+        if not once:
+            return self.coupled(both, rate, rounds)
+        told = (both or once)[0].trace
+        end, whole = covering(once), covering(both) if both else None
+        if not end.atoms or (whole is not None and not whole.atoms):
+            return self.zero
+        options = (
+            Known(Exchanged(rate, *pair))
+            for pair in islice(
+                product(compositions(end), [None] if whole is None else compositions(whole)),
+                _MOST_PAIRS,
+            )
+        )
+        pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
+        return self.times((pattern,), rounds)
 
     def pure(self, loss: Patterned) -> Fraction | None:
         """An ε that holds without a δ, None if none is known."""
@@ -319,7 +340,9 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
     if len(steps) == 1 and len(steps[0][0]) == 1:
         (pattern,), count = steps[0]
         for composition in islice(compositions(pattern), 2):
-            sampled = any(isinstance(part, Sampled | Grouped) for part, _ in composition.parts)
+            sampled = any(
+                isinstance(part, Sampled | Exchanged | Grouped) for part, _ in composition.parts
+            )
             if not sampled or count <= MOST_STEPS:
                 yield Known(Grouped(composition, count))
 

@@ -21,17 +21,19 @@ _WIDE = 100
 _LOWEST = -math.log(TAIL)
 
 
-def from_profile(step: Fraction, delta: Floats) -> Masses:
+def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
     """The law whose curve is the greatest convex one (in e^ε) below `delta`.
 
-    `delta`: upper bounds of a profile at 0, step, 2·step, …; the last one holds for every greater
-    ε. A profile is convex and falling in y = e^ε, so that it also lies below every chord of upper
-    bounds: a corner may be left out, but never be needed.
+    `delta`: upper bounds of a profile at 0, step, 2·step, …, or at some of these, `at`, of which
+    the first is 0; the last one holds for every greater ε. A profile is convex and falling in
+    y = e^ε, so that it also lies below every chord of upper bounds: a corner may be left out, but
+    never be needed.
     """
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     width = float(step)
-    kept = _corners(heights, width)
-    height = heights[kept]
+    places = np.arange(len(heights)) if at is None else at
+    corners = _corners(heights, places, width)
+    height, kept = heights[corners], places[corners]
     # fall: of the chord to the next corner, times e^x of the corner it starts from.
     gaps, drops = np.diff(kept) * width, height[:-1] - height[1:]
     with np.errstate(over="ignore"):
@@ -45,16 +47,18 @@ def from_profile(step: Fraction, delta: Floats) -> Masses:
     return mirrored(step, p, float(height[-1]) * (1 + 8 * EPS), p[0])
 
 
-def _corners(heights: Floats, width: float) -> NDArray[np.int64]:
+def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
     """Indices of the corners of the convex curve, from the left; found from the right."""
-    drops = -np.diff(heights)
-    bends = drops[:-1] / -math.expm1(-width) - drops[1:] / _expm1(width)
+    drops, gaps = -np.diff(heights), np.diff(places) * width
+    with np.errstate(over="ignore"):
+        bends = drops[:-1] / -np.expm1(-gaps[:-1]) - drops[1:] / np.expm1(gaps[1:])
     wrong = np.flatnonzero(bends < 0)
     last = len(heights) - 1
     # To the right of the last wrong bend all are corners: `right` and above. The rest, from the
     # right: `stack`.
     right = min(int(wrong[-1]) + 2 if len(wrong) else 1, last)
     stack: list[int] = []
+    at: list[int] = places.tolist()
 
     def ahead() -> tuple[int, int]:
         if not stack:
@@ -71,9 +75,9 @@ def _corners(heights: Floats, width: float) -> NDArray[np.int64]:
     for i in range(right - 1, -1, -1):
         while True:
             near, far = ahead()
-            before = (heights[i] - heights[near]) / -math.expm1((i - near) * width)
+            before = (heights[i] - heights[near]) / -math.expm1((at[i] - at[near]) * width)
             after = (
-                (heights[near] - heights[far]) / _expm1((far - near) * width)
+                (heights[near] - heights[far]) / _expm1((at[far] - at[near]) * width)
                 if (far <= last)
                 else 0.0
             )
@@ -91,8 +95,8 @@ def _corners(heights: Floats, width: float) -> NDArray[np.int64]:
         first, second = ahead()
         if second > last:
             break
-        across = (1 - heights[first]) / (1 + math.exp(-first * width))
-        if across > (heights[first] - heights[second]) / _expm1((second - first) * width):
+        across = (1 - heights[first]) / (1 + math.exp(-at[first] * width))
+        if across > (heights[first] - heights[second]) / _expm1((at[second] - at[first]) * width):
             break
         drop()
     return np.concatenate([np.array(stack[::-1], dtype=np.int64), np.arange(right, last + 1)])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpcompose.core.exact import exchanged_up
 from dpcompose.core.profile.alone import amplified
 from dpcompose.core.profile.parts import (
     BoundedRange,
     Composition,
     Drawn,
+    Exchanged,
     Geometric,
     Grouped,
     KaryResponse,
@@ -57,6 +59,9 @@ def greatest_loss(part: Part) -> Fraction | None:
             return None if one is None else amplified(one, rate)
         case Drawn(_, base):
             return greatest_sum(base) if base.stay == 1 else None
+        case Exchanged(rate, once, both):
+            ends = [None if x is None or x.stay < 1 else greatest_sum(x) for x in (once, both)]
+            return exchanged_up(ends[0], ends[1], rate)
         case Grouped(base, steps):
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else one * steps

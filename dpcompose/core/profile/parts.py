@@ -120,6 +120,19 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A composition read through a secret Poisson sample of rate `rate`, for one row replaced.
+
+    `once`: what one of the two rows makes of the loss at the sample, there or not there; `both`:
+    the other row in its place, None where nothing is known. `exchange` has the curve.
+    """
+
+    rate: Fraction
+    once: Composition
+    both: Composition | None
+
+
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """A composition at group distance `steps` ≥ 2: each (ε, δ) becomes
     (steps·ε, δ·(e^(steps·ε)-1)/(e^ε-1)), and the least is taken."""
@@ -140,6 +153,7 @@ Part = (
     | Renyi
     | Sampled
     | Drawn
+    | Exchanged
     | Grouped
 )
 

@@ -10,6 +10,7 @@ from dpcompose.core.profile.parts import (
     Concentrated,
     DiscreteGaussian,
     Drawn,
+    Exchanged,
     Geometric,
     Grouped,
     KaryResponse,
@@ -34,7 +35,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
     `side` "added" reads a one-sided sample with the tables exchanged.
     """
     # numpy is needed from here on only.
-    from dpcompose.core.profile import discrete, divergences, laplace, sampling
+    from dpcompose.core.profile import discrete, divergences, exchange, laplace, sampling
 
     match part:
         case Response(epsilon):
@@ -61,5 +62,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return sampling.sampled(part, step, side)
         case Drawn():
             return sampling.drawn(part, step, side)
+        case Exchanged():
+            return exchange.exchanged(part, step)
         case Grouped():
             return sampling.grouped(part, step, side)

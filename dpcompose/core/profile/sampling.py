@@ -41,7 +41,7 @@ def sampled(part: Sampled, step: Fraction, side: str) -> Masses:
     """The law of an amplified composition, for the two tables in the order that `side` tells."""
     if not part.rate or not (part.base.parts or part.base.gaussian or part.base.stay < 1):
         return Masses(step, 0, np.ones(1), 0.0)
-    orders = _orders(part.base, side)
+    orders = both_orders(part.base, side)
     if part.replace:
         laws = [_without_replacement(part, step, each) for each in orders]
         return laws[0] if len(laws) == 1 else greatest(*laws)
@@ -134,7 +134,7 @@ def grouped(part: Grouped, step: Fraction, side: str) -> Masses:
     finest = composed_scale(part.base) / _FINE * part.steps
     times = max(1, math.ceil(finest / float(step)))
     # A path may remove a row and add another: what is one-sided is taken from both sides.
-    orders = _orders(part.base, side)
+    orders = both_orders(part.base, side)
     laws = [base_law(part.base, step * times / part.steps, each) for each in orders]
     top = max(law.first + len(law.p) for law in laws)
     if top > MAX_POINTS:
@@ -155,7 +155,7 @@ def grouped(part: Grouped, step: Fraction, side: str) -> Masses:
     return spread(from_profile(step * times, np.exp(np.minimum(size_of + slack, 0.0))), times)
 
 
-def _orders(base: Composition, side: str) -> tuple[str, ...]:
+def both_orders(base: Composition, side: str) -> tuple[str, ...]:
     """The orders of the tables whose laws of `base` differ, `side` first."""
     other = "added" if side == "removed" else "removed"
     return (side, other) if _leans(base) else (side,)
@@ -231,16 +231,21 @@ def _base_step(part: Sampled, step: Fraction) -> Fraction:
     finest = composed_scale(part.base)
     wanted = max(finest * min(0.5 * float(step) / max(scale(part), 1e-300), 0.1), 1e-300)
     # In the tail the amplified loss moves as far as the base's.
-    wanted = max(min(wanted, max(float(step), finest / _FINE)), _least_step(part.base))
+    return base_grid(part.base, min(wanted, max(float(step), finest / _FINE)))
+
+
+def base_grid(base: Composition, wanted: float) -> Fraction:
+    """A grid of about this width, or on which all losses lie, with not too many points."""
+    wanted = max(wanted, _least_step(base))
     mantissa, exponent = math.frexp(wanted)
     width = Fraction(math.ceil(mantissa * 8), 8) * Fraction(2) ** exponent
-    naturals = [natural_step(each) for each, _ in part.base.parts]
-    if part.base.gaussian or not all(naturals):
+    naturals = [natural_step(each) for each, _ in base.parts]
+    if base.gaussian or not all(naturals):
         return width
     every = [natural for natural in naturals if natural]
     shared = math.lcm(*(natural.denominator for natural in every))
     unit = Fraction(math.gcd(*(int(natural * shared) for natural in every)), shared)
-    total = sum(count for _, count in part.base.parts) * composed_scale(part.base)
+    total = sum(count for _, count in base.parts) * composed_scale(base)
     return unit if total < _NATURAL_POINTS * unit or unit > width else width
 
 

@@ -11,6 +11,7 @@ from dpcompose.core.profile.parts import (
     Concentrated,
     DiscreteGaussian,
     Drawn,
+    Exchanged,
     Geometric,
     Grouped,
     KaryResponse,
@@ -86,6 +87,9 @@ def scale(part: Part) -> float:
             return _sampled(_least(rate, 1), composed_scale(base))
         case Drawn(rate, base):
             return math.sqrt(_least(rate, 1)) * composed_scale(base)
+        case Exchanged(rate, once, both):
+            moved = 2 * composed_scale(once) if both is None else composed_scale(both)
+            return _sampled(_least(rate, 1), moved)
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
 

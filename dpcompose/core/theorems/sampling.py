@@ -107,6 +107,12 @@ def poisson_replaced(single: Fraction, replaced: Fraction, rate: Fraction) -> Fr
     With q = 1 it is b. For (ε, δ) the tool takes two steps of the amplified loss (`poisson-sample`,
     A.3). A guarantee for replaced rows alone keeps its ε, since both rows may be drawn; its δ
     becomes qδ.
+
+    At a chosen δ the tool composes the whole profile of the replaced row. Let δ₁ be the profile of
+    one row added or removed, δ₂ that of one replaced, A = (1-q)(e^ε - 1) and B = q·e^ε. Since
+    (1-q)P + q·P_1 - e^ε((1-q)P + q·P_2) is q·P_1 - A·P - B·P_2, the replaced row has at ε no more
+    than q·δ₁(ln((A + B·s)/q)) + B·s·δ₁(ln(1/s)) for any s ≥ 0, from -B·P_2 = -B·s·P + B(s·P - P_2),
+    and no more than t·q·δ₁(ln(A/(t·q))) + (1-t)·q·δ₂(ln(B/((1-t)·q))) for any t from 0 to 1.
     """
     both = min(replaced, 2 * single)
     top = 1 - rate + rate * exp_up(single)

@@ -1,0 +1,169 @@
+"""Laws of what is read through a Poisson sample, for one row replaced.
+
+Given the rest of the sample let μ₀ be the law of what is released without either row, μ and μ' the
+laws with the old and with the new one. The two tables give P = (1-q)μ₀+qμ and Q = (1-q)μ₀+qμ', and
+for a = e^ε ≥ 1
+
+    P - aQ = q·μ - A·μ₀ - B·μ',   A = (1-q)(a-1),  B = qa.
+
+For every s ≥ 0, since -B·μ' = -Bs·μ₀ + B(s·μ₀-μ'), with δ₁ the profile for one row there or not,
+
+    δ(ε) ≤ q·δ₁(ln((A+Bs)/q)) + Bs·δ₁(ln(1/s)),
+
+and for every t in [0, 1], with δ₂ the profile for one row replaced in the sample,
+
+    δ(ε) ≤ tq·δ₁(ln(A/(tq))) + (1-t)q·δ₂(ln(B/((1-t)q))).
+
+A mixture over the rest of the sample is no worse than its worst part. The first holds two steps of
+the amplified loss (some s), with s = 0 it has one end alone, and the second holds a row that is in
+both samples or in none (t = 0); for pure DP the best s gives the exact formula of
+`poisson-sample-replaced` with b = 2u, and the best t the one with b.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcompose.core.exact import float_up
+from dpcompose.core.profile.curves import from_profile, upward
+from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.core.profile.parts import Composition, Exchanged
+from dpcompose.core.profile.sampling import base_grid, base_law, both_orders
+from dpcompose.core.profile.sizes import composed_scale
+
+#: The curve is known at all of the first grid points, then at so many for each factor e.
+_DENSE, _PER_FACTOR = 4096, 2048
+#: And those of what is below the sample at so many for each standard deviation.
+_FINE = 2048
+#: ln(1/s) is tried up to so many standard deviations of the loss of one end, so many for each.
+_DEVIATIONS, _PER_DEVIATION = 10, 4
+#: And so many t inside of (0, 1).
+_SHARES = 15
+#: e to this is nothing.
+_LEAST = -700.0
+
+
+class _Curve:
+    """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
+
+    def __init__(self, base: Composition) -> None:
+        self._step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
+        laws = [base_law(base, self._step, side) for side in both_orders(base, "removed")]
+        size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
+        self._heights = np.maximum.reduce([upward(law, size) for law in laws])
+        self.infinite = max(law.infinite for law in laws)
+        self._heights = np.append(self._heights, self.infinite)
+        self.top = size * float(self._step)
+
+    def at(self, losses: Floats) -> Floats:
+        """δ at these ε, which may be below 0; each is known to a few roundings."""
+        size = np.abs(np.maximum(losses, _LEAST))
+        near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
+        found = self._above(near)
+        # δ(-ε) = 1 - e^(-ε)(1 - δ(ε)), a sum of two terms that are not negative.
+        below = -np.expm1(-(size * (1 + 4 * EPS) + 16 * EPS)) + np.exp(-near) * found
+        result: Floats = np.where(losses >= 0, found, below) * (1 + 32 * EPS)
+        return result
+
+    def _above(self, losses: Floats) -> Floats:
+        """Between two grid points of the curve its chord, which is linear in e^ε."""
+        width = float(self._step)
+        last = len(self._heights) - 2
+        place = np.floor(losses / width)
+        index = np.minimum(place, last).astype(np.int64)
+        before, after = self._heights[index], self._heights[index + 1]
+        if width > 30:
+            return np.where(place > last, self.infinite, before)
+        inside = np.clip(losses - index * width - 8 * EPS * (1 + losses), 0.0, width)
+        whole = math.expm1(width)
+        share = np.expm1(inside) / whole
+        rest = np.exp(inside) * np.expm1(width - inside) / whole
+        result: Floats = np.where(place > last, self.infinite, rest * before + share * after)
+        return result
+
+
+@lru_cache(maxsize=4)  # one question is answered on several grids
+def _curve(base: Composition) -> _Curve:
+    return _Curve(base)
+
+
+def exchanged(part: Exchanged, step: Fraction) -> Masses:
+    """A law on multiples of `step` above the profile of an exchanged row."""
+    once = _curve(part.once)
+    both = None if part.both is None else _curve(part.both)
+    q = min(float_up(part.rate), 1.0)
+    ends = [end / float(step) for end in _ends(q, once, both)]
+    top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)
+    if top is None:
+        # All of the curve is too far out: below its end nothing is known.
+        return Masses(step, math.ceil(min(ends)) + 1, np.ones(1), _last(q, once, both))
+    at = _knots(math.ceil(top) + 1)
+    losses: Floats = at.astype(np.float64) * float(step)
+    heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
+    return from_profile(step, heights, at)
+
+
+def _ends(q: float, once: _Curve, both: _Curve | None) -> list[float]:
+    """From where on the bounds with s = 0 and with t = 0 are level, or that with s = e^(-top)."""
+    ends = [] if both is None else [both.top]
+    if q < 1:
+        # (1-q)(a-1)/q = e^top
+        far = once.top + math.log(q) - math.log1p(-q)
+        ends.append(float(np.logaddexp(0.0, far)) * (1 + 1e-12) + 1e-12)
+    return ends or [2 * once.top]
+
+
+def _last(q: float, once: _Curve, both: _Curve | None) -> float:
+    """δ where all are level."""
+    return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
+
+
+def _knots(end: int) -> NDArray[np.int64]:
+    """0 to `end`, all of the first and then ever fewer."""
+    near = np.arange(min(_DENSE, end) + 1)
+    if end <= _DENSE:
+        return near
+    many = math.ceil(_PER_FACTOR * math.log(end / _DENSE)) + 1
+    far = np.geomspace(_DENSE, end, many)[1:-1].astype(np.int64)
+    return np.unique(np.concatenate([near, far, [end]]))
+
+
+def _bound(
+    rate: Fraction, losses: Floats, once: _Curve, both: _Curve | None, deviation: float
+) -> Floats:
+    """The least of the bounds above at each of some ε ≥ 0."""
+    q = min(float_up(rate), 1.0)
+    odds = math.log(float(1 - rate) / q) if rate < 1 else _LEAST
+    with np.errstate(divide="ignore"):
+        rise = np.maximum(np.log(-np.expm1(-losses)), _LEAST)
+    # ln(A/q), no greater than it is.
+    away = losses + rise + odds
+    away -= 8 * EPS * (1 + losses - rise + abs(odds))
+    best = once.at(away)
+    for u in _crossings(once, deviation):
+        slack = (16 + 8 * (losses + u)) * EPS
+        bound = once.at(np.logaddexp(away, losses - u) - slack)
+        if rest := float(once.at(np.array([u]))[0]):
+            with np.errstate(over="ignore"):
+                bound = bound + np.exp(losses - u) * rest * (1 + slack)
+        best = np.minimum(best, bound)
+    if both is not None:
+        best = np.minimum(best, both.at(losses))
+        for n in range(1, _SHARES + 1):
+            t = n / (_SHARES + 1)
+            bound = t * once.at(away - math.log(t)) + (1 - t) * both.at(losses - math.log1p(-t))
+            best = np.minimum(best, bound)
+    result: Floats = q * best * (1 + 32 * EPS)
+    return result
+
+
+def _crossings(once: _Curve, deviation: float) -> list[float]:
+    """Values of ln(1/s)."""
+    many = _DEVIATIONS * _PER_DEVIATION
+    some = [deviation * n / _PER_DEVIATION for n in range(many + 1)]
+    return [*(u for u in some if u < once.top), once.top]
