@@ -1,4 +1,4 @@
-"""Dataclasses with slots, as `dataclasses` makes them, at a tenth of the time.
+"""Dataclasses with slots, as `dataclasses` makes them, at a tenth of the time; values in order.
 
 `dataclasses` writes and compiles up to six functions for each class, and for all classes of this
 package that takes longer than everything else before the first spec is read. Here it collects the
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -128,6 +130,28 @@ def _eq_and_hash(fields: _Fields) -> tuple[Any, Any]:
         return hash(get(self))
 
     return __eq__, __hash__
+
+
+def rank(value: Any) -> tuple[Any, ...]:
+    """A key by which values of any kinds are sorted, the same in every run; never a text of them,
+    since numbers may be too long for one.
+
+    For None, numbers, texts and names of an enumeration, and tuples and dataclasses of these.
+    """
+    match value:
+        case None:
+            return (0,)
+        case int() | Fraction():
+            return (1, value.numerator, value.denominator)
+        case str():
+            return (2, str(value))
+        case Enum():
+            return (2, value.name)
+        case tuple():
+            return (3, *map(rank, value))
+        case _:
+            fields = dataclasses.fields(value)
+            return (4, type(value).__name__, *(rank(getattr(value, f.name)) for f in fields))
 
 
 def _refuse(self: Any, name: str, *_value: object) -> None:

@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
+from dpcompose.values import rank
 
 #: So many ways of choosing options are tried for a pattern.
 MOST_CHOICES = 8
@@ -67,7 +68,7 @@ def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
         parts[_joined(renyi, rho)] = 1
     elif rho:
         parts[Concentrated(rho)] = 1
-    order = sorted(parts.items(), key=repr)
+    order = sorted(parts.items(), key=rank)
     return Composition(tuple(order), gaussian, stay.stay)
 
 

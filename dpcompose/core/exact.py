@@ -21,6 +21,8 @@ MAX_BITS = 8192
 _GRID = 256
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
+#: An ε above which the tail of the normal law is its first term, to 14 digits.
+_FURTHEST = 10**15
 #: An ε above which a sample hides next to nothing.
 _FAR = 1_000
 
@@ -145,6 +147,9 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
     """
     if epsilon == 0:
         return Fraction(0)
+    if epsilon > _FURTHEST:
+        # Φ(-x) ≤ e^(-x²/2)/2, which is at most 1/(1+e^ε) from x = √(2ε) on.
+        return 2 * sqrt_up(2 * epsilon)
     from mpmath import mp, mpf
 
     # At tiny ε the tail is within ε/4 of one half: keep enough digits to see it.
