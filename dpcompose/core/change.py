@@ -1,4 +1,4 @@
-"""How a change at a root moves along maps (theory, section 4).
+"""What a change of a dataset is: its units, where each comes from, and one canonical form of it.
 
 A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one
 row replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of
@@ -17,24 +17,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, assert_never
-
-from dpcompose.core.problem import (
-    Cap,
-    Edges,
-    Filter,
-    Flatten,
-    Group,
-    Limit,
-    Map,
-    Nodes,
-    Opaque,
-    RowMap,
-    Sample,
-    Stable,
-    Value,
-)
-from dpcompose.values import dataclass
+from typing import NamedTuple
 
 
 class Kind(StrEnum):
@@ -90,50 +73,6 @@ PAIR = Leaf(Kind.PAIR, (0, 1))
 ANY = Leaf(Kind.ANY)
 OLD_END = Leaf(Kind.SINGLE, (0,))
 NEW_END = Leaf(Kind.SINGLE, (1,), sign=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What is known of a dataset by its place in the tree.
-
-    `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for
-    each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.
-    `diameter`: of a value's space, None if unknown.
-    """
-
-    unit: str | None = None
-    rows_are_units: bool = False
-    edge_rows: bool = False
-    degree: int | None = None
-    diameter: Fraction | None = None
-
-
-def traits_after(made_by: Map, traits: Traits) -> Traits:
-    """The traits of a dataset made by a map from one with `traits`."""
-    unit = traits.unit
-    match made_by:
-        case Filter() | Cap() | Sample():
-            return traits
-        case RowMap(keeps) | Flatten(keeps=keeps):
-            one_each = isinstance(made_by, RowMap)
-            alive = unit if unit in keeps else None
-            return Traits(alive, traits.rows_are_units and one_each and alive is not None)
-        case Group(by):
-            return Traits(unit, True) if by == unit and unit is not None else Traits()
-        case Limit():
-            return Traits(unit, traits.rows_are_units, traits.edge_rows, traits.degree)
-        case Edges():
-            return Traits(edge_rows=True, degree=traits.degree)
-        case Value(diameter=diameter):
-            return Traits(diameter=diameter)
-        case Stable() | Nodes() | Opaque():
-            return Traits()
-        case _:
-            assert_never(made_by)
-
-
-# ---------------------------------------------------------------------------------------------
-# States
 
 
 def state_of(items: Iterable[tuple[Item, int]]) -> State:

@@ -14,7 +14,6 @@ from dpcompose.core.change import (
     SINGLE,
     Kind,
     Leaf,
-    Traits,
 )
 from dpcompose.core.problem import (
     Cap,
@@ -31,6 +30,7 @@ from dpcompose.core.problem import (
     Stable,
     Value,
 )
+from dpcompose.core.traits import Traits
 
 
 class Fate(NamedTuple):

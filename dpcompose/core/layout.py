@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
-from dpcompose.core.change import Traits, traits_after
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     BlockClass,
@@ -27,6 +26,7 @@ from dpcompose.core.problem import (
     Statement,
 )
 from dpcompose.core.relation import RelationKind
+from dpcompose.core.traits import Traits, traits_after
 from dpcompose.values import dataclass
 
 #: The level of the protected step itself, for a declared relation.

@@ -12,7 +12,6 @@ from dpcompose.core.change import (
     Kind,
     Leaf,
     State,
-    Traits,
     all_leaves,
     leaf_item,
     seen_through,
@@ -22,6 +21,7 @@ from dpcompose.core.change import (
 )
 from dpcompose.core.fates import Fate, fates
 from dpcompose.core.problem import Cap, Filter, Flatten, Group, Limit, Map
+from dpcompose.core.traits import Traits
 
 #: A joint choice of fates is listed only while there are at most this many,
 LIMIT = 500

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpcompose.core.change import Traits
 from dpcompose.core.problem import Statement
+from dpcompose.core.traits import Traits
 
 
 class Placed(NamedTuple):

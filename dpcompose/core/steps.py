@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dpcompose.core.change import BOTH, Item, Kind, Traits, leaves, sides
+from dpcompose.core.change import BOTH, Item, Kind, leaves, sides
 from dpcompose.core.relation import Relation, RelationKind, graph_distance
+from dpcompose.core.traits import Traits
 
 _GRAPH = {
     Kind.EDGE: RelationKind.EDGE,
