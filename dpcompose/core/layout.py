@@ -34,8 +34,6 @@ STEP = -1
 #: A change is followed with its history at this many levels at most; statements on further
 #: ancestors are then not used, which is sound.
 MOST_LEVELS = 8
-#: So many groups of equal draws of a sample are told apart; counts are raised to the next.
-MOST_DRAWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +122,16 @@ def _lay_out_root(root: Root) -> Place:
     order = [top]
     for place in order:
         for child in place.dataset.derived:
-            assert child.made_by is not None
-            after = traits_after(child.made_by, place.traits)
-            for draw, rounds in _draws(child, place.round):
-                edge = Edge(place, child.made_by, rounds=rounds)
-                below = Place(child, place.depth + 1, after, edge, round=draw, above=place.above)
-                place.derived.append(below)
-                order.append(below)
-                if isinstance(child.made_by, Sample) and _read_once(child, draw):
-                    whole = Place(child, place.depth + 1, after, edge, round=draw)
-                    whole.above = place.depth if place.above is None else place.above
-                    below.whole = whole
-                    order.append(whole)
+            made_by = child.made_by
+            assert made_by is not None
+            after = traits_after(made_by, place.traits)
+            if isinstance(made_by, Sample):
+                order.extend(_drawn(place, child, after))
+                continue
+            edge = Edge(place, made_by)
+            below = Place(child, place.depth + 1, after, edge, round=place.round, above=place.above)
+            place.derived.append(below)
+            order.append(below)
         for partition in place.dataset.partitions:
             blocks = [
                 _block(place, partition, index, each)
@@ -151,64 +147,27 @@ def _lay_out_root(root: Root) -> Place:
     return top
 
 
+def _drawn(place: Place, child: Dataset, traits: Traits) -> Iterator[Place]:
+    """The places of a sample: one for each draw, and that draw as a part of what alone reads it."""
+    # Imported where it is needed: most specs have no sample.
+    from dpcompose.core.draws import draws, read_once
+
+    for draw, rounds in draws(child, place.round):
+        edge = Edge(place, child.made_by, rounds=rounds)
+        below = Place(child, place.depth + 1, traits, edge, round=draw, above=place.above)
+        place.derived.append(below)
+        yield below
+        if read_once(child, draw):
+            below.whole = Place(child, place.depth + 1, traits, edge, round=draw)
+            below.whole.above = place.depth if place.above is None else place.above
+            yield below.whole
+
+
 def _block(parent: Place, partition: Partition, index: int, each: BlockClass) -> Place:
     edge = Edge(parent, None, partition, index)
     return Place(
         each.dataset, parent.depth + 1, parent.traits, edge, round=parent.round, above=parent.above
     )
-
-
-def _read_once(child: Dataset, draw: int | None) -> bool:
-    """Whether one release alone reads a draw of a sample, and has a statement above it.
-
-    Several that share a draw are not independent, so that each by itself says nothing of both.
-    """
-    releases = 0
-    found = False
-    stack = [(child, 1, 1)]
-    while stack:
-        dataset, depth, copies = stack.pop()
-        for mechanism in dataset.mechanisms:
-            if draw is None or mechanism.count >= draw:
-                releases += copies * (mechanism.count if draw is None else 1)
-                found = found or any(each.up >= depth for each in mechanism.statements)
-        if releases > 1:
-            return False
-        stack.extend((each, depth + 1, copies) for each in dataset.derived)
-        for partition in dataset.partitions:
-            stack.extend(
-                (each.dataset, depth + 1, copies * each.multiplicity) for each in partition.classes
-            )
-    return found
-
-
-def _draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
-    """The draws of a sample as (number of the draw, how many are alike); one for other maps.
-
-    Copy i of every mechanism reads draw i, so that the draws change where some count is reached.
-    """
-    if not isinstance(child.made_by, Sample) or child.made_by.shared or current is not None:
-        return [(current, 1)]
-    counts: set[int] = set()
-    stack = [child]
-    while stack:
-        dataset = stack.pop()
-        counts.update(mechanism.count for mechanism in dataset.mechanisms)
-        stack.extend(dataset.derived)
-        for partition in dataset.partitions:
-            stack.extend(each.dataset for each in partition.classes)
-    reached = sorted(counts) or [1]
-    if len(reached) > MOST_DRAWS:
-        # More copies than there are: each count is raised to the next one kept.
-        kept = reached[:: -(-len(reached) // MOST_DRAWS)]
-        reached = sorted({*kept, reached[-1]})
-        starts = [0, *reached[:-1]]
-        lowest = sorted(counts)
-        return [
-            (next(n for n in lowest if n > start), end - start)
-            for start, end in zip(starts, reached, strict=True)
-        ]
-    return [(end, end - start) for start, end in zip([0, *reached], reached, strict=False)]
 
 
 def _set_levels(place: Place) -> None:
