@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import islice, product
-from typing import Any
 
-from dpcompose.core import allocate
-from dpcompose.core.allocate import Hit
 from dpcompose.core.change import (
     ANY,
     OLD_END,
@@ -22,24 +17,18 @@ from dpcompose.core.change import (
     single_units,
     with_rows,
 )
-from dpcompose.core.exact import exp_up, log_inverse_up
-from dpcompose.core.guarantee import Amount, Notion
+from dpcompose.core.hits import Limits, spread_rows, worst_hits
 from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Pairs, Scalars, Survival
+from dpcompose.core.loss import Loss, Scalars
 from dpcompose.core.moving import assigned, become, one_below
-from dpcompose.core.pattern_spread import spread, spreads
 from dpcompose.core.patterns import Algebra, Patterns
-from dpcompose.core.placements import Rule, copies_of_a_row, largest, placements, rule_for
+from dpcompose.core.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.problem import Partition, PartitionKind
 from dpcompose.core.walk import Branch, Choice, Effort, Walk, by_units, fit, worst_of
 from dpcompose.values import dataclass
 
 #: A partition with several units is searched exhaustively up to this many ways.
 WAYS = 6_000
-#: Patterns of row changes of one user are listed up to so many rows.
-MOST_ROWS = 24
-#: And by dynamic programming up to this much work.
-WORK = 300_000
 
 
 @dataclass(slots=True)
@@ -92,7 +81,6 @@ class Splitter:
 
     def _everywhere(self, state: State) -> Walk:
         """Every block may change in any way: their losses add."""
-
         losses: list[tuple[State, Loss]] = yield from self._losses(state, _unknown)
         sizes = self.sizes
         total = self.algebra.add(
@@ -115,7 +103,7 @@ class Splitter:
         rule = rule_for(self.partition, leaf, sizes)
         if self.charge_all:
             return self._all_blocks(once, both, pair)
-        loss, hits = self._apply(rule, [x for _, x in once], [x for _, x in both])
+        loss, hits = worst_hits(self.algebra, rule, [x for _, x in once], [x for _, x in both])
         branches = tuple(
             Branch(self.blocks[hit.where], (both if hit.both else once)[hit.where][0], hit.blocks)
             for hit in hits
@@ -137,42 +125,6 @@ class Splitter:
             self.algebra.times(loss, n) for loss, n in zip(losses, sizes, strict=True)
         )
         return Choice(total, ())
-
-    def _apply(
-        self,
-        rule: Rule,
-        once: Sequence[Loss],
-        both: Sequence[Loss],
-    ) -> tuple[Loss, tuple[Hit, ...]]:
-        """An allocation rule on losses; on pairs it is applied to ε and to δ apart.
-
-        Taking the largest of each coordinate covers every change. Where a block has several
-        undominated pairs, one way of choosing them is tried for each end of the frontier.
-        """
-        algebra = self.algebra
-        if isinstance(algebra, Scalars):
-            return rule(once, both)
-        if isinstance(algebra, Patterns):
-            return spread(algebra, rule, once, both), ()
-        if any(not loss for loss in (*once, *both)):
-            # Some block has no finite bound: find out whether it can be hit.
-            marks = [Fraction(0) if loss else math.inf for loss in once]
-            double = [Fraction(0) if loss else math.inf for loss in both]
-            amount, hits = rule(marks, double)
-            if amount == math.inf:
-                return algebra.none, hits
-        pairs: list[tuple[Fraction, Any]] = []
-        shown: tuple[Hit, ...] = ()
-        for end in (0, -1):
-            one = [loss[end] if loss else algebra.zero[0] for loss in once]
-            two = [loss[end] if loss else algebra.zero[0] for loss in both]
-            epsilon, hits = rule([x for x, _ in one], [x for x, _ in two])
-            shown = shown or hits
-            delta, _ = rule(
-                [_plain(algebra, x) for _, x in one], [_plain(algebra, x) for _, x in two]
-            )
-            pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
-        return algebra.frontier(pairs), shown
 
     def _one_user(self, state: State, leaf: Leaf) -> Walk:
         """All rows of one unit, at most `leaf.size` of them, over the blocks."""
@@ -198,7 +150,7 @@ class Splitter:
         full: list[tuple[State, Loss]] = yield from holding(per_block)
         full_losses = [loss for _, loss in full]
         rule = largest(sizes, most)
-        loss, chosen = self._apply(rule, full_losses, full_losses)
+        loss, chosen = worst_hits(self.algebra, rule, full_losses, full_losses)
         branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
         coarse = Choice(loss, branches)
         if per_block is None or hits is None or hits >= most * per_block:
@@ -206,70 +158,10 @@ class Splitter:
         if isinstance(self.algebra, Patterns):
             # Not all blocks can be full at once.
             coarse = coarse._replace(loss=self.algebra.from_above(loss))
-        finer: Choice = yield from self._rows_of_user(holding, (hits, per_block, most))
+        limits = Limits(hits, per_block, most)
+        finer: Choice = yield from spread_rows(self.algebra, self.blocks, sizes, holding, limits)
         best = self.algebra.best([coarse.loss, finer.loss])
         return coarse if best == coarse.loss else finer._replace(loss=best)
-
-    def _rows_of_user(
-        self,
-        holding: Callable[[int | None], Walk],
-        limits: tuple[int, int, int],
-    ) -> Walk:
-        """The worst spread of `hits` row changes: exact where small, else filled greedily."""
-        hits, per_block, most = limits
-        sizes = self.sizes
-        each: list[tuple[State, Loss]] = yield from holding(1)
-        once = [loss for _, loss in each]
-        algebra = self.algebra
-        if isinstance(algebra, Patterns):
-            spread_out = yield from self._listed_rows(algebra, holding, limits)
-            if spread_out is not None:
-                return Choice(spread_out, ())
-        if not isinstance(algebra, Scalars):
-            worst, chosen = self._apply(Rule("value", False, sizes), once, once)
-            shown = tuple(Branch(self.blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
-            return Choice(algebra.chain([(worst, hits)]), shown, True)
-        power = 1 if algebra.notion is Notion.PURE else 2
-        loss, filled = allocate.fill(once, sizes, hits, per_block, most, power)
-        work = hits * per_block * most * sum(min(n, most, hits) for n in sizes)
-        if work <= WORK and loss != math.inf:
-            columns: list[list[Amount]] = [[Fraction(0)] for _ in self.blocks]
-            for size in range(1, per_block + 1):
-                found = yield from holding(size)
-                for column, (_, amount) in zip(columns, found, strict=True):
-                    column.append(amount)
-            loss = min(loss, allocate.spread(columns, sizes, hits, most))
-        branches: list[Branch] = []
-        attained = algebra.zero
-        for index, many, rows in filled:
-            found = yield from holding(rows)
-            branches.append(Branch(self.blocks[index], found[index][0], many))
-            attained = algebra.add([attained, algebra.times(found[index][1], many)])
-        return Choice(loss, tuple(branches), attained != loss)
-
-    def _listed_rows(
-        self,
-        algebra: Patterns,
-        holding: Callable[[int | None], Walk],
-        limits: tuple[int, int, int],
-    ) -> Walk:
-        """Every full spread of `hits` row changes over the blocks; None if there are many."""
-        hits, per_block, most = limits
-        if hits > MOST_ROWS:
-            return None
-        per_block = min(per_block, hits)
-        columns: list[list[Loss]] = [[] for _ in self.blocks]
-        for size in range(1, per_block + 1):
-            found = yield from holding(size)
-            for column, (_, loss) in zip(columns, found, strict=True):
-                column.append(loss)
-        ways = spreads(self.sizes, hits, per_block, most)
-        if ways is None:
-            return None
-        return algebra.worst(
-            algebra.add(algebra.times(columns[i][rows - 1], n) for (i, rows), n in way)
-            for way in ways
-        )
 
     def _several(self, state: State) -> Walk:
         """Several units at once: exhaustively where few, else a path through single units."""
@@ -296,10 +188,11 @@ class Splitter:
         hits = rows * copies_of_a_row(self.partition)
         most = min(hits, self.partition.size)
 
-        def holding(size: int | None) -> Walk:
-            return self._losses(with_rows(state, size or rows), _same)
+        def holding(size: int) -> Walk:
+            return self._losses(with_rows(state, size), _same)
 
-        return (yield from self._rows_of_user(holding, (hits, rows, most)))
+        limits = Limits(hits, rows, most)
+        return (yield from spread_rows(self.algebra, self.blocks, self.sizes, holding, limits))
 
     def _each_block_full(self, state: State) -> Walk:
         """At most so many blocks are hit, each as if all units hit it."""
@@ -321,7 +214,7 @@ class Splitter:
         else:
             parts = [loss for _, loss in full]
         rule = largest(sizes, hits)
-        loss, chosen = self._apply(rule, parts, parts)
+        loss, chosen = worst_hits(self.algebra, rule, parts, parts)
         branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
         return Choice(loss, branches, True)
 
@@ -404,16 +297,3 @@ def _least(first: int | None, second: int | None) -> int | None:
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)
-
-
-def _plain(algebra: Pairs, delta: Any) -> Fraction:
-    """δ as a number that adds up: itself, or -ln(1-δ) rounded up."""
-    if not algebra.survival:
-        return Fraction(delta)
-    return log_inverse_up(delta.stay)
-
-
-def _wrapped(algebra: Pairs, number: Fraction) -> Any:
-    if not algebra.survival:
-        return number
-    return Survival(1 / exp_up(number)) if number else Survival(Fraction(1))
