@@ -18,7 +18,7 @@ from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Loss, Pairs
-from dpcompose.core.naming import GENERAL, GROUP, _numbered, quantity_of
+from dpcompose.core.naming import GENERAL, GROUP, numbered, quantity_of
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Problem, Sample
 from dpcompose.core.relation import RelationKind
@@ -34,7 +34,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
     costs = [_cost(solution, each) for each in solution.felt[:MOST]]
     if len(solution.felt) > MOST:
         costs.append(_rest(solution, solution.felt[MOST:]))
-    general = _numbered(GENERAL[solution.notion], solver)
+    general = numbered(GENERAL[solution.notion], solver)
     total = solution.quantities[0]
     free = [
         Step("post", "VII.1", (), None, {"post": each}, (each.path,))
