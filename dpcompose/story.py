@@ -1,20 +1,21 @@
-"""How an answer is told: the worst change in words, the numbered chain, and the shares."""
+"""How an answer is told: the worst change with what feels it, the numbered chain, the shares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpcompose import wording
 from dpcompose.core.answer import Felt, Solution, Visit, parameter
-from dpcompose.core.change import Kind, State, all_leaves
+from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.naming import quantity_of
-from dpcompose.core.problem import Partition, PartitionKind, Path, PostProcessing
+from dpcompose.core.problem import Path, PostProcessing
 from dpcompose.core.proof import added_up, share
 from dpcompose.core.theorem import BOOK
+from dpcompose.descent import descent, splits
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Share, Touch, WorstChange
 
@@ -47,7 +48,7 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
     for visit in solution.visits:
         if visit.place.edge is None:
             says.append(f"in `{visit.place.dataset.name}`: {wording.change(visit.state)}")
-        says.extend(_below(visit))
+        says.extend(descent(visit))
     datasets = [visit.place.dataset.name for visit in solution.visits]
     touches = tuple(_touch(solution, felt, span) for felt in solution.felt[:MOST_TOUCHES])
     return WorstChange(
@@ -72,101 +73,7 @@ def _touch(solution: Solution, felt: Felt, span: SpanOf) -> Touch:
 
 
 def _of_one_copy(solution: Solution, felt: Felt) -> object:
-    from dpcompose.core.cost import Coster
-
     return Coster(solution.algebra).cost_of(1, felt.placed, felt.visit.state)
-
-
-def _below(visit: Visit) -> Iterable[str]:
-    """One sentence for each map and each partition that the change passes from here."""
-    place = visit.place
-    for index, choice in enumerate(visit.answer.choices):
-        reached = [branch for branch in choice.branches if branch.state]
-        if not reached:
-            continue
-        if index < len(place.derived):
-            after = reached[0]
-            yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
-                f" (at most {wording.whole(choice.units)} such units)" if choice.units > 1 else ""
-            )
-            continue
-        partition = place.dataset.partitions[index - len(place.derived)]
-        says = partition_change(
-            partition, visit.state, [(b.place, b.state, b.copies) for b in reached]
-        )
-        yield says + (
-            f" (for each of {wording.whole(choice.units)} such units)" if choice.units > 1 else ""
-        )
-
-
-def partition_change(
-    partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
-) -> str:
-    """What one change does to the blocks of a partition, in words."""
-    found = all_leaves(before)
-    alone = sum(found.values()) == 1
-    kind = next(iter(found)).kind
-    moves = [(place, copies, _kind(state)) for place, state, copies in reached]
-    if alone and kind is Kind.PAIR and all(what is not None for _, _, what in moves):
-        return _replaced_row(partition, moves)
-    if alone and kind is Kind.SINGLE and all(what is Kind.SINGLE for _, _, what in moves):
-        names = _names(moves)
-        return f"the row is in {names} of `{partition.name}`"
-    parts = [
-        f"{_one_name(place, copies)}: {wording.change(state)}"
-        for place, state, copies in reached[: wording.NAMES]
-    ]
-    more = len(reached) - len(parts)
-    return f"in `{partition.name}`, " + "; ".join(parts) + (f"; {more} more" if more else "")
-
-
-def _kind(state: State) -> Kind | None:
-    found = all_leaves(state)
-    if sum(found.values()) != 1:
-        return None
-    return next(iter(found)).kind
-
-
-def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
-    stays = [(place, copies, what) for place, copies, what in moves if what is Kind.PAIR]
-    ends = [(place, copies, what) for place, copies, what in moves if what is Kind.SINGLE]
-    name = f"`{partition.name}`"
-    if not ends:
-        return f"the row is replaced within {_names(stays)} of {name}"
-    disjoint = partition.kind in (PartitionKind.VALUE, PartitionKind.KEY)
-    if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
-        if len(ends) == 2:
-            first, second = (_one_name(place, copies) for place, copies, _ in ends)
-            return f"the row moves from {first} to {second} of {name}"
-        return f"the row moves from one block to another: {_names(ends)} of {name}"
-    if disjoint and not stays:
-        return f"the row moves between {_names(ends)} of {name} and outside the blocks"
-    text = f"the row enters or leaves {_names(ends)} of {name}"
-    return text + (f", and is in {_names(stays)} before and after" if stays else "")
-
-
-def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
-    parts: list[str] = []
-    single: list[str] = []
-    for place, copies, _ in moves:
-        names = _block_names(place)
-        if len(names) == copies and copies == 1:
-            single.append(str(names[0]))
-        else:
-            parts.append(wording.blocks(names, copies))
-    if single:
-        parts.insert(0, ("block " if len(single) == 1 else "blocks ") + wording.listing(single))
-    return " and ".join(parts)
-
-
-def _one_name(place: Place, copies: int) -> str:
-    return _names([(place, copies, None)])
-
-
-def _block_names(place: Place) -> Sequence[str | int]:
-    edge = place.edge
-    assert edge is not None and edge.partition is not None
-    return edge.partition.classes[edge.block].names
 
 
 # ---------------------------------------------------------------------------------------------
@@ -235,7 +142,9 @@ class _Teller:
                     f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
                 )
                 numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
-            for partition, says in _partitions_of(visit):
+            for partition, _, text in splits(visit):
+                how = partition.kind.value
+                says = f"`{partition.name}` splits `{dataset.name}` by {how}: {text}"
                 numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
         return numbers
 
@@ -316,19 +225,6 @@ def profile_chain(at: At) -> tuple[Line, ...]:
     number = len(lines) + 1
     inputs = tuple(range(1, number))
     return (*lines, Line(number, "dominating-pairs", at.chain[-1], inputs, None, ()))
-
-
-def _partitions_of(visit: Visit) -> Iterable[tuple[Partition, str]]:
-    place = visit.place
-    for index, choice in enumerate(visit.answer.choices):
-        if index < len(place.derived):
-            continue
-        partition = place.dataset.partitions[index - len(place.derived)]
-        reached = [(b.place, b.state, b.copies) for b in choice.branches if b.state]
-        if reached:
-            how = partition.kind.value
-            text = partition_change(partition, visit.state, reached)
-            yield partition, f"`{partition.name}` splits `{place.dataset.name}` by {how}: {text}"
 
 
 # ---------------------------------------------------------------------------------------------

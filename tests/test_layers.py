@@ -20,6 +20,7 @@ report
 spec
 resolve
 wording
+descent
 assumptions because budget edits findings merging points scaling story
 directions outcomes measure
 adversary
