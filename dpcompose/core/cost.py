@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
 
 from dpcompose.core.change import (
     PAIR,
@@ -43,9 +42,6 @@ from dpcompose.core.problem import Mechanism
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.steps import steps
 from dpcompose.values import dataclass
-
-#: So many statements of a mechanism are tried for one unit under approximate DP.
-MOST_OPTIONS = 12
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
@@ -187,14 +183,13 @@ class Coster:
     ) -> list[tuple[Amount, int]] | None:
         """The cheapest steps on the dataset read itself, where a row removed and a row added
         make one replaced; None if there is no such pair of rows, or no way."""
-        joined = rejoined(state)
-        own = [p for p in placed if p.level == len_levels(state)]
-        if joined is None or not own:
+        joined = _joined(placed, state)
+        if joined is None:
             return None
+        own, units = joined
         parts: list[tuple[Amount, int]] = []
-        for item, count in joined:
-            flat = [p._replace(level=0) for p in own]
-            walk = self._walk(flat, item, notion)
+        for item, count in units:
+            walk = self._walk(own, item, notion)
             if walk is None:
                 return None
             parts.extend((amount, n * count) for amount, n in walk)
@@ -250,81 +245,35 @@ class Coster:
     # -- pairs ---------------------------------------------------------------------------------
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
+        """The undominated (ε, δ), from the statements of pure and of approximate DP."""
+        # Imported where it is needed: most specs state one number.
+        from dpcompose.core.pair_cost import pair_cost
+
         usable = [
             p
             for p in placed
             if p.usable and p.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
         ]
-        whole = [
-            _pair(p.statement.guarantee, algebra)
-            for p in usable
-            if p.statement.relation.kind is RelationKind.FREE_LUNCH
-        ]
-        moved = _whole(
-            [p for p in usable if p.statement.guarantee.notion is Notion.PURE], state, Notion.PURE
-        )
-        if not isinstance(moved, float):
-            whole.append(((moved, algebra.delta(ZERO)),))
-        along = [algebra.chain(walk) for walk in self._all_walks(usable, state, algebra)]
-        joined = rejoined(state)
-        own = [p._replace(level=0) for p in usable if p.level == len_levels(state)]
-        if joined is not None and own:
-            along += [algebra.chain(walk) for walk in self._all_walks(own, joined, algebra)]
-        best: Frontier = algebra.best([*whole, *along])
-        return best
-
-    def _all_walks(
-        self, placed: Sequence[Placed], state: State, algebra: Pairs
-    ) -> list[list[tuple[Frontier, int]]]:
-        walks: list[list[tuple[Frontier, int]]] = [[]]
-        for item, count in state:
-            ways = self._pair_walks(placed, item, count, algebra)
-            walks = [before + way for before in walks for way in ways][:256]
-        return walks
-
-    def _pair_walks(
-        self, placed: Sequence[Placed], item: Item, count: int, algebra: Pairs
-    ) -> list[list[tuple[Frontier, int]]]:
-        ways: list[list[tuple[Frontier, int]]] = []
-        for level in sorted({each.level for each in placed}):
-            here = [p for p in placed if p.level == level]
-            columns = [self.needed(each, item) for each in here]
-            partial: list[list[tuple[Frontier, int]]] = [[]]
-            for row in zip(*columns, strict=True):
-                by_steps: dict[int, list[Frontier]] = {}
-                for p, (needed, _) in zip(here, row, strict=True):
-                    if needed is not None:
-                        pair = _pair(p.statement.guarantee, algebra)
-                        by_steps.setdefault(needed, []).append(pair)
-                options = [
-                    ((pair,), needed)
-                    for needed, pairs in by_steps.items()
-                    for pair in algebra.best(pairs)
-                ][:MOST_OPTIONS]
-                shared = _shared_out(options, row[0][1] * count)
-                partial = [before + steps for before in partial for steps in shared][:64]
-            ways.extend(partial)
-        return ways
+        pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
+        covers = [(usable, state)]
+        joined = _joined(usable, state)
+        if joined is not None:
+            covers.append(joined)
+        return pair_cost(algebra, covers, self.needed, _whole(pure, state, Notion.PURE))
 
 
-def _shared_out(
-    options: Sequence[tuple[Frontier, int]], units: int
-) -> list[list[tuple[Frontier, int]]]:
-    """Ways of covering `units` equal units: each by one option, or shared between two."""
-    ways = [[(loss, needed * units)] for loss, needed in options]
-    some = range(1, units) if units <= 6 else (units // 2,)
-    for first, second in combinations(options, 2):
-        for taken in some if units > 1 else ():
-            ways.append([(first[0], first[1] * taken), (second[0], second[1] * (units - taken))])
-    return ways
+def _joined(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
+    """The statements on the dataset read itself, with what they cover where rows are joined."""
+    joined = rejoined(state)
+    if joined is None:
+        return None
+    depth = len_levels(state)
+    own = [p._replace(level=0) for p in placed if p.level == depth]
+    return (own, joined) if own else None
 
 
 def _step(guarantee: Guarantee, notion: Notion) -> Amount:
     return convert(guarantee.amount, guarantee.notion, notion)
-
-
-def _pair(guarantee: Guarantee, algebra: Pairs) -> Frontier:
-    return ((guarantee.value, algebra.delta(guarantee.delta)),)
 
 
 def _whole(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
