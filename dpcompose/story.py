@@ -154,10 +154,7 @@ class _Teller:
         placed = given.facts["placed"]
         statement = placed.statement
         place = felt.visit.place
-        where = place
-        for _ in range(statement.up):
-            assert where.edge is not None
-            where = where.edge.parent
+        where = place.up(statement.up)
         says = (
             f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
             f"{statement.relation} neighbours of `{where.dataset.name}`"

@@ -109,6 +109,10 @@ class Place:
             place = place.edge.parent
         return edges[::-1]
 
+    def up(self, edges: int) -> Place:
+        """The place so many edges further up."""
+        return self.ancestors(edges)[0].parent if edges else self
+
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
     """The places of every root, from the outside in; never recurses."""

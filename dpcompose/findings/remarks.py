@@ -225,10 +225,7 @@ def _looser(solution: Solution, felt: Felt) -> Iterator[Finding]:
         own = tuple(o for o in felt.placed if o.statement.path == each.statement.path)
         others = tuple(o for o in felt.placed if o.statement.path != each.statement.path)
         if others and cost(others) == felt.loss and cost(own) != felt.loss:
-            where = felt.visit.place
-            for _ in range(each.statement.up):
-                assert where.edge is not None
-                where = where.edge.parent
+            where = felt.visit.place.up(each.statement.up)
             yield Finding(
                 "DPC205",
                 "note",
