@@ -14,7 +14,7 @@ from dpcompose.core.naming import Compared, compare, quantity_of
 from dpcompose.core.problem import Problem
 from dpcompose.core.proof import prove
 from dpcompose.errors import Diagnostic
-from dpcompose.findings import findings, why_none
+from dpcompose.findings import findings
 from dpcompose.report import (
     Alternative,
     At,
@@ -140,6 +140,9 @@ def no_guarantee(
     found: tuple[At, ...] = (),
     chosen: bool = False,
 ) -> Report:
+
+    # Imported where it is needed: most specs have a bound.
+    from dpcompose.findings.reasons import why_none
 
     why = why_none(case.problem, case.solver.tops, solutions, found, chosen)
     alternatives: list[Alternative] = []

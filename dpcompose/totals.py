@@ -17,7 +17,7 @@ from dpcompose.core.problem import Path
 from dpcompose.core.relation import Relation
 from dpcompose.core.walk import Answer
 from dpcompose.errors import Span
-from dpcompose.findings import why_none
+from dpcompose.findings.reasons import why_none
 from dpcompose.measure import Measured, measure
 from dpcompose.merging import Merged, Part, merge
 from dpcompose.report import At, Bound, Limit, Verdict

@@ -13,7 +13,8 @@ from dpcompose.core.answer import Solution, Solver, notions
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.problem import Problem
 from dpcompose.errors import InvalidSpec
-from dpcompose.findings import FINDING_CODES, findings, missing_notion, reasons, why_none
+from dpcompose.findings import FINDING_CODES, findings
+from dpcompose.findings.reasons import missing_notion, reasons, why_none
 from dpcompose.report import At
 from dpcompose.resolve import resolve
 from dpcompose.source import load
