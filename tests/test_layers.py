@@ -20,7 +20,7 @@ report
 spec
 resolve
 wording
-descent
+descent joining
 assumptions because budget edits findings merging points scaling story
 directions outcomes measure
 adversary
