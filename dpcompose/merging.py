@@ -57,6 +57,7 @@ def merge(parts: Sequence[Part]) -> Merged:
     shared: dict[tuple[str, tuple[int, ...]], None] = {}
     islands: list[Island] = []
     taken: set[str] = set()
+    problems = [each.problem for each in parts]
     for index, part in enumerate(parts):
         here = Island(parts=[index], disjoint=part.problem.roots_disjoint)
         joined: list[Island] = []
@@ -77,7 +78,7 @@ def merge(parts: Sequence[Part]) -> Merged:
             if island not in joined:
                 joined.append(island)
         islands = [each for each in islands if each not in joined]
-        islands.append(_one_island([*joined, here], [each.problem for each in parts]))
+        islands.append(_one_island([*joined, here], problems))
     goal = parts[0].problem.goal
     problem = Problem(goal, [root for each in islands for root in each.roots])
     return Merged(
