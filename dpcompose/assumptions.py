@@ -79,22 +79,7 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
         yield f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
 
 
-def _reads_something(top: Place) -> set[int]:
-    """The places at or below which some mechanism reads."""
-    order = [top]
-    for place in order:
-        order.extend(place.derived)
-        order.extend(block for blocks in place.blocks for block in blocks)
-    wanted: set[int] = set()
-    for place in reversed(order):
-        below = [*place.derived, *(block for blocks in place.blocks for block in blocks)]
-        if place.mechanisms or any(id(each) in wanted for each in below):
-            wanted.add(id(place))
-    return wanted
-
-
 def _of_tree(top: Place, replaces: bool, readers: dict[int, _Readers]) -> Iterator[Fact]:
-    wanted = _reads_something(top)
     told: set[tuple[int, int]] = set()
     stack = [top]
     seen: set[int] = set()
@@ -112,13 +97,13 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, _Readers]) -> Iterat
                     yield from _drops(place, edge)
         below: list[Place] = []
         for child in place.derived:
-            if id(child) in wanted:
+            if child.read:
                 yield from _of_map(child)
                 if isinstance(child.dataset.made_by, Sample):
                     yield _of_sample(child.dataset, child.dataset.made_by, readers)
                 below.append(child)
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-            used = [block for block in blocks if id(block) in wanted]
+            used = [block for block in blocks if block.read]
             if used:
                 yield from _of_partition(partition)
                 below.extend(used)
