@@ -93,9 +93,7 @@ def _places(top: Place) -> Iterator[Place]:
 
 def _unread(place: Place) -> Iterator[Finding]:
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-        # Not the mechanisms of the place: a later draw of a sample has fewer readers.
-        read = (each.dataset.mechanisms for block in blocks for each in _places(block))
-        if not any(read):
+        if not any(block.read for block in blocks):
             yield Finding(
                 "DPC203",
                 "note",
