@@ -316,6 +316,30 @@ def test_why_a_delta_is_too_small() -> None:
     assert none.startswith("At δ = 0 no ε is finite") and "above 0" in none
 
 
+# --- what a bound is put down to -----------------------------------------------------------------
+
+BLOCKS = "abcdefghijklmn"
+SPLIT = (
+    "  people: {}\n"
+    f"  part: {{from: people, partition: {{by: value, blocks: [{', '.join(BLOCKS)}]}}}}\n"
+)
+
+
+@pytest.mark.parametrize("more", ["", "delta: 1e-6, "])
+def test_several_units_alike_count_as_often_as_they_are(more: str) -> None:
+    """Too many blocks to try all ways: the bound is a path, and each share counts its steps."""
+    notion = "approx" if more else "pure"
+    rows = [
+        f"name: m{block}, reads: part.{block}, notion: {notion}, epsilon: 0.{50 + i}, {more}"
+        "relation: bounded, stated_on: people"
+        for i, block in enumerate(BLOCKS)
+    ]
+    report = analyze(spec("{relation: bounded, distance: 3}", SPLIT, *rows))
+    assert report.bound is not None and report.worst is not None
+    assert "for each of 3 such units" in report.worst.says[-1]
+    assert sum(each.bound.value for each in report.shares) == report.bound.value == F("3.75")
+
+
 # --- words ---------------------------------------------------------------------------------------
 
 

@@ -177,8 +177,9 @@ class Splitter:
         if isinstance(self.algebra, Scalars):
             return min(reversed(found), key=lambda choice: choice.loss)
         best = self.algebra.best(choice.loss for choice in found)
-        shown = exact or bound
-        return Choice(best, shown.branches, exact is None)
+        attaining = (choice for choice in reversed(found) if choice.loss == best)
+        shown = exact or next(attaining, bound)
+        return shown._replace(loss=best, bounded=exact is None)
 
     def _equal_rows(self, state: State) -> Walk:
         """Many rows that are all added or all removed: spread over the blocks by their number."""
