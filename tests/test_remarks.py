@@ -340,6 +340,16 @@ def test_several_units_alike_count_as_often_as_they_are(more: str) -> None:
     assert sum(each.bound.value for each in report.shares) == report.bound.value == F("3.75")
 
 
+UNREAD = "  made: {from: people, map: filter}\n  other: {from: people, partition: {by: value, blocks: [x, y]}}\n"
+
+
+@pytest.mark.parametrize("more", ["", "  made: {from: people, map: filter}\n", UNREAD])
+def test_what_no_mechanism_reads_does_not_keep_a_theorem_from_being_cited(more: str) -> None:
+    rows = [f"name: {each}, reads: part.{each}, {PURE}, stated_on: people" for each in "ab"]
+    report = analyze(spec("unbounded", SPLIT + more, *rows))
+    assert report.theorem == "V.6" and report.bound is not None and report.bound.value == 1
+
+
 # --- words ---------------------------------------------------------------------------------------
 
 

@@ -55,20 +55,25 @@ class Setting:
                 stack.extend(blocks)
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
-        """The one partition whose blocks all mechanisms read."""
+        """The one partition whose blocks all mechanisms read; what none reads does not count."""
         if self.top.mechanisms:
             raise Refused("not every mechanism reads a block of one partition")
-        if self.top.derived:
+        if any(place.read for place in self.top.derived):
             raise Refused(
                 f"some mechanism reads a dataset made from `{self.top.dataset.name}` by a map, "
                 "not a block of it"
             )
-        if len(self.top.blocks) != 1:
+        read = [
+            (partition, blocks)
+            for partition, blocks in zip(self.top.dataset.partitions, self.top.blocks, strict=True)
+            if any(block.read for block in blocks)
+        ]
+        if len(read) != 1:
             raise Refused("the mechanisms read more than one partition")
-        blocks = self.top.blocks[0]
-        if any(block.derived or block.blocks for block in blocks):
+        partition, blocks = read[0]
+        if any(below.read for block in blocks for below in block.below):
             raise Refused("some mechanism reads a dataset made from a block, not the block itself")
-        return self.top.dataset.partitions[0], blocks
+        return partition, blocks
 
 
 def _one_step(setting: Setting) -> None:
