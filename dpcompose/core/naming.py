@@ -153,7 +153,10 @@ def _sequential(solver: Solver, solution: Solution) -> Compared | None:
     loss = solver.sequential(solution)
     identifier = numbered(SEQUENTIAL[solution.notion], solver)
     if loss == solution.algebra.none or loss == math.inf:
-        return Compared(identifier, None, "some mechanism has no finite bound by itself")
+        why = "some mechanism has no finite bound by itself"
+        if isinstance(solution.algebra, Pairs):
+            why += ", or all δ's together reach 1"
+        return Compared(identifier, None, why)
     if loss == solution.loss:
         return Compared(identifier, loss, "gives the same here")
     return Compared(
