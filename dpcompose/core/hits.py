@@ -14,7 +14,6 @@ from dpcompose.core.exact import exp_up, log_inverse_up
 from dpcompose.core.guarantee import Amount, Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss, Pairs, Scalars, Survival
-from dpcompose.core.pattern_spread import spread, spreads
 from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.placements import Rule
 from dpcompose.core.walk import Branch, Choice, Walk
@@ -48,6 +47,9 @@ def worst_hits(
     if isinstance(algebra, Scalars):
         return rule(once, both)
     if isinstance(algebra, Patterns):
+        # Imported where it is needed: patterns are for numbers at a chosen δ.
+        from dpcompose.core.pattern_spread import spread
+
         return spread(algebra, rule, once, both), ()
     if any(not loss for loss in (*once, *both)):
         # Some block has no finite bound: find out whether it can be hit.
@@ -107,6 +109,8 @@ def spread_rows(
 
 def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows: Limits) -> Walk:
     """The worst of all full spreads of row changes over the blocks; None if there are many."""
+    from dpcompose.core.pattern_spread import spreads
+
     hits, per_block, most = rows
     if hits > MOST_ROWS:
         return None
