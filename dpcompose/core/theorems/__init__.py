@@ -13,6 +13,7 @@ from dpcompose.core.theorems import (
     conversion,
     disjoint,
     hypotheses,
+    hypotheses_mixed,
     sampling,
     stability,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "conversion",
     "disjoint",
     "hypotheses",
+    "hypotheses_mixed",
     "sampling",
     "stability",
 ]
