@@ -62,7 +62,7 @@ def test_every_code_has_a_bad_spec() -> None:
 
 
 def test_faults_are_listed_up_to_a_limit() -> None:
-    entries = "".join(f"  - {{name: m{i}, reads: nowhere}}\n" for i in range(5000))
+    entries = "".join(f"  - {{name: m{i}, reads: people}}\n" for i in range(5000))
     head = "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
     found = diagnostics(head + entries)
     assert len(found) == 101
@@ -89,3 +89,19 @@ def test_odd_shapes_are_refused_without_a_crash(text: str, code: str) -> None:
     found = diagnostics(text)
     assert code in {each.code for each in found}
     assert {each.code for each in found} <= set(SPEC_CODES)
+
+
+def test_a_fault_of_a_mechanism_hides_neither_its_name_nor_what_it_reads() -> None:
+    text = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
+        "  - {name: x, reads: nowhere, notion: pur, epsilon: 1}\n"
+        "  - {name: x, reads: people, notion: pure, epsilon: 1}\n"
+        "  - {name: x, reads: People, notion: pure, epsilon: 1, more: 2}\n"
+        "  - {name: [], reads: people, notion: pure, epsilon: 1}\n"
+        "  - nothing\n"
+    )
+    found = [(each.code, each.span.line) for each in diagnostics(text) if each.span]
+    assert found == [
+        ("DPC121", 5), ("DPC104", 5), ("DPC120", 6), ("DPC120", 7), ("DPC121", 7), ("DPC101", 7),
+        ("DPC103", 8), ("DPC103", 9),
+    ]  # fmt: skip

@@ -130,8 +130,12 @@ class _Resolver:
         if goal is not None and not self._protects(goal, datasets.roots):
             goal = None
         mechanisms = Mechanisms(names, relations, numbers, goal, faults)
-        for index, written in zip(self._positions, spec.mechanisms, strict=True):
-            mechanisms.add(index, written)
+        readable = dict(zip(self._positions, spec.mechanisms, strict=True))
+        for index in sorted({*readable, *self._left_out()}):
+            if index in readable:
+                mechanisms.add(index, readable[index])
+            else:
+                mechanisms.look_at(index, self._source.value)
         self._check_post_processing(mechanisms)
         builder = Builder(faults)
         if faults or goal is None or not builder.fits(datasets.order):
@@ -162,6 +166,10 @@ class _Resolver:
             adversary,
             spec.population,
         )
+
+    def _left_out(self) -> set[int]:
+        """The positions of the mechanisms that are faulty themselves."""
+        return {int(path[1]) for path in self._broken if len(path) == 2 and path[0] == "mechanisms"}
 
     def _broken_in(self, key: str) -> set[str]:
         return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}

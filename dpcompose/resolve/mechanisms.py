@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dpcompose.core.problem import Goal, Mechanism, Path, PostProcessing
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
@@ -53,6 +55,17 @@ class Mechanisms:
         drafts = self._drafts(mechanism, path, place)
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
+
+    def look_at(self, index: int, tree: Any) -> None:
+        """Check what is sound of a mechanism with faults: its name, and what it reads."""
+        path: Path = ("mechanisms", index)
+        entry = tree["mechanisms"][index]
+        if not isinstance(entry, dict):
+            return
+        if isinstance(name := entry.get("name"), str):
+            self._name(name, path)
+        if isinstance(reads := entry.get("reads"), str):
+            self._read(reads, path)
 
     def _drafts(
         self,
