@@ -437,7 +437,8 @@ def explain(
     """Explain a theorem or the code of a finding.
 
     ID is a theorem such as IV.13 (its statement, hypotheses, bound and an example follow), or a
-    code such as DPC010. Small letters do.
+    code such as DPC010 (why it matters, what gives it, what to write instead, its level and what
+    may silence it). Small letters do, and so do theorem:IV.13 and code:DPC010.
     """
     from dpcompose.commands.book import explain as show
 

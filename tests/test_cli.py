@@ -390,10 +390,19 @@ def test_every_theorem_explains_itself_in_any_case_of_letters(run: Run) -> None:
 
 def test_codes_are_explained_too(run: Run) -> None:
     result = run("explain", "dpc010")
-    assert (result.exit_code, result.stdout) == (
-        0,
-        "DPC010: A key is given twice in one mapping.\n",
-    )
+    assert result.exit_code == 0
+    assert result.stdout.startswith("DPC010  A key is given twice in one mapping.\n\n")
+    for heading in ("Gives it", "Instead", "Level:", "Silenced:"):
+        assert f"\n{heading}" in result.stdout
+
+
+def test_the_kind_of_an_id_may_be_said(run: Run) -> None:
+    for name, said in (("IV.13", "theorem:iv.13"), ("DPC010", "code:DPC010")):
+        assert run("explain", said).stdout == run("explain", name).stdout
+    for wrong in ("code:IV.13", "theorem:DPC010", "rule:DPC010", "code:", ":DPC010x"):
+        result = run("explain", wrong)
+        assert result.exit_code == 2 and f"`{wrong}`" in result.stderr
+    assert "did you mean DPC010?" in run("explain", "code:DPC00010").stderr
 
 
 def test_every_code_in_use_is_explained() -> None:
@@ -466,8 +475,9 @@ def test_an_output_without_epsilon_gets_its_name() -> None:
     ("arguments", "unneeded"),
     [
         (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
-        (["explain", "IV.13"], {"rich", "yaml", "mpmath"}),
+        (["explain", "IV.13"], {"rich", "yaml", "mpmath", "dpcompose.handbook"}),
         (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
+        (["analyze", "-"], {"rich", "dpcompose.handbook", "dpcompose.render.rules"}),
     ],
 )
 def test_cold_start_imports_nothing_it_does_not_need(

@@ -291,7 +291,7 @@ def checked_sarif(text: str) -> list[dict[str, Any]]:
 def messages(node: Any) -> Iterator[str]:
     """Every text of a message in a log, rules included; property bags left out."""
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-        if key == "text":
+        if key in ("text", "markdown"):
             yield value
         elif isinstance(value, (dict, list)) and key != "properties":
             yield from messages(value)

@@ -27,6 +27,7 @@ adversary
 analyze
 changes fitting savings totals
 policy
+handbook
 render
 commands
 cli

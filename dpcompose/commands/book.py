@@ -10,7 +10,6 @@ from dpcompose.commands.output import Color, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import nearest, quoted
-from dpcompose.render.layout import wrapped
 
 
 def list_theorems(form: BookFormat, color: Color) -> None:
@@ -27,19 +26,35 @@ def list_theorems(form: BookFormat, color: Color) -> None:
 
 
 def explain(identifier: str, color: Color) -> None:
-    """The command `explain`. Raises BadCall for an id that is neither a theorem nor a code."""
+    """The command `explain`. Raises BadCall for an id that is neither a theorem nor a code.
+
+    `theorem:` or `code:` before the id says which of them is meant.
+    """
     from dpcompose.render.rules import codes
     from dpcompose.render.theorem import book, explained
 
     style, wanted = style_for(None, color), identifier.strip().casefold()
-    entry = _named(wanted, book().values())
+    kind, _, name = wanted.rpartition(":")
+    entry = _named(name, book().values()) if kind in ("", "theorem") else None
     if entry is not None:
         print_out(explained(entry, style))
         return
-    found = next((each for each in codes().items() if each[0].casefold() == wanted), None)
-    if found is None:
-        raise BadCall(_unknown(identifier, [*book(), *codes()]))
-    print_out("\n".join(wrapped(": ".join(found), style)) + "\n")
+    code = name.upper() if kind in ("", "code") else ""
+    meaning = codes().get(code)
+    if meaning is None:
+        raise BadCall(_unknown(identifier, _known(kind)))
+    from dpcompose.render import code as codebook
+
+    print_out(codebook.explained(code, meaning, style))
+
+
+def _known(kind: str) -> list[str]:
+    """The ids of a kind; of any other kind than a theorem or a code, all of them."""
+    from dpcompose.render.rules import codes
+    from dpcompose.render.theorem import book
+
+    theorems = [] if kind == "code" else [*book()]
+    return theorems if kind == "theorem" else [*theorems, *codes()]
 
 
 def _named(wanted: str, entries: Collection[Theorem]) -> Theorem | None:
@@ -87,7 +102,7 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
 
 
 def _unknown(identifier: str, known: list[str]) -> str:
-    near = nearest(identifier.strip(), known)
+    near = nearest(identifier.strip().rpartition(":")[2], known)
     offer = f"; did you mean {near}?" if near else ""
     return (
         f"{quoted(identifier)} is neither a theorem nor a code{offer} "

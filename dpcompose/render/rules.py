@@ -8,6 +8,16 @@ from dpcompose.core.theorem import Theorem
 from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem import SOURCES, book, flowing
 
+#: What the codes of a family are about.
+_KINDS = {
+    "DPC0": "file",
+    "DPC1": "spec",
+    "DPC2": "remark",
+    "DPC3": "verdict",
+}
+#: What GitHub calls the levels that have another name there.
+_SEVERITY = {"note": "recommendation"}
+
 
 def codes() -> dict[str, str]:
     """Every code of a finding or a verdict with its meaning."""
@@ -23,13 +33,27 @@ def rule(identifier: str) -> dict[str, Any]:
     """The reporting descriptor of a code, or of a theorem."""
     meaning = codes().get(identifier)
     if meaning is not None:
-        return {
-            "id": identifier,
-            "shortDescription": _text(meaning),
-            "help": _text(f"{meaning} See `dpcompose explain {identifier}`."),
-        }
+        return _code(identifier, meaning)
     entry = book().get(identifier)
     return {"id": identifier} if entry is None else _theorem(entry)
+
+
+def _code(identifier: str, meaning: str) -> dict[str, Any]:
+    from dpcompose.handbook import HANDBOOK
+    from dpcompose.render.code import in_markdown, in_text
+
+    entry = HANDBOOK[identifier]
+    properties: dict[str, Any] = {"tags": [_KINDS[identifier[:4]]]}
+    if entry.level != "none":
+        properties["problem.severity"] = _SEVERITY.get(entry.level, entry.level)
+    return {
+        "id": identifier,
+        "shortDescription": _text(meaning),
+        "fullDescription": _text(f"{meaning} {entry.why}"),
+        "help": _text(in_text(identifier)) | _text(in_markdown(identifier), "markdown"),
+        "defaultConfiguration": {"level": entry.level},
+        "properties": properties,
+    }
 
 
 def _theorem(entry: Theorem) -> dict[str, Any]:
@@ -54,6 +78,6 @@ def _theorem(entry: Theorem) -> dict[str, Any]:
     }
 
 
-def _text(text: str) -> dict[str, str]:
+def _text(text: str, form: str = "text") -> dict[str, str]:
     """A message string, in which braces would be placeholders (§3.11.5)."""
-    return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}
+    return {form: text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

@@ -1,0 +1,29 @@
+"""The handbook of codes: why each matters, what gives it, and what to write instead.
+
+What a code means in one sentence stands where the code is given. This table is for readers alone,
+and is loaded when one asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpcompose.handbook.entry import Entry
+from dpcompose.handbook.files import FILES
+from dpcompose.handbook.forms import FORMS
+from dpcompose.handbook.meaning import MEANING
+from dpcompose.handbook.names import NAMES
+from dpcompose.handbook.remarks import REMARKS
+from dpcompose.handbook.verdicts import VERDICTS
+
+__all__ = ["HANDBOOK", "Entry"]
+
+#: Every code with what there is to know about it.
+HANDBOOK: Mapping[str, Entry] = {
+    **FILES,
+    **FORMS,
+    **NAMES,
+    **MEANING,
+    **REMARKS,
+    **VERDICTS,
+}

@@ -1,0 +1,138 @@
+"""Remarks on a valid spec, and comments that ignore them: DPC2xx and DPC32x."""
+
+from __future__ import annotations
+
+from dpcompose.handbook.entry import Entry
+
+_ADULTS = """\
+protect: bounded
+datasets:
+  people: {}
+  adults: {from: people, map: filter}
+mechanisms:
+"""
+_DISTRICT = """\
+datasets:
+  trips: {}
+  district: {from: trips, partition: {by: value, blocks: [north, south]}}
+mechanisms:
+"""
+_NORTH_SOUTH = """\
+  - {name: north, reads: district.north, notion: pure, epsilon: 1}
+  - {name: south, reads: district.south, notion: pure, epsilon: 2}"""
+_IDLE = _DISTRICT + _NORTH_SOUTH
+_ALIKE = _DISTRICT + "  - {name: each, reads: district.*, notion: pure, epsilon: 2}"
+_BATCH = """\
+datasets:
+  trips: {}
+  batch: {from: trips, map: {kind: sample, poisson: 0.1}}
+mechanisms:
+"""
+
+REMARKS = {
+    "DPC201": Entry(
+        why="Of two tables that differ in one replaced row, the filter may keep the old row and "
+        "drop the new one: below it a row is missing. A guarantee for replaced rows there says "
+        "nothing about that. One for the table above it may, if it was proved.",
+        example=_ADULTS
+        + "  - {name: total, reads: adults, notion: pure, epsilon: 1, relation: bounded}",
+        instead=_ADULTS + "  - name: total\n    reads: adults\n    notion: pure\n    epsilon: 1\n"
+        "    relation: bounded\n    stated_on: people",
+        level="warning",
+        theorems=("IV.15",),
+    ),
+    "DPC202": Entry(
+        why="A guarantee without a `relation` is taken to be for the relation protected, here for "
+        "replaced rows. In this dataset a replaced row can also appear or vanish, so that it "
+        "matters which one was proved.",
+        example="protect: bounded\n"
+        + _DISTRICT
+        + "  - {name: total, reads: district.*, notion: pure, epsilon: 1}",
+        instead="protect: bounded\n"
+        + _DISTRICT
+        + "  - {name: total, reads: district.*, notion: pure, epsilon: 1,\n"
+        "     relation: unbounded}",
+        level="warning",
+        theorems=("II.9", "A.3"),
+    ),
+    "DPC203": Entry(
+        why="The partition changes nothing. Often a mechanism was meant to read its blocks and "
+        "reads the whole table: of disjoint blocks the largest loss may count, not the sum.",
+        example=_DISTRICT + "  - {name: total, reads: trips, notion: pure, epsilon: 1}",
+        instead=_DISTRICT + "  - {name: total, reads: district.*, notion: pure, epsilon: 1}",
+        level="note",
+        theorems=("V.4",),
+    ),
+    "DPC204": Entry(
+        why="The bound is that of the worst change, which does not reach this mechanism. To make "
+        "it less accurate saves nothing; with a larger ε it costs nothing, as long as its change "
+        "is not the worst one.",
+        example=_IDLE,
+        instead=_ALIKE,
+        level="note",
+        theorems=("V.2", "V.4"),
+    ),
+    "DPC205": Entry(
+        why="Of several statements the one that gives least counts. This one is about a table "
+        "further up and gives more: it can go, or is not what was meant.",
+        example="""\
+datasets:
+  trips: {}
+  long: {from: trips, map: filter}
+mechanisms:
+  - name: total
+    reads: long
+    guarantees:
+      - {notion: pure, epsilon: 1}
+      - {notion: pure, epsilon: 2, stated_on: trips}""",
+        instead="""\
+datasets:
+  trips: {}
+  long: {from: trips, map: filter}
+mechanisms:
+  - {name: total, reads: long, notion: pure, epsilon: 1}""",
+        level="note",
+        theorems=("IV.10",),
+    ),
+    "DPC206": Entry(
+        why="Each copy gains from a sample of its own, as in training by batches. If the program "
+        "draws once for all copies, the bound is too small.",
+        example=_BATCH + "  - {name: step, reads: batch, notion: pure, epsilon: 1, count: 10}",
+        instead=_BATCH.replace("0.1}", "0.1, draws: one}")
+        + "  - {name: step, reads: batch, notion: pure, epsilon: 1, count: 10}",
+        level="note",
+        theorems=("poisson-sample", "V.2"),
+    ),
+    "DPC207": Entry(
+        why="A Poisson sample hides whether one row is there. Where a guarantee is for replaced "
+        "rows alone, or the change is of many rows, ε stays what it is in the full table. Write "
+        "what was proved.",
+        example="protect: bounded\n"
+        + _BATCH
+        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: bounded}",
+        instead="protect: bounded\n"
+        + _BATCH
+        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: unbounded}",
+        level="note",
+        theorems=("poisson-sample", "poisson-sample-replaced"),
+    ),
+    "DPC320": Entry(
+        why="Who reads the spec later must be able to see why a remark does not matter. Without a "
+        "reason nothing is ignored.",
+        example=_DISTRICT + "  # dpcompose: ignore[DPC204]\n" + _NORTH_SOUTH,
+        instead=_DISTRICT + "  # dpcompose: ignore[DPC204] the north is small\n" + _NORTH_SOUTH,
+    ),
+    "DPC321": Entry(
+        why="What the comment was written for is gone, or stands on another line. Left there, it "
+        "would hide the next one.",
+        example=_ALIKE + "\n  # dpcompose: ignore[DPC204] the north is small",
+        instead=_ALIKE,
+        level="warning",
+    ),
+    "DPC322": Entry(
+        why="A comment that is passed over would look as if it worked. Only remarks (DPC2xx) can "
+        "be ignored: faults, missing bounds and budgets decide whether the spec passes.",
+        example="budget: {epsilon: 1}  # dpcompose: ignore[DPC301] next year",
+        instead="budget: {epsilon: 1}",
+    ),
+}

@@ -1,0 +1,98 @@
+"""Bounds, budgets and what settings require: DPC30x and DPC31x."""
+
+from __future__ import annotations
+
+from dpcompose.handbook.entry import Entry
+
+_WARNING = "a warning of `analyze`, which only reports the budget"
+_PURE = "mechanisms: [{name: total, reads: trips, notion: pure, "
+_GAUSSIAN = "mechanisms: [{name: total, reads: trips, notion: gdp, mu: 0.1}]\n"
+_APPROX = "mechanisms:\n  - {name: total, reads: trips, notion: approx, epsilon: 1, "
+
+VERDICTS = {
+    "DPC300": Entry(
+        why="SARIF gives the bound as a result of the theorem that gives it, and of this rule "
+        "where no theorem is named. Nothing is wrong.",
+        example="",
+        instead="",
+        level="none",
+    ),
+    "DPC301": Entry(
+        why="The release can cost more privacy than is allowed. `dpcompose sensitivity` says which "
+        "mechanisms to change, `dpcompose fit` by how much.",
+        example=_PURE + "epsilon: 1}]\nbudget: {epsilon: 0.5}",
+        instead=_PURE + "epsilon: 0.5}]\nbudget: {epsilon: 0.5}",
+        but=_WARNING,
+        command="check",
+    ),
+    "DPC302": Entry(
+        why="Something that the worst change reaches has no guarantee for it, or the mechanisms "
+        "have no notion in common. The report says which, and the way out. Write what was proved, "
+        "not what gives a bound.",
+        example="mechanisms:\n"
+        "  - {name: total, reads: trips, notion: pure, epsilon: 1, relation: bounded}",
+        instead="mechanisms:\n"
+        "  - {name: total, reads: trips, notion: pure, epsilon: 1, relation: unbounded}",
+        theorems=("A.3",),
+    ),
+    "DPC303": Entry(
+        why="A budget in one notion says nothing about a bound in another one unless there is a "
+        "conversion; most need a δ.",
+        example=_GAUSSIAN + "budget: {epsilon: 1}",
+        instead=_GAUSSIAN + "budget: {epsilon: 1, delta: 1e-6}",
+        but=_WARNING,
+        command="check",
+        theorems=("gaussian-curve",),
+    ),
+    "DPC304": Entry(
+        why="`check` compares a bound with a budget. Without one it would pass, whatever the "
+        "bound.",
+        example=_PURE + "epsilon: 1}]",
+        instead=_PURE + "epsilon: 1}]\nbudget: {epsilon: 1}",
+        command="check",
+    ),
+    "DPC310": Entry(
+        why="A bound for another relation protects against another change, and is no substitute "
+        "for the one that the project promises.",
+        settings='require-relation = ["user"]',
+        example="protect: unbounded\ndatasets: {trips: {unit: rider}}",
+        instead="protect: user\ndatasets: {trips: {unit: rider}}",
+        theorems=("A.3",),
+    ),
+    "DPC311": Entry(
+        why="A guarantee with a δ allows to print the whole table with that chance, whatever ε. A "
+        "larger δ is a weaker promise.",
+        settings='require-delta = "1e-6"',
+        example=_APPROX + "delta: 1e-5}",
+        instead=_APPROX + "delta: 1e-6}",
+    ),
+    "DPC312": Entry(
+        why="The bound rests on what the spec declares and nothing can check. Whoever declares it "
+        "says why it is so, for those who review it.",
+        settings='require-because = ["map.filter"]',
+        example="""\
+datasets:
+  trips: {}
+  long: {from: trips, map: filter}""",
+        instead="""\
+datasets:
+  trips: {}
+  long: {from: trips, map: filter, because: the query looks at one row}""",
+    ),
+    "DPC313": Entry(
+        why="Nothing can check what is declared here, and if it is not so the bound is wrong. The "
+        "project does without it.",
+        settings='forbid = ["roots.disjoint"]',
+        example="roots: disjoint\ndatasets: {trips: {}, hires: {}}",
+        instead="datasets: {trips: {}, hires: {}}",
+    ),
+    "DPC305": Entry(
+        why="What cannot be read was not analysed, and a run must not pass without it. A fault in "
+        "the settings says so too: its specs are not analysed, since other settings might refuse "
+        "them.",
+        settings="bugdet = {epsilon = 1}",
+        mended="budget = {epsilon = 1}",
+        example="title: Trips of 2026",
+        instead="title: Trips of 2026",
+    ),
+}

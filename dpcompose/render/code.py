@@ -1,0 +1,103 @@
+"""A code of a finding for people: what it means, why, what gives it, and what silences it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.errors import printable
+from dpcompose.handbook import HANDBOOK, Entry
+from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
+from dpcompose.render.layout import Style, columns, wrapped
+from dpcompose.render.theorem import book, cited
+
+
+def explained(code: str, meaning: str, style: Style) -> str:
+    """All there is to know about a code."""
+    entry = HANDBOOK[code]
+    heading, *more = wrapped(meaning, style, f"{code}  ")
+    head = [style.paint(heading, "strong"), *(style.paint(each, "strong") for each in more)]
+    parts = [head, wrapped(entry.why, style, "  ")]
+    for name, lines in snippets(entry):
+        indented = [f"  {style.plain(each)}" for each in lines]
+        parts.append([style.paint(name, "strong"), *indented])
+    parts.append(columns([("Level:", level(code)), ("Silenced:", silenced(code))], style, 0))
+    if entry.theorems:
+        titles = [(each, book()[each].title) for each in entry.theorems]
+        parts.append([style.paint("Theorems", "strong"), *columns(titles, style)])
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def in_text(code: str) -> str:
+    """The same as plain text without a heading, for formats of machines."""
+    entry = HANDBOOK[code]
+    parts = [entry.why]
+    for name, lines in snippets(entry):
+        parts.append("\n".join([f"{name}:", *(f"    {printable(each)}" for each in lines)]))
+    return "\n\n".join([*parts, *_facts(code, entry)])
+
+
+def in_markdown(code: str) -> str:
+    """The same as Markdown without a heading."""
+    entry = HANDBOOK[code]
+    parts = [entry.why]
+    for name, lines in snippets(entry):
+        kind = "toml" if name.endswith("settings") else "yaml"
+        parts.append("\n".join([f"{name}:", "", f"```{kind}", *map(printable, lines), "```"]))
+    return "\n\n".join([*parts, *_facts(code, entry)])
+
+
+def _facts(code: str, entry: Entry) -> Iterator[str]:
+    yield f"Level: {level(code)}."
+    yield f"Silenced: {silenced(code)}."
+    if entry.theorems:
+        yield f"Theorems: {'; '.join(cited(book()[each]) for each in entry.theorems)}."
+
+
+def snippets(entry: Entry) -> Iterator[tuple[str, list[str]]]:
+    """The lines that belong to an entry, each part with its heading."""
+    found = {
+        "analyze": "Gives it",
+        "check": "Gives it, with `check`",
+        "python": "Gives it, in Python",
+    }
+    if entry.mended:
+        yield "Gives it, in the settings", [entry.settings]
+        yield "Instead, in the settings", [entry.mended]
+        return
+    if entry.settings:
+        yield "With the settings", [entry.settings]
+    if entry.example:
+        lines = entry.example.split("\n")
+        if entry.times > 1:
+            lines.append(f"# … the last line {entry.times} times in all")
+        saved = f", saved as {entry.saved}" if entry.saved != "UTF-8" else ""
+        yield f"{found[entry.command]}{saved}", lines
+    if entry.instead:
+        saved = ", saved as UTF-8" if entry.saved != "UTF-8" else ""
+        yield f"Instead{saved}", entry.instead.split("\n")
+
+
+def level(code: str) -> str:
+    """The level of a code, in words."""
+    entry = HANDBOOK[code]
+    return f"{entry.level}; {entry.but}" if entry.but else entry.level
+
+
+def silenced(code: str) -> str:
+    """What may silence a code, in words."""
+    if code in IGNORABLE:
+        return (
+            f"by a comment, `# dpcompose: ignore[{code}] reason`. In the settings "
+            f'`severity = {{{code} = "off"}}` turns it off, and another level changes it'
+        )
+    if code in REMOVABLE:
+        return (
+            f'by no comment. In the settings `severity = {{{code} = "off"}}` turns it off, and '
+            "another level changes it"
+        )
+    if code in ADJUSTABLE:
+        return (
+            f'by nothing. `severity = {{{code} = "warning"}}` in the settings changes its level, '
+            "and no comment does"
+        )
+    return "by nothing, neither a comment nor a setting"
