@@ -16,9 +16,9 @@ _NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 def main() -> None:
     """Run the command line and exit with its code; 70 for an internal fault, with its traceback."""
-    gc.set_threshold(_MANY_OBJECTS)
-    os.environ.setdefault(*_NO_PLUGINS)
     try:
+        gc.set_threshold(_MANY_OBJECTS)
+        os.environ.setdefault(*_NO_PLUGINS)
         from dpcompose.cli import run
 
         run()
@@ -32,7 +32,16 @@ def main() -> None:
             sys.stderr.write("dpcompose: this is a fault of dpcompose, not of the spec\n")
         sys.exit(70)
     finally:
+        _end_undisturbed()
         gc.freeze()  # or the end of the program looks at everything that is left, several times
+
+
+def _end_undisturbed() -> None:
+    """All is done: Ctrl-C must not make the end of Python a traceback."""
+    import atexit
+    import signal
+
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # registered last, called first
 
 
 if __name__ == "__main__":

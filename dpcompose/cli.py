@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +21,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.output import Color, print_out
 from dpcompose.commands.outputs import BookFormat, Format, SchemaOf
-from dpcompose.render.layout import STAND_IN
+from dpcompose.commands.streams import guard
 
 _EXIT_CODES = """\b
 Exit codes, the same for every command and format:
@@ -478,9 +477,7 @@ def init(
 
 def run() -> None:
     """Run the command line; ends in SystemExit."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # help texts go there as they are
-            stream.reconfigure(errors=STAND_IN)
+    guard()  # help texts go to standard output as they are
     _build_only(sys.argv[1:2])
     app(prog_name="dpcompose")
 

@@ -279,3 +279,40 @@ def test_a_pipe_can_be_an_output(folder: Path) -> None:
     shell = f"{sys.executable} -m dpcompose check over.yaml -o /dev/null -o jsonl=/dev/stdout | cat"
     result = subprocess.run(shell, shell=True, capture_output=True, check=False)
     assert json.loads(result.stdout)["file"] == "over.yaml"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments", ["--help", "check --help", "--version", "--show-completion bash", "theorems"]
+)
+def test_what_cannot_be_printed_is_one_line_whoever_prints_it(arguments: str) -> None:
+    shell = f"{sys.executable} -m dpcompose {arguments}"
+    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    for rest, code, says in [
+        (">/dev/full", 2, b"No space left on device"),
+        (">&-", 2, b"it is closed"),
+        (">/dev/full 2>/dev/full", 2, None),
+        (">&- 2>&-", 2, None),
+        ("2>/dev/full", 0, None),
+    ]:
+        result = subprocess.run(
+            f"{shell} {rest}", shell=True, capture_output=True, check=False, env=environment
+        )
+        said = b"dpcompose: cannot write to standard output: " + says + b"\n" if says else b""
+        assert (rest, result.returncode, result.stderr) == (rest, code, said)
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        shell, shell=True, stdout=writing, stderr=subprocess.PIPE, check=False, env=environment
+    )
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
+    for arguments in ("check --bogus", "explain", "", "nonsense"):
+        for rest in ("2>/dev/full", "2>&-", ">/dev/full 2>/dev/full"):
+            shell = f"{sys.executable} -m dpcompose {arguments} {rest}"
+            result = subprocess.run(shell, shell=True, capture_output=True, check=False)
+            assert (shell, result.returncode, result.stderr) == (shell, 2, b"")

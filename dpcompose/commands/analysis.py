@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from enum import StrEnum
 
@@ -151,8 +152,9 @@ def _run(
         style, named = style_for(outputs[0].path, color), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, task.points)
     tally = Tally(_outcome(task.checking))
-    reports = tally.counted(run.reports(gathering))
-    deliver_all(rendered(reports, renderings), [each.path for each in outputs])
+    with closing(run.reports(gathering)) as reports:
+        pieces = rendered(tally.counted(reports), renderings)
+        deliver_all(pieces, [each.path for each in outputs])
     summary = tally.line(run.unread, gathering.skipped)
     if summary is not None and not quiet and outputs[0].form is Format.TEXT:
         complain_lines(summary)

@@ -6,11 +6,11 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from enum import StrEnum
 from typing import TextIO
 
 from dpcompose.commands.exits import ExitCode, complain
+from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
 
 _NARROWEST, _WIDEST = 40, 100
@@ -102,26 +102,12 @@ def print_out(text: str) -> None:
     """Write `text` to standard output now. Raises SystemExit where nobody can take it."""
     stream = sys.stdout
     if stream is None:
-        complain("cannot write to standard output: it is closed")
-        raise SystemExit(ExitCode.USAGE)
+        closed()
     try:
         stream.write(transliterated(text, stream.encoding or "utf-8"))
         stream.flush()
-    except BrokenPipeError as error:
-        _abandon(stream)
-        raise SystemExit(ExitCode.NO_READER) from error
     except OSError as error:
-        _abandon(stream)
-        complain(f"cannot write to standard output: {error.strerror or error}")
-        raise SystemExit(ExitCode.USAGE) from error
-
-
-def _abandon(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, so that Python does not fail on it at exit."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        unprintable(stream, error)
 
 
 def would_overwrite(path: str | None, files: Sequence[str]) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TypeVar
@@ -18,8 +16,8 @@ _Result = TypeVar("_Result")
 PATIENCE, LONG_PATIENCE, WORTH = 0.25, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
-_LARGEST_CHUNK = 16
-_CHUNK_SECONDS = 0.02
+_LARGEST_CHUNK = 32
+_CHUNK_SECONDS = 0.05
 
 
 def cores() -> int:
@@ -47,8 +45,10 @@ def spread(
             # The longest is left out: the first item loads what all need.
             usual = (spent - longest) / (done - 1) if done > 1 else spent
             if usual * len(ahead) > WORTH:
+                from dpcompose.commands.workers import shared_out
+
                 size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / usual)))
-                yield from _elsewhere(chain(ahead, rest), work, jobs, size)
+                yield from shared_out(_chunks(chain(ahead, rest), size), work, jobs)
                 return
         for item in ahead:
             start = time.perf_counter()
@@ -59,45 +59,7 @@ def spread(
             del result  # it may be large, and this may wait for long
 
 
-def _elsewhere(
-    items: Iterator[_Item], work: Callable[[_Item], _Result], jobs: int, size: int
-) -> Iterator[_Result]:
-    """The same, in other processes, `size` items at a time."""
-    from concurrent.futures import Future, ProcessPoolExecutor
-    from multiprocessing import active_children, get_context
-
-    # Where a fork is safe it spares every process its start.
-    context = get_context("fork" if sys.platform == "linux" else None)
-    waiting: deque[Future[list[_Result]]] = deque()
-    pool = ProcessPoolExecutor(jobs, context, initializer=_quiet)
-    before = set(active_children())
-    ended = False
-    try:
-        while chunk := list(islice(items, size)):
-            waiting.append(pool.submit(_all, work, chunk))
-            if len(waiting) > 2 * jobs:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-        ended = True
-    finally:
-        if not ended:  # nobody waits for what still runs
-            pool.shutdown(wait=False, cancel_futures=True)
-            running = set(active_children()) - before
-            for process in running:
-                process.terminate()
-            for process in running:
-                process.join()
-        pool.shutdown()
-
-
-def _all(work: Callable[[_Item], _Result], chunk: list[_Item]) -> list[_Result]:
-    return [work(item) for item in chunk]
-
-
-def _quiet() -> None:
-    """Leave Ctrl-C to the process that was started first, and end at once when told to."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _chunks(items: Iterator[_Item], size: int) -> Iterator[list[_Item]]:
+    """`size` items at a time."""
+    while chunk := list(islice(items, size)):
+        yield chunk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -84,7 +84,7 @@ class Run:
     _fault: Exception | None = field(default=None, init=False)
     _said: set[str] = field(default_factory=set, init=False)
 
-    def reports(self, gathering: Gathering) -> Iterator[Report]:
+    def reports(self, gathering: Gathering) -> Generator[Report]:
         """A report for every document of every file that can be read, in order."""
         from dpcompose.commands.progress import Progress
 
@@ -94,8 +94,9 @@ class Run:
             items = list(items)
             total = len(items)
         progress = Progress(total, self.watched)
+        outcomes = self._outcomes(items)
         try:
-            for outcome in self._outcomes(items):
+            for outcome in outcomes:
                 progress.step()
                 if outcome.complaints or outcome.fault:
                     progress.clear()
@@ -108,6 +109,7 @@ class Run:
                 self._fault = self._fault or outcome.fault
                 yield from outcome.reports
         finally:
+            outcomes.close()  # other processes end with it
             progress.clear()
 
     def finish(self) -> ExitCode:
@@ -120,7 +122,7 @@ class Run:
             raise self._fault
         return self.code
 
-    def _outcomes(self, items: Iterable[str | Problem]) -> Iterator[_Outcome]:
+    def _outcomes(self, items: Iterable[str | Problem]) -> Generator[_Outcome]:
         inputs = (self._taken(item) for item in items)
         if self.jobs == 1:
             yield from (_examined(self.task, each) for each in inputs)

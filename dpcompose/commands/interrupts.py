@@ -1,0 +1,53 @@
+"""Ctrl-C and requests to terminate, held back while something must not be left half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_HELD = (signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Both take effect once the block has ended, and not within it.
+
+    A process that is started in the block has them blocked until it calls `settle_worker`.
+    """
+    came: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    # Handlers are a matter of the main thread: they would run there, whichever thread is sent the
+    # signal. The mask is what a new process takes over.
+    minded: dict[int, Callable[[int, FrameType | None], object]] = {}
+    if threading.current_thread() is threading.main_thread():
+        found = {number: signal.getsignal(number) for number in _HELD}
+        minded |= {number: handler for number, handler in found.items() if callable(handler)}
+    masked = hasattr(signal, "pthread_sigmask")  # not on Windows
+    try:
+        for number in minded:
+            signal.signal(number, note)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD) if masked else set()
+        try:
+            yield
+        finally:
+            if masked:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    finally:
+        for number, handler in minded.items():
+            signal.signal(number, handler)
+    for number in came:
+        minded[number](number, None)
+
+
+def settle_worker() -> None:
+    """In a new process: leave Ctrl-C to the one that started it, and end when told to terminate."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)

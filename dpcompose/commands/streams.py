@@ -1,0 +1,95 @@
+"""Standard streams that nobody can take: what a write to them ends in, whoever writes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from io import StringIO, TextIOWrapper
+from typing import NoReturn, TextIO
+
+from dpcompose.commands.exits import ExitCode, complain
+from dpcompose.render.layout import STAND_IN
+
+
+def unprintable(stream: TextIO, error: OSError) -> NoReturn:
+    """End the run: `stream`, which is standard output, does not take what is printed."""
+    _abandon(stream)
+    if isinstance(error, BrokenPipeError):
+        raise SystemExit(ExitCode.NO_READER) from error
+    _unwritable(error.strerror or str(error))
+
+
+def closed() -> NoReturn:
+    """End the run: there is no standard output, and something to print."""
+    _unwritable("it is closed")
+
+
+def _unwritable(why: str) -> NoReturn:
+    complain(f"cannot write to standard output: {why}")
+    raise SystemExit(ExitCode.USAGE)
+
+
+def guard() -> None:
+    """Let what others print, such as help texts, end the run as `print_out` does.
+
+    What cannot be said on standard error is left unsaid. Both streams take every character.
+    """
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    elif type(sys.stdout) is TextIOWrapper:
+        sys.stdout = _Output(sys.stdout)
+    if type(sys.stderr) is TextIOWrapper:
+        sys.stderr = _Complaints(sys.stderr)
+
+
+class _Guarded(TextIOWrapper):
+    """The stream `over` again, with a way to fail."""
+
+    def __init__(self, over: TextIOWrapper) -> None:
+        super().__init__(
+            over.buffer,
+            over.encoding,
+            STAND_IN,
+            line_buffering=over.line_buffering,
+            write_through=over.write_through,
+        )
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.fail(error)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self.fail(error)
+
+    def fail(self, error: OSError) -> None:
+        raise NotImplementedError
+
+
+class _Output(_Guarded):
+    def fail(self, error: OSError) -> None:
+        unprintable(self, error)
+
+
+class _Closed(StringIO):
+    def write(self, _text: str) -> int:
+        closed()
+
+
+class _Complaints(_Guarded):
+    def fail(self, error: OSError) -> None:
+        _abandon(self)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that Python does not fail on it at exit."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
