@@ -8,7 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.analyze import analyze
-from dpcompose.directions import Direction, Number, compared, from_nothing, named_parameters
+from dpcompose.directions import (
+    Direction,
+    Number,
+    compared,
+    from_nothing,
+    named_parameters,
+    to_nothing,
+)
 from dpcompose.edits import Edit, edits
 from dpcompose.errors import Diagnostic, Level
 from dpcompose.report import Bound, Limit, Report, Share
@@ -38,13 +45,15 @@ class Terms:
 class Version:
     """A spec at one time: what to call it, its bytes, and how many lines of the file are above.
 
-    `document`: its number where the file has several.
+    `document`: its number where the file has several. `path`: the file without its revision, where
+    the name has that too.
     """
 
     name: str
     data: bytes | str
     lines_above: int = 0
     document: int | None = None
+    path: str | None = None
 
     def report(self, terms: Terms, deltas: Sequence[Fraction]) -> Report:
         """What is certified of it."""
@@ -74,8 +83,9 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A spec before (None: it is new) and now, both valid.
+    """A spec before (None: it is new) and now (None: it was removed), valid where both are there.
 
+    `files`: the file that it was in, and the one that it is in, without a revision.
     `numbers`: the parameters of the bound, and ε at each δ. `why`: why they cannot be compared.
     `because`: what made the bound another one, a sentence each. `moved`: the mechanisms that add
     another amount at the worst change. `edits`: the entries of the spec that differ. `findings`:
@@ -83,7 +93,8 @@ class Change:
     """
 
     old: Report | None
-    new: Report
+    new: Report | None
+    files: tuple[str | None, str | None]
     direction: Direction
     numbers: tuple[Number, ...] = ()
     why: str | None = None
@@ -95,6 +106,22 @@ class Change:
     findings: tuple[Diagnostic, ...] = ()
 
     @property
+    def shown(self) -> Report:
+        """The spec as it is now, or as it was before it was removed."""
+        shown = self.new or self.old
+        assert shown is not None
+        return shown
+
+    @property
+    def label(self) -> str:
+        """What to call the spec: `old → new` where a revision has it under another name."""
+        was, now = self.files
+        name = now or was or self.shown.file
+        if was and now and was != now and self.old is not None and self.old.file != was:
+            name = f"{was} → {now}"
+        return replace(self.shown, file=name).label
+
+    @property
     def raises(self) -> bool:
         """Whether more may be spent than before: also where that cannot be told."""
         return self.direction in ("increased", "incomparable")
@@ -102,22 +129,33 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The versions of a spec that are invalid, as reports with their faults."""
+    """The versions of a spec that are invalid, as reports with their faults.
+
+    `files`: as those of a change.
+    """
 
     reports: tuple[Report, ...]
+    files: tuple[str | None, str | None]
 
 
-def change(old: Version | None, new: Version, terms: Terms | None = None) -> Change | Invalid:
-    """What became of a spec under `terms` (default: nothing is asked)."""
+def change(
+    old: Version | None, new: Version | None, terms: Terms | None = None
+) -> Change | Invalid:
+    """What became of a spec under `terms` (default: nothing is asked); one version may be None."""
     terms = terms or Terms()
-    after = new.report(terms, terms.deltas)
+    files = _file(old), _file(new)
+    after = None if new is None else new.report(terms, terms.deltas)
     before = None if old is None else old.report(terms, terms.deltas)
+    if after is None or new is None:  # what was wrong with it is no fault any more
+        assert before is not None
+        gone = ("the spec is gone",)
+        return Change(before, None, files, "decreased", tuple(to_nothing(before)), None, gone)
     bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
     if bad:
-        return Invalid(bad)
+        return Invalid(bad, files)
     if before is None or old is None:
-        numbers, findings = tuple(from_nothing(after)), tuple(_found(None, after, terms.least))
-        return Change(None, after, "increased", numbers, None, _new(after), findings=findings)
+        numbers, fresh = tuple(from_nothing(after)), tuple(_found(None, after, terms.least))
+        return Change(None, after, files, "increased", numbers, None, _new(after), findings=fresh)
     wanted = {at.given: None for report in (before, after) for at in report.at_delta}
     if any(len(report.at_delta) < len(wanted) for report in (before, after)):
         after = new.report(terms, tuple(wanted))
@@ -130,6 +168,7 @@ def change(old: Version | None, new: Version, terms: Terms | None = None) -> Cha
     found = Change(
         before,
         after,
+        files,
         direction,
         numbers,
         why,
@@ -141,6 +180,10 @@ def change(old: Version | None, new: Version, terms: Terms | None = None) -> Cha
         tuple(_found(before, after, terms.least)),
     )
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+def _file(version: Version | None) -> str | None:
+    return None if version is None else version.path or version.name
 
 
 def _found(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
@@ -184,7 +227,7 @@ def _grown(moved: Moved) -> Fraction:
 def _because(found: Change) -> Iterator[str]:
     """What made the bound another one: mechanisms that add more (or less), or other edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
-    yield from found.new.reasons
+    yield from found.shown.reasons
     down = found.direction == "decreased"
     told: set[tuple[str, str]] = set()
     for each in found.moved:

@@ -268,7 +268,7 @@ def diff(
     ] = False,
     allow_new: Annotated[
         bool,
-        typer.Option("--allow-new", help="Compare a FILE that REV does not have with nothing."),
+        typer.Option("--allow-new", help="Compare a named FILE that REV lacks with nothing."),
     ] = False,
     delta: Annotated[
         list[str] | None,
@@ -284,8 +284,8 @@ def diff(
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
     `diff OLD NEW` compares two files; `diff --against REV FILE...` compares files, folders and
-    patterns of them with what they were in a git revision. Entries are told by name, so that lines
-    may move.
+    patterns of them with what they were in a git revision, under another name where git sees a
+    rename; a spec that was removed is a decrease. Entries are told by name, so that lines may move.
 
     A bound that cannot be compared with the one before (another relation is protected, another
     notion) counts as an increase. Findings that the spec did not have before are listed, from

@@ -19,7 +19,7 @@ NEARLY = Fraction(1, 10**9)
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number before and now; None where there is no finite one, or where there was no spec.
+    """A number before and now; None where there is no finite one, or no spec.
 
     `name`: `ε`, `δ`, `ρ`, `μ`, or `ε at δ = 1e-6`.
     """
@@ -31,11 +31,18 @@ class Number:
 
 
 def from_nothing(report: Report) -> Iterator[Number]:
+    """The numbers of a spec that is new."""
     if report.bound is not None:
         for name, value in named_parameters(report.bound):
             yield Number(name, None, value, "increased")
     for at in report.at_delta:
         yield Number(_at_name(at), None, at.value, "increased")
+
+
+def to_nothing(report: Report) -> Iterator[Number]:
+    """The numbers of a spec that is gone."""
+    for each in from_nothing(report):
+        yield Number(each.name, each.new, None, "decreased")
 
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[Number, ...], str | None]:

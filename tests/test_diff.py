@@ -1,12 +1,9 @@
-"""`diff`: of two files, and since a revision of a real git repository."""
+"""`diff`: of two versions of a spec, and of two files."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,11 @@ from typer.testing import CliRunner, Result
 from dpcompose.changes import Change, Invalid, Terms, Version, change
 from dpcompose.cli import app
 from dpcompose.policy import files as settings_files
+from dpcompose.render import diff, diff_json
+from dpcompose.render.diff import headline
 from dpcompose.render.inline import code, plain
+from dpcompose.render.layout import Style
+from dpcompose.render.review import markdown
 
 SPECS = Path(__file__).parent.parent / "specs"
 BASE = """\
@@ -81,7 +82,7 @@ def test_another_worst_change_is_told() -> None:
     assert found.direction == "increased"
     assert found.because[0] == "`north` adds 0.9, where it added nothing"
     assert "the constant `share` changed: 1/2 → 0.9" in found.because
-    assert found.old is not None and found.old.worst != found.new.worst
+    assert found.old is not None and found.old.worst != found.shown.worst
 
 
 def test_entries_are_told_by_name_and_numbers_by_value() -> None:
@@ -226,6 +227,34 @@ def test_hostile_names_harm_nothing(tmp_path: Path) -> None:
         assert not any(line.startswith("::") for line in shown.splitlines())
 
 
+def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
+    for text, words in (
+        (BASE, "budget decreased from ε = 1.7 to nothing (bounded neighbours)"),
+        (BASE.replace(", stated_on: rides", ""), "it had no finite bound (bounded neighbours)"),
+        ("x: 1", "it was invalid"),
+    ):
+        found = change(Version("old@HEAD", text, path="old"), None)
+        assert isinstance(found, Change) and (found.direction, found.raises) == ("decreased", False)
+        assert headline(found) == f"removed spec: {words}"
+        assert (found.label, found.shown, found.new) == ("old", found.old, None)
+        shown = {"text": "".join(diff.text([found], Style())), "md": "".join(markdown([found]))}
+        assert words in shown["text"] and "removed |\n" in shown["md"]
+        document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
+        assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
+        assert document["old"]["file"] == "old@HEAD"
+
+
+def test_both_names_of_a_renamed_spec_are_told() -> None:
+    old = Version("a|b.yaml@HEAD", BASE.encode(), path="a|b.yaml")
+    found = change(old, Version("c.yaml", BASE.encode(), 0, 2, "c.yaml"))
+    assert isinstance(found, Change) and found.label == "a|b.yaml → c.yaml (document 2)"
+    assert code(found.label) in "".join(markdown([found]))
+    invalid = change(old, Version("c.yaml", b"x: 1", 0, None, "c.yaml"))
+    for each in checked("diff", "".join(diff_json.json([found, invalid])))["changes"]:
+        names = each["file"], each["old_file"], each["new_file"]
+        assert names == ("c.yaml", "a|b.yaml", "c.yaml")
+
+
 def test_documents_are_compared_in_their_order(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     more = BASE.replace("epsilon: 1,", "epsilon: 1.5,")
@@ -236,8 +265,9 @@ def test_documents_are_compared_in_their_order(tmp_path: Path) -> None:
     assert [each["direction"] for each in found] == ["same", "increased", "increased"]
     assert found[1]["edits"][0]["line"] == 2 * len(BASE.splitlines()) + 1
     assert found[2]["old"] is None
-    result = run(str(new), str(old))
-    assert result.exit_code == 0 and "specs that it no longer has: 1" in result.stderr
+    result = run(str(new), str(old), "--fail-on-increase")
+    assert result.exit_code == 0 and result.stderr == ""
+    assert f"{new} (document 3): removed spec: budget decreased from ε = 1.7" in result.stdout
 
 
 def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
@@ -389,102 +419,3 @@ def test_comments_that_ignore_are_heeded_and_count(pair: Path) -> None:
     assert "old" in json.loads(result.stdout)["changes"][0]
     shown = run("old.yaml", "new.yaml", "--format", "markdown").stdout
     assert "(DPC320)" in shown  # though no entry differs, and no number
-
-
-# --- git -----------------------------------------------------------------------------------------
-
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with two commits: BASE, tagged `first`, and one with a larger ε."""
-    root = tmp_path / "repository"
-    (root / "specs").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    for key in [key for key in os.environ if key.startswith("GIT_")]:
-        monkeypatch.delenv(key)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-    def git(*arguments: str) -> None:
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
-
-    git("init", "-q", "-b", "main")
-    odd = root / "specs" / "-odd: $(touch x) 'é.yaml"
-    for path in (root / "specs" / "rides.yaml", odd):
-        path.write_text(BASE)
-    git("add", ".")
-    git("commit", "-q", "-m", "First")
-    git("tag", "first")
-    (root / "specs" / "rides.yaml").write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,"))
-    git("commit", "-q", "-a", "-m", "Second")
-    (root / "specs" / "new.yaml").write_text(BASE)
-    return root
-
-
-@needs_git
-def test_against_a_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run("--against", "first", "specs/rides.yaml", "--fail-on-increase")
-    assert result.exit_code == 1 and "increased from ε = 1.7 to 2.2" in result.stdout
-    assert run("--against", "HEAD", "specs/rides.yaml", "--fail-on-increase").exit_code == 0
-    Path("specs/dpcompose.toml").write_text("budget = {epsilon = 2}\nrequire-relation = 'user'")
-    shown = run("--against", "first", "specs/rides.yaml").stdout
-    assert "over budget 2 by 0.2" in shown and "DPC310" not in shown  # it was so before
-    result = run("--against", "first", "--allow-new", "specs/new.yaml")
-    assert "DPC310" in result.stdout and result.exit_code == 1
-    Path("specs/dpcompose.toml").write_text("x = 1")
-    result = run("--against", "first", "--allow-new", "specs")
-    assert (result.exit_code, result.stderr.count("unknown key")) == (2, 1)
-    Path("specs/dpcompose.toml").unlink()
-    assert run("--against", "HEAD~1", str(repository / "specs" / "rides.yaml")).exit_code == 0
-    monkeypatch.chdir(repository / "specs")
-    assert "increased" in run("--against", "first", "rides.yaml").stdout
-    monkeypatch.setenv("GIT_DIR", ".git")  # as a hook has it
-    assert "increased" in run("--against", "first", "rides.yaml").stdout
-
-
-@needs_git
-def test_hostile_names_and_revisions(repository: Path) -> None:
-    odd = "specs/-odd: $(touch x) 'é.yaml"
-    result = run("--against", "first", odd)
-    assert result.exit_code == 0 and "unchanged" in result.stdout
-    assert not (repository / "x").exists()
-    for revision in ("-h", "--output=x", "", "no such", "first:specs/rides.yaml", "a\nb"):
-        result = run(f"--against={revision}", "specs/rides.yaml")
-        assert result.exit_code == 2 and "Traceback" not in result.output, revision
-    assert not (repository / "x").exists()
-
-
-@needs_git
-def test_a_new_file(repository: Path) -> None:
-    result = run("--against", "first", "specs/new.yaml", "specs/rides.yaml")
-    assert result.exit_code == 2
-    assert "specs/new.yaml is not in first" in result.stderr
-    assert "increased" in result.stdout
-    result = run("--against", "first", "--allow-new", "--fail-on-increase", "specs/new.yaml")
-    assert result.exit_code == 1 and "from nothing to ε = 1.7" in result.stdout
-    folder = run("--against", "first", "--allow-new", "specs", "--fail-on-increase")
-    assert folder.exit_code == 1 and folder.stdout.count("budget ") == 3
-    listed = repository / "list"
-    listed.write_text("specs/rides.yaml\n")
-    assert "increased" in run("--against", "first", "--files-from", str(listed)).stdout
-    shown = run("--against", "first", "--allow-new", "--format", "markdown", "specs/new.yaml")
-    assert shown.exit_code == 0 and "**increased**" in shown.stdout
-
-
-@needs_git
-def test_outside_of_a_repository_and_without_git(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.yaml").write_text(BASE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    result = run("--against", "HEAD", "a.yaml")
-    assert result.exit_code == 2 and "in no git repository" in result.stderr
-    monkeypatch.setenv("PATH", str(tmp_path))
-    result = run("--against", "HEAD", "a.yaml")
-    assert result.exit_code == 2 and "git is not installed" in result.stderr
-    assert run("--against", "HEAD", "-").exit_code == 2
-    assert run("--against", "HEAD", "none/a.yaml").exit_code == 2

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.commands import pool
 from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.once import Once
 from dpcompose.commands.progress import Progress, waiting_stream
 
 Run = Callable[..., Result]
@@ -78,11 +80,18 @@ def files(result: Result) -> list[str]:
     ("arguments", "found", "code"),
     [
         (["b.yaml"], ["b.yaml"], 0),
-        (["b.yaml", "a/z.yml", "b.yaml"], ["b.yaml", "a/z.yml", "b.yaml"], 0),
+        (["b.yaml", "a/z.yml", "./b.yaml"], ["b.yaml", "a/z.yml"], 0),
+        (["./b.yaml", ".//b.yaml", "b.yaml"], ["./b.yaml"], 0),
+        (["c/deep/er.dp.yaml", "c", "./c", "c/../c", "c/*"], ["c/deep/er.dp.yaml"], 0),
+        (["./c"], ["c/deep/er.dp.yaml"], 0),
+        (["a/*.yaml"], ["a/broken.yaml", "a/values.yaml"], 3),
         (["a"], ["a/broken.yaml", "a/z.yml"], 3),
         (["c", "b.yaml"], ["c/deep/er.dp.yaml", "b.yaml"], 0),
         (["."], [
-            "./a/broken.yaml", "./a/z.yml", "./b.yaml", "./c/deep/er.dp.yaml", "./weird [1].yaml",
+            "a/broken.yaml", "a/z.yml", "b.yaml", "c/deep/er.dp.yaml", "weird [1].yaml",
+        ], 3),
+        (["./"], [
+            "a/broken.yaml", "a/z.yml", "b.yaml", "c/deep/er.dp.yaml", "weird [1].yaml",
         ], 3),
         (["a/*.yml"], ["a/z.yml"], 0),
         (["*/*.yml", "c/**/*.yaml"], ["a/z.yml", "c/deep/er.dp.yaml"], 0),
@@ -111,7 +120,7 @@ def test_arguments(run: Run, arguments: list[str], found: list[str], code: int) 
 def test_a_list_of_files_comes_after_the_arguments(run: Run, folder: Path) -> None:
     (folder / "list").write_bytes(b"a/z.yml\r\n\nc\n-\nmissing.yaml\nb.yaml")
     result = run("analyze", "b.yaml", "--files-from", "list", "--format", "jsonl")
-    assert files(result) == ["b.yaml", "a/z.yml", "c/deep/er.dp.yaml", "b.yaml"]
+    assert files(result) == ["b.yaml", "a/z.yml", "c/deep/er.dp.yaml"]
     assert "./-" in result.stderr and "missing.yaml" in result.stderr
     (folder / "list").write_bytes(b"a/z.yml\0b.yaml\0")
     assert files(run("analyze", "--files-from=list", "--format=jsonl")) == ["a/z.yml", "b.yaml"]
@@ -160,8 +169,49 @@ def test_a_folder_that_cannot_be_read_hides_nothing(run: Run, folder: Path) -> N
         result = run("analyze", ".", "--format", "jsonl")
     finally:
         (folder / "a").chmod(0o755)
-    assert result.exit_code == 2 and "cannot read ./a" in result.stderr
-    assert "./b.yaml" in files(result)
+    assert result.exit_code == 2 and "cannot read a:" in result.stderr
+    assert "b.yaml" in files(result)
+
+
+def test_a_file_counts_once_whatever_it_is_called(run: Run, folder: Path) -> None:
+    os.link("b.yaml", "hard.yaml")
+    Path("soft.yaml").symlink_to("b.yaml")
+    Path("home").symlink_to("c", target_is_directory=True)
+    names = ("soft.yaml", "hard.yaml", "b.yaml", "home", "c", "-")
+    result = run("analyze", "--format=jsonl", *names, stdin=spec())
+    assert files(result) == ["soft.yaml", "home/deep/er.dp.yaml", "<stdin>"]
+    assert files(run("analyze", "*.yaml", "--format=jsonl")) == ["b.yaml", "weird [1].yaml"]
+    shown = run("total", "b.yaml", "./b.yaml", "hard.yaml", "--all").stdout
+    assert "ε = 2 in 1 release" in shown
+    missing = run("analyze", "no.yaml", "./no.yaml")
+    assert missing.stderr.count("no.yaml") == 1
+    os.mkfifo("pipe")
+    assert list(Gathering(("pipe", "pipe", "-")).items()) == ["pipe", "pipe", "-"]
+
+
+def test_very_many_files_are_told_apart_in_little_memory() -> None:
+    once = Once()
+    tracemalloc.start()
+    for number in range(100_000):
+        once._is_new(once._seen.setdefault(1, set()), 2**33 + number)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 12 * 2**20
+
+
+def test_a_pattern_opens_no_pipe(run: Run, folder: Path) -> None:
+    assert os.path.exists("a/pipe.yaml")
+    assert list(Gathering(("a/p*", "a/z*")).items())[1:] == ["a/z.yml"]
+    assert run("analyze", "a/pipe*").exit_code == 2
+    Path("a/dead.yaml").symlink_to("nowhere")
+    assert "cannot read a/dead.yaml" in run("analyze", "a/d*.yaml").stderr
+
+
+@pytest.mark.parametrize("name", ["./a/broken.yaml", ".", ".//a", "./././a/broken.yaml"])
+def test_services_get_names_from_the_root(run: Run, name: str) -> None:
+    shown = run("check", name, "--format", "github").stdout
+    assert "file=a/broken.yaml," in shown and "file=." not in shown
+    assert '"uri": "a/broken.yaml"' in run("check", name, "--format", "sarif").stdout
 
 
 def test_files_are_found_one_at_a_time(folder: Path) -> None:
@@ -319,10 +369,10 @@ def test_a_fault_of_the_engine_hides_no_other_spec(folder: Path, jobs: str) -> N
     result = process("analyze", "-q", ".", "--jobs", jobs, cwd=folder)
     assert result.returncode == 70
     assert result.stdout.decode().splitlines() == [
-        "./a/broken.yaml: invalid", "./a/z.yml: 3", "./c/deep/er.dp.yaml: 4", "./weird [1].yaml: 5",
+        "a/broken.yaml: invalid", "a/z.yml: 3", "c/deep/er.dp.yaml: 4", "weird [1].yaml: 5",
     ]  # fmt: skip
     said = result.stderr.decode()
-    assert "./b.yaml: a fault of dpcompose" in said
+    assert "b.yaml: a fault of dpcompose" in said
     assert "RuntimeError: a fault of the engine" in said
 
 

@@ -82,6 +82,7 @@ def changes() -> Iterator[Change | Invalid]:
         yield change(Version(was, old), Version(now, new, 7, 2), Terms((DELTA, Fraction(0))))
     for name, text in TEXTS.items():
         yield change(None, Version(name, text), Terms((), budget(rho="1")))
+        yield change(Version(f"{name}@HEAD", text, path=name), None, Terms((DELTA,)))
         yield change(Version(name, text), Version(name, "x: 1", 0, 1))
     for path in BAD:
         yield change(Version("old", path.read_bytes()), Version("new", path.read_bytes()))
@@ -235,7 +236,7 @@ def test_documents_that_are_wrong_are_refused() -> None:
     wrong: list[tuple[str, list[str | int], object]] = [
         ("diff", ["changes", 0, "direction"], "more"),
         ("diff", ["changes", 0, "numbers", 0, "new"], "1"),
-        ("diff", ["changes", 0, "new"], None),
+        ("diff", ["changes", 0, "file"], None),
         ("diff", ["changes", 0, "edits", 0, "how"], "moved"),
         ("diff", ["changes", 0, "findings", 0, "level"], "fatal"),
         ("diff", ["changes", 0, "document"], 0),

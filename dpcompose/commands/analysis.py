@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain_lines
-from dpcompose.commands.gather import Gathering
+from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
@@ -42,8 +42,8 @@ class Selection:
     allow_empty: bool = False
     jobs: int | None = None
 
-    def gathering(self) -> Gathering:
-        """The files. Raises BadCall."""
+    def gathering(self, gone: Gone | None = None) -> Gathering:
+        """The files; `gone` knows of those that are no longer there. Raises BadCall."""
         files = tuple(self.files or ())
         if not files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
@@ -51,7 +51,7 @@ class Selection:
             raise BadCall("standard input (-) can be read only once")
         if self.stdin_filename is not None and STANDARD_INPUT not in files:
             raise BadCall("--stdin-filename names standard input, which is not read: add -")
-        return Gathering(files, self.files_from, self.allow_empty)
+        return Gathering(files, self.files_from, self.allow_empty, gone)
 
     def processes(self, gathering: Gathering) -> int:
         """How many processes may work. Raises BadCall."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from dpcompose.commands import git
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
-from dpcompose.commands.gather import Problem
+from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.git import checked
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.past import Past
 from dpcompose.commands.policies import Policies, audited, policies_of
 from dpcompose.values import dataclass
 
@@ -48,58 +49,59 @@ class Comparison:
         yield from self._changes((shown(old), before), (shown(new), after))
 
     def since(
-        self, revision: str, items: Iterable[str | Problem], allow_new: bool, output: str | None
+        self, past: Past, gathering: Gathering, allow_new: bool, output: str | None
     ) -> Iterator[Change | Invalid]:
-        """The change of each file since a revision."""
-        commits: dict[str, str] = {}
-        for file in items:
+        """The change of each file since a revision; of a renamed one once, at its first name."""
+        told: set[tuple[str, str]] = set()
+        for file in gathering.items():
             if isinstance(file, Problem):
                 self._unreadable(file.says)
                 continue
             if would_overwrite(output, [file]):
                 raise BadCall(f"--output {output} would overwrite a spec")
-            folder = os.path.dirname(file)
-            if folder not in commits:
-                commits[folder] = git.commit(revision, folder)
             try:
-                after = read(file)
-                before = git.content(commits[folder], file)
+                pair = past.pair(file)
+                if pair.key is not None:
+                    if pair.key in told:
+                        continue
+                    told.add(pair.key)
+                after = None if pair.new is None else (pair.new, read(pair.new))
             except Unreadable as error:
                 self._unreadable(error)
                 continue
-            if before is None and not allow_new:
+            if pair.old is None and gathering.named and not allow_new:
                 hint = "--allow-new compares it with nothing"
-                self._unreadable(f"{file} is not in {revision} ({hint})")
+                self._unreadable(f"{file} is not in {past.revision} ({hint})")
                 continue
-            old = None if before is None else (f"{file}@{revision}", before)
-            yield from self._changes(old, (file, after))
+            before = None if pair.old is None else (pair.old, pair.data or b"")
+            yield from self._changes(before, after, f"@{past.revision}")
 
     def _changes(
-        self, old: tuple[str, bytes] | None, new: tuple[str, bytes]
+        self, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None, when: str = ""
     ) -> Iterator[Change | Invalid]:
         """The change of each document of a file, told by their order.
 
-        The settings are those of the new file, for both.
+        The settings are those of the new file, for both. `when` follows the name of the old one.
         """
         from dpcompose.policy.settings import BadSettings
 
+        given = new or old
+        assert given is not None
         try:
-            settings = self.policies.of(new[0])
+            settings = self.policies.of(given[0])
         except BadSettings as error:
             if str(error) not in self._said:  # many specs can have the same settings
                 self._unreadable(error)
                 self._said.add(str(error))
             return
         terms = _terms(settings, self.deltas)
-        before, after = [] if old is None else _versions(*old), _versions(*new)
-        for index, version in enumerate(after):
-            was = before[index] if index < len(before) else None
-            yield self._change(was, version, terms, settings)
-        if len(before) > len(after):
-            complain(f"{new[0]}: specs that it no longer has: {len(before) - len(after)}")
+        before = [] if old is None else _versions(*old, when)
+        after = [] if new is None else _versions(*new)
+        for was, now in zip_longest(before, after):
+            yield self._change(was, now, terms, settings)
 
     def _change(
-        self, old: Version | None, new: Version, terms: Terms, settings: Settings
+        self, old: Version | None, new: Version | None, terms: Terms, settings: Settings
     ) -> Change | Invalid:
         from dpcompose.changes import Invalid, change
         from dpcompose.policy.settings import LEVELS
@@ -110,7 +112,8 @@ class Comparison:
             return found
         least = LEVELS.index(settings.fail_on)
         broken = any(LEVELS.index(each.level) >= least for each in found.findings)
-        if broken or found.new.status == "no-guarantee" or (self.failing and found.raises):
+        unbounded = found.new is not None and found.new.status == "no-guarantee"
+        if broken or unbounded or (self.failing and found.raises):
             self.code = max(self.code, ExitCode.FAILED)
         return found
 
@@ -132,12 +135,15 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
     )
 
 
-def _versions(name: str, data: bytes) -> list[Version]:
-    """The documents of a file."""
+def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
+    """The documents of a file; `when` says of which revision it is."""
     from dpcompose.changes import Version
     from dpcompose.source import documents
 
-    return [Version(name, each.data, each.lines_before, each.number) for each in documents(data)]
+    return [
+        Version(name + when, each.data, each.lines_before, each.number, name)
+        for each in documents(data)
+    ]
 
 
 def diff_files(
@@ -171,7 +177,8 @@ def diff_files(
     if against is None:
         found = run.of_two(files[0], files[1])
     else:
-        found = run.since(against, selection.gathering().items(), allow_new, output)
+        past = Past(checked(against))
+        found = run.since(past, selection.gathering(past), allow_new, output)
     style = style_for(output, color)
     match form:
         case Told.TEXT:

@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO
+from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO, Protocol
 
 from dpcompose.commands.inputs import STANDARD_INPUT
+from dpcompose.commands.once import Once
 from dpcompose.values import dataclass
 
 _ENDINGS = (".yaml", ".yml")
@@ -25,18 +28,32 @@ class Problem:
     says: str
 
 
+class Gone(Protocol):
+    """Knows of files that are no longer there, and are meant as well."""
+
+    def below(self, folder: str, yaml: bool) -> Iterable[str]:
+        """The paths of such files (or YAML files) from a folder on, with `/`."""
+
+    def was_spec(self, file: str) -> bool:
+        """Whether one of them was a spec."""
+
+
 @dataclass(slots=True)
 class Gathering:
     """What the arguments of a command stand for.
 
     `files_from`: a file with a name a line (or ended by null bytes), `-` for standard input.
-    `skipped` counts the YAML files in folders that are no specs, as far as `items` has come.
+    `gone`: of a repository, where files are told apart as git does. As far as `items` has come,
+    `skipped` counts the YAML files in folders that are no specs, and `named` says whether the last
+    file was named by itself.
     """
 
     arguments: Sequence[str]
     files_from: str | None = None
     allow_empty: bool = False
+    gone: Gone | None = None
     skipped: int = field(default=0, init=False)
+    named: bool = field(default=False, init=False)
 
     @property
     def single(self) -> bool:
@@ -47,25 +64,66 @@ class Gathering:
         return name == STANDARD_INPUT or not (_is(os.path.isdir, name) or _is_pattern(name))
 
     def items(self) -> Iterator[str | Problem]:
-        """Each file, and each problem where it turns up."""
+        """Each file, once and at its first place, and each problem where it turns up."""
+        once = Once(linked=self.gone is None)
+        for each in self._all():
+            if isinstance(each, Problem) or each == STANDARD_INPUT or once.first(each):
+                yield each
+
+    def _all(self) -> Iterator[str | Problem]:
         for argument in self.arguments:
             yield from self._meant(argument)
         if self.files_from is not None:
             yield from self._listed(self.files_from)
 
     def _meant(self, name: str) -> Iterator[str | Problem]:
-        if name == STANDARD_INPUT:
-            yield name
-        elif _is(os.path.isdir, name):
-            yield from self._or_none(self._inside(name), f"no specs in {name}")
-        elif _is_pattern(name):
-            matches = (each for match in _matches(name) for each in self._matched(match))
-            yield from self._or_none(matches, f"nothing matches {name}")
+        self.named = False
+        if name != STANDARD_INPUT and _is(os.path.isdir, name):
+            yield from self._or_none(self._folder(name), f"no specs in {name}")
+        elif _is_pattern(name) and not (self.gone is not None and self.gone.was_spec(name)):
+            yield from self._or_none(self._pattern(name), f"nothing matches {name}")
         else:
+            yield from self._named(name)
+
+    def _named(self, name: str) -> Iterator[str]:
+        """A file named by itself, or what a folder had that is gone."""
+        self.named = False
+        gone = [] if self.gone is None or os.path.lexists(name) else list(self._lost(name))
+        yield from gone
+        self.named = True
+        if not gone:
             yield name
 
-    def _matched(self, name: str) -> Iterator[str | Problem]:
-        return self._inside(name) if _is(os.path.isdir, name) else iter((name,))
+    def _folder(self, name: str) -> Iterator[str | Problem]:
+        self.named, folder = False, _bare(name)
+        yield from self._inside(folder)
+        yield from self._lost(folder)
+
+    def _pattern(self, pattern: str) -> Iterator[str | Problem]:
+        for name in _matches(pattern):
+            try:
+                mode = os.stat(name).st_mode
+            except OSError:  # a link that leads nowhere: whoever reads it says so
+                mode = None
+            if mode is not None and S_ISDIR(mode):
+                yield from self._inside(name)
+            elif mode is None or S_ISREG(mode):  # to open a pipe would wait for its writer
+                yield name
+        if self.gone is not None:
+            start, rest = _split(pattern)
+            yaml = pattern.endswith(_ENDINGS)
+            for path in self.gone.below(start, yaml):
+                left = _left(tuple(path.split("/")), rest)
+                name = os.path.join(start, *path.split("/"))
+                if left is not None and (not left or _met(left)) and self.gone.was_spec(name):
+                    yield name
+
+    def _lost(self, folder: str) -> Iterator[str]:
+        """The specs that a folder no longer has."""
+        for path in self.gone.below(folder, True) if self.gone is not None else ():
+            name = os.path.join(folder, *path.split("/"))
+            if _met(path.split("/")) and self.gone is not None and self.gone.was_spec(name):
+                yield name
 
     def _or_none(self, found: Iterable[str | Problem], says: str) -> Iterator[str | Problem]:
         """All of `found`; if that is nothing, a problem."""
@@ -81,14 +139,15 @@ class Gathering:
     def _inside(self, folder: str) -> Iterator[str | Problem]:
         """The specs in a folder and the folders below it, sorted by name at each level."""
         try:
-            with os.scandir(folder) as found:
+            with os.scandir(folder or os.curdir) as found:
                 entries = sorted((each.name, _kind(each)) for each in found)
         except OSError as error:
-            yield Problem(f"cannot read {folder}: {error.strerror or error}")
+            name = folder or os.curdir
+            yield Problem(f"cannot read {name}: {error.strerror or error}")
             return
         for name, kind in entries:
             path = os.path.join(folder, name)
-            if kind == "folder" and name[0] != "." and name not in _NO_SPECS_IN:
+            if kind == "folder" and _is_entered(name):
                 yield from self._inside(path)
             elif kind == "file" and name.endswith(_ENDINGS):
                 if _may_be_spec(path):
@@ -100,9 +159,9 @@ class Gathering:
         def meant() -> Iterator[str | Problem]:
             for name in names:
                 if _is(os.path.isdir, name):
-                    yield from self._or_none(self._inside(name), f"no specs in {name}")
+                    yield from self._or_none(self._folder(name), f"no specs in {name}")
                 else:
-                    yield f".{os.sep}-" if name == STANDARD_INPUT else name
+                    yield from self._named(f".{os.sep}-" if name == STANDARD_INPUT else name)
 
         try:
             if source != STANDARD_INPUT:
@@ -143,6 +202,41 @@ def _is(test: Callable[[str], bool], name: str) -> bool:
 def _is_pattern(name: str) -> bool:
     """Whether a name has wildcards, and is no file as it stands."""
     return not _PATTERN.isdisjoint(name) and "\0" not in name and not os.path.lexists(name)
+
+
+def _bare(folder: str) -> str:
+    """How names of what is in a folder start: without `./`, as those of a repository do."""
+    whole = folder if os.pardir in folder.split(os.sep) else os.path.normpath(folder)
+    return "" if whole == os.curdir else whole
+
+
+def _is_entered(folder: str) -> bool:
+    return folder[0] != "." and folder not in _NO_SPECS_IN
+
+
+def _met(path: Sequence[str]) -> bool:
+    """Whether a file at a path below a folder counts as one of its YAML files."""
+    return path[-1].endswith(_ENDINGS) and all(map(_is_entered, path[:-1]))
+
+
+def _split(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """The folder that a pattern starts from, and its parts below that."""
+    parts = Path(pattern).parts
+    start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
+    return os.path.join("", *parts[:start]), parts[start:]
+
+
+def _left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The parts of a path below what matches a pattern; None where nothing of it does."""
+    if not pattern or not path:
+        return None if pattern else path
+    if pattern[0] == "**":
+        found = _left(path, pattern[1:])
+        deeper = found is None and len(path) > 1 and path[0][0] != "."
+        return _left(path[1:], pattern) if deeper else found
+    if path[0][0] == "." and path[0] != pattern[0]:
+        return None
+    return _left(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
 
 
 def _matches(pattern: str) -> list[str]:

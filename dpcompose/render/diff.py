@@ -38,7 +38,7 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
 
 def _one(change: Change, style: Style) -> str:
     says = style.paint(style.plain(headline(change)), _MARKS[change.direction])
-    head = f"{style.plain(change.new.label)}: {says}"
+    head = f"{style.plain(change.label)}: {says}"
     words = budget_words(change)
     budget = wrapped(words, style, "  ") if words else []
     why = [] if change.why is None else wrapped(sentence(change.why), style, "  ")
@@ -59,6 +59,8 @@ def _one(change: Change, style: Style) -> str:
 
 def headline(change: Change) -> str:
     """`budget increased from ε = 1.2 to 1.7 because …`, in one sentence."""
+    if change.new is None:
+        return _removed(change)
     around = neighbours(change.new)
     shown = next((each for each in change.numbers if each.direction == change.direction), None)
     because = f" because {change.because[0]}" if change.because else ""
@@ -82,6 +84,20 @@ def headline(change: Change) -> str:
     return f"budget {change.direction} from {shown.name} = {was} to {now}{because}"
 
 
+def _removed(change: Change) -> str:
+    was = change.shown
+    if was.status == "invalid":
+        return "removed spec: it was invalid"
+    around = neighbours(was)
+    if not change.numbers:
+        return f"removed spec: it had no finite bound ({around})"
+    shown = change.numbers[0]
+    return (
+        f"removed spec: budget decreased from {shown.name} = {amount(shown.old)} to nothing "
+        f"({around})"
+    )
+
+
 def _value(each: Number) -> str:
     return f"{each.name} = {amount(each.new)}"
 
@@ -92,6 +108,8 @@ def amount(value: Fraction | None) -> str:
 
 def budget_words(change: Change) -> str:
     """What its budget says of the spec now, and which it had before; empty where it has none."""
+    if change.new is None:
+        return ""
     words = verdict_words(change.new)
     old, new = None if change.old is None else change.old.verdict, change.new.verdict
     if not words or change.old is None or old is None or new is None:
@@ -104,7 +122,7 @@ def budget_words(change: Change) -> str:
 
 def _findings(change: Change, style: Style) -> list[str]:
     """The new findings; of more than so many the first."""
-    lines = findings(replace(change.new, findings=change.findings[:MOST]), style)
+    lines = findings(replace(change.shown, findings=change.findings[:MOST]), style)
     more = len(change.findings) - MOST
     return [*lines, f"and {more} more"] if more > 0 else lines
 
@@ -117,6 +135,8 @@ def _items(sentences: Sequence[str], style: Style) -> list[str]:
 
 def worst_rows(change: Change) -> list[tuple[str, str]]:
     """The worst change; before and now where they differ."""
+    if change.new is None:
+        return []
     was, now = _happens(change.old), _happens(change.new)
     if was == now or was is None:
         return [] if now is None else [("as before" if was == now else "now", now)]

@@ -18,17 +18,20 @@ def json(found: Iterable[Change | Invalid]) -> Iterator[str]:
     yield dumped({**head(), "changes": shapes}, indent=2)
 
 
-def _file(report: Report) -> Shape:
-    """What names a spec, as in its result."""
+def _file(found: Change | Invalid, report: Report) -> Shape:
+    """What names a spec: its file as in its result, and the files that it was and is in."""
+    old, new = found.files
     return {
-        "file": report.file,
+        "file": new or old,
         **({} if report.document is None else {"document": report.document}),
+        "old_file": old,
+        "new_file": new,
     }
 
 
 def _invalid(found: Invalid) -> Shape:
     return {
-        **_file(found.reports[-1]),
+        **_file(found, found.reports[-1]),
         "direction": "invalid",
         "invalid": [result(each) for each in found.reports],
     }
@@ -36,7 +39,7 @@ def _invalid(found: Invalid) -> Shape:
 
 def _change(change: Change) -> Shape:
     return {
-        **_file(change.new),
+        **_file(change, change.shown),
         "direction": change.direction,
         "says": headline(change),
         "why": change.why,
@@ -65,7 +68,7 @@ def _change(change: Change) -> Shape:
         "no_longer_assumed": list(change.no_longer_assumed),
         "findings": [finding_shape(each) for each in change.findings],
         "old": None if change.old is None else result(change.old),
-        "new": result(change.new),
+        "new": None if change.new is None else result(change.new),
     }
 
 

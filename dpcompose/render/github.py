@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import Diagnostic, Level, printable
 from dpcompose.render.layout import Style, transliterated
+from dpcompose.render.paths import from_root
 from dpcompose.render.problems import problems
 from dpcompose.report import Report
 
@@ -24,7 +25,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _annotation(problem: Diagnostic, report: Report) -> str:
-    properties = {"file": report.file}
+    properties = {"file": from_root(report.file)}
     span = problem.span
     if span is not None:
         properties |= {"line": str(span.line), "endLine": str(span.end_line)}

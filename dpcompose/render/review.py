@@ -31,9 +31,9 @@ def markdown(found: Iterable[Change | Invalid]) -> Iterator[str]:
         rows = each.numbers or (Number("bound", None, None, each.direction),)
         for row in rows:
             was = "" if each.old is None else code(amount(row.old))
-            name = code(each.new.label)
-            yield f"| {name} {plain(row.name)} | {was} | {code(amount(row.new))} | "
-            yield f"{_word(row.direction)} |\n"
+            now = "" if each.new is None else code(amount(row.new))
+            yield f"| {code(each.label)} {plain(row.name)} | {was} | {now} | "
+            yield f"{'removed' if each.new is None else _word(row.direction)} |\n"
     for each in listed:
         yield from _invalid(each) if isinstance(each, Invalid) else _details(each)
 
@@ -57,7 +57,7 @@ def _invalid(found: Invalid) -> Iterator[str]:
 def _details(change: Change) -> Iterator[str]:
     if change.direction == "same" and not change.edits and not change.findings:
         return
-    yield f"\n**{code(change.new.label)}**: {plain(headline(change))}\n"
+    yield f"\n**{code(change.label)}**: {plain(headline(change))}\n"
     if words := budget_words(change):
         yield f"\n{plain(words[0].upper() + words[1:])}\n"
     lists = (

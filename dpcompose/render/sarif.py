@@ -18,6 +18,7 @@ from dpcompose.render import terminal
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import amounts_text, bound_text
+from dpcompose.render.paths import from_root
 from dpcompose.render.problems import BOUND, NO_BOUND, NOT_COMPARABLE, OVER_BUDGET, problems
 from dpcompose.render.rules import rule
 from dpcompose.report import Line, Report, Touch
@@ -178,6 +179,7 @@ def _region(span: Span) -> Shape:
 
 def _artifact(file: str) -> Shape:
     """A relative path is one from the root of the sources, which is where the tool is run."""
+    file = from_root(file)
     try:
         name = fsencode(file)
     except UnicodeEncodeError:
@@ -185,4 +187,4 @@ def _artifact(file: str) -> Shape:
     path = quote(name.replace(b"\\", b"/") if ":\\" in file[:3] else name)
     if file.startswith("/"):
         return {"uri": f"file://{path}"}
-    return {"uri": path.removeprefix("./"), "uriBaseId": "%SRCROOT%"}
+    return {"uri": path, "uriBaseId": "%SRCROOT%"}

@@ -65,12 +65,17 @@ def sensitivity_schema() -> Schema:
 
 _DOCUMENT: Schema = {"document": DEFINITIONS["result"]["properties"]["document"]}
 _MAYBE_TEXT = maybe(TEXT, "Null: it was not there.")
+_FILES: Schema = {
+    "file": {**TEXT, "description": "The file that it is in, or was in before it was removed."},
+    "old_file": maybe(TEXT, "The file that it was in, without a revision; null for a new spec."),
+    "new_file": maybe(TEXT, "The file that it is in; null for a spec that was removed."),
+}
 _ANY_CHANGE: Schema = {"anyOf": [defined("change"), defined("invalid")]}
 
 _INVALID = mapping(
     "A spec of which a version is invalid.",
     _DOCUMENT,
-    file=TEXT,
+    **_FILES,
     direction={"const": "invalid"},
     invalid=listed(defined("result"), "The invalid versions, the old one first."),
 )
@@ -112,8 +117,11 @@ _EDIT = mapping(
 _CHANGE = mapping(
     "A spec before and now, both valid.",
     _DOCUMENT,
-    file=TEXT,
-    direction={**_DIRECTION, "description": "Of the bound; of a new spec increased."},
+    **_FILES,
+    direction={
+        **_DIRECTION,
+        "description": "Of the bound; of a new spec increased, of one that was removed decreased.",
+    },
     says={**TEXT, "description": "The change in a sentence."},
     why=maybe(TEXT, "Why the bounds cannot be compared."),
     because=listed(TEXT, "What made the bound another one."),
@@ -124,7 +132,7 @@ _CHANGE = mapping(
     no_longer_assumed=listed(TEXT),
     findings=listed(defined("finding"), "Those that the spec did not have before."),
     old=maybe(defined("result"), "Null for a new spec."),
-    new=defined("result"),
+    new=maybe(defined("result"), "Null for a spec that was removed."),
 )
 
 _TOTAL = mapping(
