@@ -280,3 +280,40 @@ def test_a_bounded_statement_over_a_poisson_sample_thins_the_whole_profile() -> 
     value = report.at_epsilon[0].value
     exact = 0.2 * (math.e - math.exp(0.1)) / (1 + math.e)
     assert value is not None and exact <= value <= exact * (1 + 1e-9)
+
+
+def two_rows_replaced(rate: float, epsilon: float) -> float:
+    """δ of N(k, 1) with k of two rows in the sample, each row 1, against the same with -1."""
+
+    def mixture(x: float, sign: int) -> float:
+        chances = ((1 - rate) ** 2, 2 * rate * (1 - rate), rate * rate)
+        return sum(p * math.exp(-((x - sign * k) ** 2) / 2) for k, p in enumerate(chances))
+
+    width = 1e-3
+    return sum(
+        max(0.0, mixture(n * width, 1) - math.exp(epsilon) * mixture(n * width, -1))
+        for n in range(-12_000, 14_000)
+    ) * (width / math.sqrt(2 * math.pi))
+
+
+@pytest.mark.parametrize(
+    ("protect", "above"),
+    [
+        ("{relation: bounded, distance: 2}", "filter"),
+        ("bounded", "flatten, max_rows: 2"),
+        ("bounded", "stable, stability: 2"),
+    ],
+)
+def test_a_path_whose_steps_differ_has_a_bound_without_a_pure_loss(
+    protect: str, above: str
+) -> None:
+    """A replaced row may be replaced below, or added, or removed."""
+    datasets = (
+        f"  made: {{from: people, map: {{kind: {above}}}}}\n"
+        "  batch: {from: made, map: {kind: sample, poisson: 0.1}}\n"
+    )
+    line = "reads: batch, mechanism: gaussian, sigma: 1, sensitivity: 1"
+    at = epsilon(line, "1e-6", protect, datasets)
+    assert at.value is not None
+    assert two_rows_replaced(0.1, float(at.value)) <= 1e-6
+    assert at.value < 19

@@ -11,12 +11,15 @@ from dpcompose.core.loss import Survival
 from dpcompose.core.pattern import ONE, Atom, Known, Pattern
 from dpcompose.core.profile.parts import (
     BoundedRange,
+    Composition,
     Concentrated,
     DiscreteGaussian,
+    Exchanged,
     Geometric,
     Laplace,
     Part,
     Response,
+    Sampled,
 )
 
 
@@ -166,7 +169,20 @@ def _worse(a: Known, b: Known) -> bool:
             return x >= y
         case BoundedRange(x), BoundedRange(y):
             return x >= y
+        case Exchanged(rate, once, both), Sampled(other_rate, base, False):
+            # The other row may change nothing, as if it were not there.
+            same = rate == other_rate and base == once
+            return same and (both is None or dominates(_pattern(both), _pattern(once)))
     return False
+
+
+def _pattern(composition: Composition) -> Pattern:
+    atoms = {Atom((Known(part),)): n for part, n in composition.parts}
+    if composition.gaussian:
+        atoms[Atom((Known(None, composition.gaussian),))] = 1
+    if composition.stay != 1:
+        atoms[Atom((Known(None, ZERO, composition.stay),))] = 1
+    return Pattern(atoms)
 
 
 def cover(first: Pattern, second: Pattern) -> Pattern:

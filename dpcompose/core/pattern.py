@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     BoundedRange,
     Concentrated,
     DiscreteGaussian,
+    Exchanged,
     Geometric,
     KaryResponse,
     Laplace,
@@ -161,6 +162,8 @@ def _rho(known: Known) -> float:
             return rho + _double(extra) + min(_double(e / a) for a, e in points)
         case Points(points):
             return rho + min((_double(e) for e, _ in points), default=0.0)
+        case Exchanged():  # looked at before one of its ends alone
+            return rho + 2.0
         case _:
             return rho + 1.0
 

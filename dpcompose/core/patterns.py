@@ -311,6 +311,7 @@ def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
 def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
     """What is known of a path as a whole."""
     shift = _one_family(steps)
+    any_known = shift is not None
     if shift is not None:
         yield Known(shift)
     for notion in (Notion.PURE, Notion.ZCDP, Notion.GDP):
@@ -322,6 +323,7 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
             parts.append((amount, count))
         else:
             amount = Fraction(chain(parts, notion))
+            any_known = True
             if notion is Notion.PURE and not isinstance(shift, Response):
                 yield Known(Response(amount))
             elif notion is Notion.ZCDP:
@@ -336,9 +338,13 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
         ]
         joint = chain_pairs(worst)
         if joint is not None and joint[1]:
+            any_known = True
             yield Known(Response(joint[0]), ZERO, 1 - joint[1])
-    if len(steps) == 1 and len(steps[0][0]) == 1:
-        (pattern,), count = steps[0]
+    if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
+        # Each step loses no more than what covers all of them.
+        worst_of_all = Patterns().undominated(pattern for loss, _ in steps for pattern in loss)
+        pattern = covering(worst_of_all)
+        count = sum(count for _, count in steps)
         for composition in islice(compositions(pattern), 2):
             sampled = any(
                 isinstance(part, Sampled | Exchanged | Grouped) for part, _ in composition.parts
