@@ -12,7 +12,8 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.values import dataclass
 
-Status = Literal["ok", "no-guarantee", "invalid"]
+#: `unreadable`: there is no spec, since the file or its settings cannot be read.
+Status = Literal["ok", "no-guarantee", "invalid", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)

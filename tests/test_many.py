@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -260,6 +261,34 @@ def test_the_least_level_that_fails_can_be_chosen(run: Run, folder: Path) -> Non
     ):  # fmt: skip
         assert run("analyze", "noted.yaml", *flags).exit_code == code
         assert run("check", "noted.yaml", *flags).exit_code == code
+
+
+@pytest.mark.parametrize("form", ["sarif", "github", "junit", "markdown", "json", "concise"])
+def test_a_file_that_is_not_read_is_an_error_where_standard_error_is_not_seen(
+    run: Run, form: str
+) -> None:
+    result = run("check", "no.yaml", "nothing/*.yaml", "--format", form)
+    assert result.exit_code == 2
+    says = "cannot read no.yaml: No such file or directory"
+    assert says in result.stderr and "nothing matches nothing/*.yaml" in result.stderr
+    if form in ("json", "concise"):
+        assert "no.yaml" not in result.stdout
+        return
+    assert says in result.stdout
+    assert result.stdout.count("DPC305") >= 2
+    if form == "junit":
+        suites = ElementTree.fromstring(result.stdout)
+        assert [each.get("errors") for each in suites] == ["1", "1"]
+        assert [each.get("name") for each in suites.iter("testcase")] == ["readable"] * 2
+
+
+def test_a_missing_budget_is_a_finding_of_check(run: Run, folder: Path) -> None:
+    (folder / "free.yaml").write_text(spec().replace("budget: {epsilon: 100}", ""))
+    for command, codes in (("analyze", []), ("check", ["DPC304"])):
+        for form in ("json", "jsonl"):
+            shape = json.loads(run(command, "free.yaml", "--format", form).stdout)
+            (result,) = shape.get("results", [shape])
+            assert [each["code"] for each in result["findings"]] == codes
 
 
 # --- summary and progress ------------------------------------------------------------------------

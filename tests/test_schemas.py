@@ -23,6 +23,7 @@ from dpcompose.commands.outputs import SchemaOf
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.render import diff_json, sensitivity, total
 from dpcompose.render.json import render
+from dpcompose.render.layout import Style
 from dpcompose.report import Limit
 from dpcompose.resolve import resolve
 from dpcompose.savings import NoBound
@@ -184,7 +185,7 @@ def examples() -> dict[str, str]:
     )  # fmt: skip
     halved = sensitivity_of(load(TEXTS["gdp"], "gdp"), None, 1)
     return {
-        "result": "".join(render(REPORTS.values())),
+        "result": "".join(render(REPORTS.values(), Style(), True)),
         "diff": "".join(diff_json.json([found, invalid])),
         "total": "".join(total.json(summed)),
         "sensitivity": "".join(sensitivity.json("gdp", halved)),

@@ -162,6 +162,10 @@ def _run(
     return ExitCode.FINE if strictness.exit_zero and code is ExitCode.FAILED else code
 
 
+#: Formats that are read where standard error is not.
+_FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
+
+
 def _outcome(checking: bool) -> Callable[[Report], str]:
     def of(report: Report) -> str:
         from dpcompose.render import ledger, terminal
@@ -173,7 +177,14 @@ def _outcome(checking: bool) -> Callable[[Report], str]:
 
 def _rendering(renderers: Mapping[str, Renderer], output: Output, color: Color) -> Rendering:
     renderer, style = renderers[output.form], style_for(output.path, color)
-    return lambda reports: renderer(reports, style)
+    if output.form in _FOR_CI:
+        return lambda reports: renderer(reports, style)
+    return lambda reports: renderer(_read(reports), style)
+
+
+def _read(reports: Iterable[Report]) -> Iterator[Report]:
+    """Without the files that were not read: they have no result, standard error tells of them."""
+    return (report for report in reports if report.status != "unreadable")
 
 
 def _bounds(reports: Iterable[Report], style: Style, named: bool, points: Points) -> Iterator[str]:
@@ -182,7 +193,7 @@ def _bounds(reports: Iterable[Report], style: Style, named: bool, points: Points
     from dpcompose.render.terminal import findings
 
     def complaining() -> Iterator[Report]:
-        for report in reports:
+        for report in _read(reports):
             if report.status == "invalid":
                 complain_lines("\n".join(findings(report, style)))
             yield report

@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, Protocol
 
-from dpcompose.commands.inputs import STANDARD_INPUT
+from dpcompose.commands.inputs import STANDARD_INPUT, shown
 from dpcompose.commands.once import Once
 from dpcompose.values import dataclass
 
@@ -25,6 +25,7 @@ _LONGEST_NAME = 2**16  # bytes of a line in a list of files
 class Problem:
     """An argument that gives no file, and why."""
 
+    name: str
     says: str
 
 
@@ -79,9 +80,9 @@ class Gathering:
     def _meant(self, name: str) -> Iterator[str | Problem]:
         self.named = False
         if name != STANDARD_INPUT and _is(os.path.isdir, name):
-            yield from self._or_none(self._folder(name), f"no specs in {name}")
+            yield from self._or_none(self._folder(name), name, f"no specs in {name}")
         elif _is_pattern(name) and not (self.gone is not None and self.gone.was_spec(name)):
-            yield from self._or_none(self._pattern(name), f"nothing matches {name}")
+            yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
         else:
             yield from self._named(name)
 
@@ -125,7 +126,9 @@ class Gathering:
             if _met(path.split("/")) and self.gone is not None and self.gone.was_spec(name):
                 yield name
 
-    def _or_none(self, found: Iterable[str | Problem], says: str) -> Iterator[str | Problem]:
+    def _or_none(
+        self, found: Iterable[str | Problem], name: str, says: str
+    ) -> Iterator[str | Problem]:
         """All of `found`; if that is nothing, a problem."""
         skipped, empty = self.skipped, True
         for each in found:
@@ -134,7 +137,7 @@ class Gathering:
         if empty and not self.allow_empty:
             others = self.skipped - skipped
             more = f" ({others} other YAML file{'s' if others > 1 else ''})" if others else ""
-            yield Problem(f"{says}{more}; --allow-empty accepts that")
+            yield Problem(name, f"{says}{more}; --allow-empty accepts that")
 
     def _inside(self, folder: str) -> Iterator[str | Problem]:
         """The specs in a folder and the folders below it, sorted by name at each level."""
@@ -143,7 +146,7 @@ class Gathering:
                 entries = sorted((each.name, _kind(each)) for each in found)
         except OSError as error:
             name = folder or os.curdir
-            yield Problem(f"cannot read {name}: {error.strerror or error}")
+            yield Problem(name, f"cannot read {name}: {error.strerror or error}")
             return
         for name, kind in entries:
             path = os.path.join(folder, name)
@@ -159,7 +162,7 @@ class Gathering:
         def meant() -> Iterator[str | Problem]:
             for name in names:
                 if _is(os.path.isdir, name):
-                    yield from self._or_none(self._folder(name), f"no specs in {name}")
+                    yield from self._or_none(self._folder(name), name, f"no specs in {name}")
                 else:
                     yield from self._named(f".{os.sep}-" if name == STANDARD_INPUT else name)
 
@@ -167,15 +170,17 @@ class Gathering:
             if source != STANDARD_INPUT:
                 with open(source, "rb") as stream:
                     names = _names(stream)
-                    yield from self._or_none(meant(), f"no files are listed in {source}")
+                    yield from self._or_none(meant(), source, f"no files are listed in {source}")
             elif sys.stdin is None:
-                yield Problem("cannot read standard input: it is closed")
+                yield Problem(shown(source), "cannot read standard input: it is closed")
             else:
                 names = _names(sys.stdin.buffer)
-                yield from self._or_none(meant(), "no files are listed on standard input")
+                yield from self._or_none(
+                    meant(), shown(source), "no files are listed on standard input"
+                )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            yield Problem(f"cannot read the list of files {source}: {why}")
+            yield Problem(shown(source), f"cannot read the list of files {source}: {why}")
 
 
 def _names(stream: BinaryIO) -> Iterator[str]:

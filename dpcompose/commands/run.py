@@ -48,13 +48,14 @@ class _Input:
 class _Outcome:
     """What came of one file: reports, lines for standard error, and the exit code of the worst.
 
-    `fault`: what dpcompose itself did wrong.
+    `name`: what to call it where there is no report. `fault`: what dpcompose itself did wrong.
     """
 
     reports: list[Report] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     code: ExitCode = ExitCode.FINE
     fault: Exception | None = None
+    name: str = ""
 
     def worse(self, code: ExitCode, complaint: str | None = None) -> None:
         """Note a code, and what to say about it."""
@@ -105,12 +106,21 @@ class Run:
                         complain(each)
                         self._said.add(each)
                 self.code = max(self.code, outcome.code)
-                self.unread += not outcome.reports
                 self._fault = self._fault or outcome.fault
-                yield from outcome.reports
+                yield from outcome.reports or [self._without(outcome)]
         finally:
             outcomes.close()  # other processes end with it
             progress.clear()
+
+    def _without(self, outcome: _Outcome) -> Report:
+        """What stands for a file that gave no report."""
+        from dpcompose.errors import Diagnostic
+        from dpcompose.render.problems import UNREADABLE
+
+        self.unread += 1
+        says = " ".join(outcome.complaints)
+        finding = Diagnostic(UNREADABLE, says, None)
+        return Report(outcome.name, "", "unreadable", findings=(finding,))
 
     def finish(self) -> ExitCode:
         """The exit code. Raises the first fault of dpcompose itself, if there was one."""
@@ -134,7 +144,7 @@ class Run:
     def _taken(self, item: str | Problem) -> _Input | _Outcome:
         """What a process is to look at: standard input is read here."""
         if isinstance(item, Problem):
-            return _Outcome(complaints=[item.says], code=ExitCode.USAGE)
+            return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
             for path in self.written:
                 if would_overwrite(path, [item]):
@@ -143,7 +153,7 @@ class Run:
         try:
             return _Input(self.task.stdin_name or shown(item), read(item))
         except Unreadable as error:
-            return _Outcome(complaints=[str(error)], code=ExitCode.USAGE)
+            return _Outcome([], [str(error)], ExitCode.USAGE, name=shown(item))
 
 
 def _examined(task: Task, given: _Input | _Outcome) -> _Outcome:
@@ -152,7 +162,7 @@ def _examined(task: Task, given: _Input | _Outcome) -> _Outcome:
         return given
     from dpcompose.policy.settings import BadSettings
 
-    outcome = _Outcome()
+    outcome = _Outcome(name=given.file)
     try:
         data = given.data if given.data is not None else read(given.file)
         _examine(task, given.file, data, outcome)

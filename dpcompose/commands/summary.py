@@ -18,9 +18,10 @@ class Tally:
         self._seen: Counter[str] = Counter()
 
     def counted(self, reports: Iterable[Report]) -> Iterator[Report]:
-        """The same reports."""
+        """The same reports; what was not read is no spec."""
         for report in reports:
-            self._seen[self._outcome(report)] += 1
+            if report.status != "unreadable":
+                self._seen[self._outcome(report)] += 1
             yield report
 
     def line(self, unread: int, skipped: int) -> str | None:

@@ -19,50 +19,36 @@ def _text(reports: Iterable[Report], style: Style) -> Iterator[str]:
     return render(reports, style)
 
 
-def _json(reports: Iterable[Report], style: Style) -> Iterator[str]:
-    from dpcompose.render.json import render
-
-    return render(reports)
-
-
-def _jsonl(reports: Iterable[Report], style: Style) -> Iterator[str]:
-    from dpcompose.render.json import render_lines
-
-    return render_lines(reports)
-
-
 def _check(reports: Iterable[Report], style: Style) -> Iterator[str]:
     from dpcompose.render.ledger import render
 
     return render(reports, style)
 
 
-def _problems(module: str, checking: bool) -> Renderer:
+def _problems(module: str, checking: bool, function: str = "render") -> Renderer:
     """The renderer of a module for which a budget that is not met is a problem, or not."""
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
-        found: Iterator[str] = import_module(f"dpcompose.render.{module}").render(
-            reports, style, checking
-        )
+        made = getattr(import_module(f"dpcompose.render.{module}"), function)
+        found: Iterator[str] = made(reports, style, checking)
         return found
 
     return render
 
 
-_BOTH: Mapping[str, Renderer] = {"json": _json, "jsonl": _jsonl}
-_WITH_PROBLEMS = ("concise", "sarif", "github", "junit", "markdown")
+_WITH_PROBLEMS = ("concise", "json", "sarif", "github", "junit", "markdown")
 
 #: Every format by name, as `analyze` prints it. The bounds alone (`--quiet`) are no format: see
 #: `dpcompose.render.quiet`.
 RENDERERS: Mapping[str, Renderer] = {
     "text": _text,
-    **_BOTH,
+    "jsonl": _problems("json", False, "render_lines"),
     **{name: _problems(name, False) for name in _WITH_PROBLEMS},
 }
 
 #: The same as `check` prints it, where the budget decides.
 CHECKERS: Mapping[str, Renderer] = {
     "text": _check,
-    **_BOTH,
+    "jsonl": _problems("json", True, "render_lines"),
     **{name: _problems(name, True) for name in _WITH_PROBLEMS},
 }

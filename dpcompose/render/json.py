@@ -14,6 +14,7 @@ from typing import Any
 
 import dpcompose
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     fraction_text,
     number_down,
@@ -21,6 +22,7 @@ from dpcompose.render.numbers import (
     other_parameter,
     parameters,
 )
+from dpcompose.render.problems import NO_BUDGET, problems
 from dpcompose.report import (
     Adversary,
     Alternative,
@@ -41,12 +43,12 @@ SCHEMA_VERSION = 1
 Shape = dict[str, Any]
 
 
-def render(reports: Iterable[Report]) -> Iterator[str]:
+def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """One document with all results, each printed as soon as it is there."""
     yield dumped(head(), indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first = True
     for report in reports:
-        yield ("\n" if first else ",\n") + indented(result(report), 4)
+        yield ("\n" if first else ",\n") + indented(result(report, checking), 4)
         first = False
     yield "]\n}\n" if first else "\n  ]\n}\n"
 
@@ -56,10 +58,10 @@ def head() -> Shape:
     return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
 
 
-def render_lines(reports: Iterable[Report]) -> Iterator[str]:
+def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """One result a line."""
     for report in reports:
-        yield dumped({"schema_version": SCHEMA_VERSION, **result(report)})
+        yield dumped({"schema_version": SCHEMA_VERSION, **result(report, checking)})
 
 
 def dumped(value: object, indent: int | None = None) -> str:
@@ -73,8 +75,8 @@ def indented(value: object, spaces: int) -> str:
     return margin + dumped(value, indent=2).rstrip("\n").replace("\n", "\n" + margin)
 
 
-def result(report: Report) -> Shape:
-    """One RESULT of the contract."""
+def result(report: Report, checking: bool = False) -> Shape:
+    """One RESULT of the contract; a budget that is due (`checking`) and missing is a finding."""
     return {
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
@@ -95,11 +97,16 @@ def result(report: Report) -> Shape:
         "assumptions": [_assumption(each) for each in report.assumptions],
         "reasons": list(report.reasons),
         "shares": [_share(each) for each in report.shares],
-        "findings": [finding_shape(each) for each in report.findings],
+        "findings": [finding_shape(each) for each in _findings(report, checking)],
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
     }
+
+
+def _findings(report: Report, checking: bool) -> list[Diagnostic]:
+    missing = [each for each in problems(report, checking) if each.code == NO_BUDGET]
+    return [*missing, *report.findings]
 
 
 def _protect(report: Report) -> Shape | None:

@@ -6,14 +6,17 @@ case with an error for each fault. The text is ASCII, so that it is the same in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import concise
 from dpcompose.render.layout import Style
-from dpcompose.render.problems import NO_BOUND, VERDICT_CODES, problems
+from dpcompose.render.problems import NO_BOUND, UNREADABLE, VERDICT_CODES, problems
 from dpcompose.report import Report
 
+#: Nothing could be said of the spec.
+_BROKEN = ("invalid", "unreadable")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -27,8 +30,10 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 def _suite(report: Report, checking: bool) -> str:
     found = [each for each in problems(report, checking) if each.level == "error"]
-    invalid = report.status == "invalid"
-    cases = [_case(_name(each), report, each) for each in found]
+    invalid = report.status in _BROKEN
+    cases = [
+        _case(name, report, each) for name, each in zip(_told_apart(found), found, strict=True)
+    ]
     if not invalid and not any(each.code == NO_BOUND for each in found):
         cases.insert(0, _case("finite bound", report))
     if not invalid and checking and not any(each.code in VERDICT_CODES for each in found):
@@ -45,10 +50,21 @@ def _suite(report: Report, checking: bool) -> str:
     return f"  {head}>\n{''.join(cases)}{out}  </testsuite>\n"
 
 
+def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
+    """Names of cases, numbered where several would have the same."""
+    seen: Counter[str] = Counter()
+    for each in found:
+        name = _name(each)
+        seen[name] += 1
+        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
 def _name(problem: Diagnostic) -> str:
     """What should have been: names of cases stay the same when they begin to pass."""
     if problem.code == NO_BOUND:
         return "finite bound"
+    if problem.code == UNREADABLE:
+        return "readable"
     if problem.code in VERDICT_CODES:
         return "budget"
     place = f" at {problem.span.line}:{problem.span.column}" if problem.span else ""
@@ -63,7 +79,7 @@ def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
     head = f"    {_tag('testcase', case)}"
     if problem is None:
         return f"{head}/>\n"
-    kind = "error" if report.status == "invalid" else "failure"
+    kind = "error" if report.status in _BROKEN else "failure"
     opened = _tag(kind, {"message": problem.message, "type": problem.code})
     return f"{head}>\n      {opened}>{_escaped(_body(problem, report))}</{kind}>\n    </testcase>\n"
 

@@ -63,6 +63,8 @@ def _outcome(report: Report, checking: bool) -> str:
     verdict = report.verdict
     if report.status == "invalid":
         return "invalid"
+    if report.status == "unreadable":
+        return "not read"
     if report.status == "no-guarantee":
         return "no finite guarantee"
     if verdict is None:

@@ -15,6 +15,7 @@ from dpcompose.report import Report
 
 BOUND = "DPC300"
 OVER_BUDGET, NO_BOUND, NOT_COMPARABLE, NO_BUDGET = "DPC301", "DPC302", "DPC303", "DPC304"
+UNREADABLE = "DPC305"
 
 #: The codes of verdicts with their meanings.
 VERDICT_CODES = MappingProxyType(
@@ -24,6 +25,7 @@ VERDICT_CODES = MappingProxyType(
         "DPC302": "There is no finite bound.",
         "DPC303": "The bound cannot be compared with the budget.",
         "DPC304": "There is no budget to check against.",
+        "DPC305": "The file, or its settings, cannot be read.",
     }
 )
 
@@ -43,7 +45,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
         why = " ".join(sentence(each) for each in report.reasons)
         message = f"no finite guarantee: {why}" if why else "no finite guarantee"
         yield Diagnostic(NO_BOUND, message, place)
-    if report.status == "invalid":
+    if report.status in ("invalid", "unreadable"):  # their findings say what is wrong
         return
     if verdict is None:
         if checking:

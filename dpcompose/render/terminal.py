@@ -55,11 +55,14 @@ def outcome(report: Report) -> str:
         "ok": "certified",
         "no-guarantee": "without a finite bound",
         "invalid": "invalid",
+        "unreadable": "not read",
     }[report.status]
 
 
 def text(report: Report, style: Style) -> str:
     """One report."""
+    if report.status == "unreadable":
+        return "\n".join(findings(report, style)) + "\n"
     if report.status == "invalid":
         return invalid(report, style)
     sections = (
