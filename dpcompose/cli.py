@@ -1,7 +1,8 @@
 """The command line: options in, exit code out. What the commands do is in `dpcompose.commands`."""
 
-from __future__ import annotations
+# Annotations are evaluated here, once: as texts typer would parse those of a command at each start.
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -20,8 +21,11 @@ from dpcompose.commands.analysis import (
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.output import Color, print_out
-from dpcompose.commands.outputs import BookFormat, Format, SchemaOf
+from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
 from dpcompose.commands.streams import guard
+
+#: By this variable a shell asks for completions, or for the script that does.
+_COMPLETE = "_DPCOMPOSE_COMPLETE"
 
 _EXIT_CODES = """\b
 Exit codes, the same for every command and format:
@@ -442,6 +446,21 @@ def explain(
     from dpcompose.commands.book import explain as show
 
     show(identifier, color)
+
+
+@app.command(short_help="Print a completion script.")
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", hidden=True)],
+) -> None:
+    """Print the script that completes commands, options and ids in bash, zsh or fish.
+
+    `dpcompose --install-completion` puts it where your shell finds it.
+    """
+    os.environ[_COMPLETE] = f"source_{shell.value}"
+    try:
+        app(prog_name="dpcompose")
+    finally:
+        del os.environ[_COMPLETE]
 
 
 @app.command(short_help="Print a JSON Schema.")

@@ -125,14 +125,15 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_for_a_shell_is_shown_and_one_it_can_read(shell: str) -> None:
+def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "dpcompose", "--show-completion", shell],
-        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+        [sys.executable, "-m", "dpcompose", "completion", shell],
         capture_output=True, encoding="utf-8", timeout=60, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    assert "_DPCOMPOSE_COMPLETE" in result.stdout
+    assert f"_DPCOMPOSE_COMPLETE=complete_{shell}" in result.stdout
+    assert result.stdout == call("completion", shell).stdout
+    assert "_DPCOMPOSE_COMPLETE" not in os.environ
     if found := shutil.which(shell):
         reading = [found, "-n"] if shell != "fish" else [found, "--no-execute"]
         subprocess.run(reading, input=result.stdout, text=True, check=True, timeout=60)

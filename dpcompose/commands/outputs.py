@@ -45,6 +45,14 @@ class SchemaOf(StrEnum):
     SENSITIVITY = "sensitivity"
 
 
+class Shell(StrEnum):
+    """A shell that completes commands."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A format and the file it goes to; standard output for None and `-`."""
@@ -88,10 +96,10 @@ def _named(value: str) -> Output | None:
         return None
     if name not in set(Format):
         near = nearest(name, list(Format))
-        offer = f"; did you mean {near}={path}?" if near else ""
+        offer = f"; did you mean {near}={path}?" if near else ";"
         raise BadCall(
             f"--output {value}: {name} is no format ({', '.join(Format)}){offer} "
-            f"A file of that name is ./{value}"
+            f"a file of that name is ./{value}"
         )
     if not path:
         raise BadCall(f"--output {value}: a file is due after the =, as in {name}=FILE")
