@@ -195,6 +195,8 @@ class _Search:
         value = self.value(scale)
         names = listing(list(self.weights))
         spent = "" if value is None else f": {number(value)} of {number(self.most)} is spent"
+        if not self.most:
+            return f"no scale of {names} keeps a budget of 0"
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _narrow(self, low: Fraction, high: Fraction) -> tuple[Fraction, bool]:

@@ -168,7 +168,7 @@ def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
     for label, each in zip(labels, releases, strict=True):
         if _goal(each) != _goal(first):
             return (
-                f"{labels[0]} protects {_protected(first)}, and {label} protects "
+                f"in {labels[0]} {_protected(first)} are protected, in {label} "
                 f"{_protected(each)}: a bound for the one says nothing of the other"
             )
     return None

@@ -477,3 +477,15 @@ def test_the_json_of_sensitivity() -> None:
     document = json.loads(result.stdout)
     assert document["total"] == 0.4
     assert document["savings"] == [{"mechanism": "income", "saves": 0.2, "why": None, "line": 23}]
+
+
+def test_a_budget_of_the_spec_that_the_result_does_not_meet_is_told() -> None:
+    spec = one("notion: pure, epsilon: 1") + "budget: {epsilon: 1/10}\n"
+    result = run("fit", "-", "--epsilon", "3", stdin=spec)
+    assert result.exit_code == 0 and "epsilon: 3}" in result.stdout
+    assert "its own `budget:` stays as it was, and is not met" in result.stderr
+    assert "not met" not in run("fit", "-", "--epsilon", "1/20", stdin=spec).stderr
+    assert (
+        "no scale of `a` keeps a budget of 0"
+        in run("fit", "-", "--epsilon", "0", stdin=spec).stderr
+    )

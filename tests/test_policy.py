@@ -162,6 +162,7 @@ def test_overrides_are_for_paths_below_the_file(
         ("[[overrides]]\npaths = ['/etc']", "is no path below the folder"),
         ("[[overrides]]\npaths = ['a']\npath = 1", "unknown key `path`; did you mean paths?"),
         ("[[overrides]]\npaths = ['" + "*a" * 30 + "']", "is no path below"),
+        ("[tool.dpcompose]\nforbid = []", "settings stand at its top, without [tool.dpcompose]"),
         ("a = ", "not valid TOML"),
         ("a = 1\na = 2", "not valid TOML"),
         ("a = " + "[" * 5000, "not valid TOML"),
@@ -181,6 +182,21 @@ def test_bad_settings_are_named_and_nothing_is_analysed(
         assert result.stderr.count("dpcompose.toml") == 1 or "--show" in command[-1]
         assert "\x1b" not in result.stderr and "Traceback" not in result.output
     assert run("analyze", "s.yaml", "--isolated").exit_code == 0
+
+
+def test_settings_that_cannot_be_read_are_no_missing_ones(run: Run, home: Path) -> None:
+    (home / "dpcompose.toml").mkdir()
+    result = run("analyze", "s.yaml")
+    assert result.exit_code == 2 and "dpcompose.toml is no file" in result.stderr
+    (home / "dpcompose.toml").rmdir()
+    (home / "dpcompose.toml").symlink_to("nowhere")
+    assert run("analyze", "s.yaml").exit_code == 2
+
+
+def test_a_key_that_stands_twice_in_a_variable_is_refused(run: Run) -> None:
+    result = run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=1,epsilon=2")
+    assert result.exit_code == 2
+    assert "DPCOMPOSE_BUDGET: `epsilon` stands there twice" in result.stderr
 
 
 def test_bad_settings_of_one_folder_hide_no_spec_elsewhere(run: Run, home: Path) -> None:

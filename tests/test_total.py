@@ -207,7 +207,9 @@ def test_roots_that_are_not_known_to_be_disjoint_change_together() -> None:
 def test_different_relations_are_refused() -> None:
     found = total(wards("1", "1", "1"), wards("1", "1", "1").replace("unbounded", "bounded"))
     assert not found.finite and found.refused is not None
-    assert "unbounded neighbours" in found.refused and "1.yaml protects bounded" in found.refused
+    assert (
+        "unbounded neighbours" in found.refused and "in 1.yaml bounded neighbours" in found.refused
+    )
 
 
 def test_a_budget_with_a_delta_is_held_against_the_composition() -> None:

@@ -59,8 +59,22 @@ def fit_file(
             f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
             "see that the mechanism still has all of them"
         )
+    if limit is not None and (contradicts := _own_budget(fitted.text, shown(file))):
+        complain(f"{shown(file)}: {contradicts}")
     deliver([_as_it_was(fitted.text, data)], output)
     return ExitCode.FINE
+
+
+def _own_budget(text: str, name: str) -> str | None:
+    """What `check` will say of a spec whose own budget is not the one it was fitted to."""
+    from dpcompose.analyze import analyze
+    from dpcompose.render.ledger import judged
+
+    report = analyze(text, name)
+    if report.verdict is None or report.verdict.ok:
+        return None
+    word, rest = judged(report, report.verdict)
+    return f"its own `budget:` stays as it was, and is not met: {word}: {rest}"
 
 
 def _refused(name: str, error: Exception) -> ExitCode:

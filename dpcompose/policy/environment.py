@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpcompose.errors import nearest, printable
+from dpcompose.errors import nearest, printable, quoted
 from dpcompose.policy.settings import FIELDS, BadSettings, Layer, layer
 
 _PREFIX = "DPCOMPOSE_"
@@ -26,18 +26,25 @@ def from_environment(environment: Mapping[str, str]) -> Layer | None:
             continue
         key = name.removeprefix(_PREFIX).lower().replace("_", "-")
         if key in FIELDS:
-            values.update(layer({key: _value(key, text)}, "", printable(name)).values)
+            values.update(
+                layer({key: _value(key, text, printable(name))}, "", printable(name)).values
+            )
         elif key not in _OTHERS and (near := nearest(key, FIELDS)) is not None:
             meant = _PREFIX + near.upper().replace("-", "_")
             raise BadSettings(f"{printable(name)}: unknown setting; did you mean {meant}?")
     return Layer("the environment", values) if values else None
 
 
-def _value(key: str, text: str) -> object:
+def _value(key: str, text: str, variable: str) -> object:
     if key in _ONE:
         return text
     parts = [each.strip() for each in text.split(",") if each.strip()]
     if key not in _TABLES:
         return parts
-    pairs = (each.partition("=") for each in parts)
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    table: dict[str, str] = {}
+    for each in parts:
+        name, _, value = (part.strip() for part in each.partition("="))
+        if name in table:
+            raise BadSettings(f"{variable}: {quoted(name)} stands there twice")
+        table[name] = value
+    return table

@@ -62,7 +62,12 @@ def _in(folder: str) -> File | None:
     own = os.path.join(folder, OWN)
     data = _bytes(own)
     if data is not None:
-        return _file(own, folder, _parsed(data, own), _shown(own))
+        settings = _parsed(data, own)
+        if "tool" in settings:
+            raise BadSettings(f"{_shown(own)}: settings stand at its top, without [tool.{_TABLE}]")
+        return _file(own, folder, settings, _shown(own))
+    if os.path.lexists(own):
+        raise BadSettings(f"{_shown(own)} is no file that can be read")
     shared = os.path.join(folder, SHARED)
     data = _bytes(shared)
     if data is None or _TABLE.encode() not in data:  # most are about something else
