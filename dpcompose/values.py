@@ -55,7 +55,7 @@ def _made(cls: type, frozen: bool, eq: bool) -> Any:
             space["__hash__"] = None
     if frozen:
         space |= {"__setattr__": _refuse, "__delattr__": _refuse}
-        space |= {"__getstate__": _state, "__setstate__": _set_state}
+        space["__getstate__"], space["__setstate__"] = _state_of([field.name for field in fields])
     space |= {name: value for name, value in cls.__dict__.items() if name not in names}
     for name in ("__dict__", "__weakref__"):
         space.pop(name, None)
@@ -158,10 +158,14 @@ def _refuse(self: Any, name: str, *_value: object) -> None:
     raise dataclasses.FrozenInstanceError(f"{type(self).__name__}.{name} is fixed")
 
 
-def _state(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+def _state_of(names: list[str]) -> tuple[Any, Any]:
+    """How a value that is fixed is sent to another process, which happens thousands of times."""
 
+    def __getstate__(self: Any) -> list[Any]:
+        return [getattr(self, name) for name in names]
 
-def _set_state(self: Any, state: list[Any]) -> None:
-    for field, value in zip(dataclasses.fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    def __setstate__(self: Any, state: list[Any]) -> None:
+        for name, value in zip(names, state, strict=True):
+            object.__setattr__(self, name, value)
+
+    return __getstate__, __setstate__
