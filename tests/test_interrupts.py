@@ -18,7 +18,8 @@ import pytest
 from dpcompose.commands.interrupts import held_back
 
 pytestmark = pytest.mark.skipif(
-    not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc"
+    not os.path.exists(f"/proc/self/task/{os.getpid()}/children"),
+    reason="looks for processes in /proc",
 )
 
 SPEC = """dpcompose: 1
