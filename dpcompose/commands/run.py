@@ -13,6 +13,7 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
+from dpcompose.memory import settle
 from dpcompose.report import Limit, Report
 from dpcompose.values import dataclass
 
@@ -95,9 +96,12 @@ class Run:
             items = list(items)
             total = len(items)
         progress = Progress(total, self.watched)
-        outcomes = self._outcomes(items)
+        outcomes, done = self._outcomes(items), 0
         try:
             for outcome in outcomes:
+                done += 1
+                if done == 2:  # one spec by itself is done before there is much garbage
+                    settle()
                 progress.step()
                 if outcome.complaints or outcome.fault:
                     progress.clear()

@@ -16,6 +16,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dpcompose.commands.interrupts import held_back, settle_worker
+from dpcompose.memory import settle
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def _serve(
     for each in inherited:
         each.close()
     gc.freeze()  # a collection would write to all that was there before, and so copy it
+    settle()
     waiting: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(tasks, waiting), daemon=True).start()
     with suppress(OSError):
