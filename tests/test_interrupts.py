@@ -170,6 +170,18 @@ def test_processes_end_by_themselves_when_the_first_is_killed(
         time.sleep(0.01)
 
 
+def test_a_process_that_is_killed_ends_the_run_and_leaves_no_half_of_a_file(
+    start: Callable[..., Started], tmp_path: Path
+) -> None:
+    run = start("--jobs", "2", "-o", f"json={tmp_path}/x")
+    run.wait_for_children()
+    time.sleep(0.1)
+    os.kill(next(each for each in run.alive() if each != run.process.pid), signal.SIGKILL)
+    code, said = run.end()
+    assert code == 2 and b"ended by signal 9; --jobs 1 works in one process" in said
+    assert b"Traceback" not in said and not list(tmp_path.iterdir())
+
+
 # --- signals that are held back ------------------------------------------------------------------
 
 

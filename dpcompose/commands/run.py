@@ -112,6 +112,12 @@ class Run:
                 self.code = max(self.code, outcome.code)
                 self._fault = self._fault or outcome.fault
                 yield from outcome.reports or [self._without(outcome)]
+        except Exception as error:
+            from dpcompose.commands.workers import Lost
+
+            if isinstance(error, Lost):  # ended from outside, as where memory is short
+                raise BadCall(str(error)) from error
+            raise
         finally:
             outcomes.close()  # other processes end with it
             progress.clear()
