@@ -17,13 +17,11 @@ from dpcompose.directions import (
     to_nothing,
 )
 from dpcompose.edits import Edit, edits
-from dpcompose.errors import Diagnostic, Level
+from dpcompose.errors import LEVELS, Diagnostic, Level
 from dpcompose.report import Bound, Limit, Report, Share
 from dpcompose.source import Source, load
 from dpcompose.values import dataclass
 from dpcompose.wording import number
-
-_LEVELS: tuple[Level, ...] = ("note", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,7 @@ def _found(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic
     for each in new.findings:
         before[each.code, each.message] -= 1
         fresh = before[each.code, each.message] < 0
-        if fresh and _LEVELS.index(each.level) >= _LEVELS.index(least):
+        if fresh and LEVELS.index(each.level) >= LEVELS.index(least):
             yield each
 
 

@@ -14,6 +14,8 @@ Path = tuple[str | int, ...]
 """The address of a place in a spec, for example ``("mechanisms", 3, "epsilon")``."""
 
 Level = Literal["error", "warning", "note"]
+#: From the least on.
+LEVELS: tuple[Level, ...] = ("note", "warning", "error")
 
 CODES: Mapping[str, str] = MappingProxyType(
     {

@@ -30,7 +30,7 @@ else:
     def dataclass(*, slots: bool, frozen: bool = False, eq: bool = True) -> Callable[[type], type]:
         """`dataclasses.dataclass` with the same arguments, for classes with slots.
 
-        All fields are positional, and no hash or comparison is written by hand.
+        All fields are positional; a method that the class writes itself stays.
 
         Raises:
             ValueError: without slots.
@@ -55,7 +55,7 @@ def _made(cls: type, frozen: bool, eq: bool) -> Any:
             space["__hash__"] = None
     if frozen:
         space |= {"__setattr__": _refuse, "__delattr__": _refuse}
-        space["__getstate__"], space["__setstate__"] = _state_of([field.name for field in fields])
+        space["__getstate__"], space["__setstate__"] = _state_of(names)
     space |= {name: value for name, value in cls.__dict__.items() if name not in names}
     for name in ("__dict__", "__weakref__"):
         space.pop(name, None)

@@ -104,7 +104,7 @@ class Comparison:
         self, old: Version | None, new: Version | None, terms: Terms, settings: Settings
     ) -> Change | Invalid:
         from dpcompose.changes import Invalid, change
-        from dpcompose.policy.settings import LEVELS
+        from dpcompose.errors import LEVELS
 
         found = change(old, new, terms)
         if isinstance(found, Invalid):

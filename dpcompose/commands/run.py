@@ -112,12 +112,6 @@ class Run:
                 self.code = max(self.code, outcome.code)
                 self._fault = self._fault or outcome.fault
                 yield from outcome.reports or [self._without(outcome)]
-        except Exception as error:
-            from dpcompose.commands.workers import Lost
-
-            if isinstance(error, Lost):  # ended from outside, as where memory is short
-                raise BadCall(str(error)) from error
-            raise
         finally:
             outcomes.close()  # other processes end with it
             progress.clear()
@@ -233,7 +227,7 @@ def _judged(task: Task, settings: Settings, report: Report) -> tuple[ExitCode, s
         return ExitCode.FAILED, None
     if task.checking and report.verdict is not None and not report.verdict.ok:
         return ExitCode.FAILED, None
-    from dpcompose.policy.settings import LEVELS
+    from dpcompose.errors import LEVELS
 
     least = LEVELS.index(settings.fail_on)
     if any(LEVELS.index(each.level) >= least for each in report.findings):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
 from typing import NoReturn, TextIO
@@ -14,7 +15,7 @@ from dpcompose.render.layout import STAND_IN
 
 def unprintable(stream: TextIO, error: OSError) -> NoReturn:
     """End the run: `stream`, which is standard output, does not take what is printed."""
-    _abandon(stream)
+    _abandon(stream, error)
     if isinstance(error, BrokenPipeError):
         raise SystemExit(ExitCode.NO_READER) from error
     _unwritable(error.strerror or str(error))
@@ -38,15 +39,16 @@ def guard() -> None:
     if sys.stdout is None:
         sys.stdout = _Closed()
     elif type(sys.stdout) is TextIOWrapper:
-        sys.stdout = _Output(sys.stdout)
+        sys.stdout = _Guarded(sys.stdout, unprintable)
     if type(sys.stderr) is TextIOWrapper:
-        sys.stderr = _Complaints(sys.stderr)
+        sys.stderr = _Guarded(sys.stderr, _abandon)
 
 
 class _Guarded(TextIOWrapper):
-    """The stream `over` again, with a way to fail."""
+    """The stream `over` again; `fail` says what a write that it does not take ends in."""
 
-    def __init__(self, over: TextIOWrapper) -> None:
+    def __init__(self, over: TextIOWrapper, fail: Callable[[TextIO, OSError], object]) -> None:
+        self._fail = fail
         super().__init__(
             over.buffer,
             over.encoding,
@@ -59,22 +61,14 @@ class _Guarded(TextIOWrapper):
         try:
             return super().write(text)
         except OSError as error:
-            self.fail(error)
+            self._fail(self, error)
             return len(text)
 
     def flush(self) -> None:
         try:
             super().flush()
         except OSError as error:
-            self.fail(error)
-
-    def fail(self, error: OSError) -> None:
-        raise NotImplementedError
-
-
-class _Output(_Guarded):
-    def fail(self, error: OSError) -> None:
-        unprintable(self, error)
+            self._fail(self, error)
 
 
 class _Closed(StringIO):
@@ -82,12 +76,7 @@ class _Closed(StringIO):
         closed()
 
 
-class _Complaints(_Guarded):
-    def fail(self, error: OSError) -> None:
-        _abandon(self)
-
-
-def _abandon(stream: TextIO) -> None:
+def _abandon(stream: TextIO, _error: OSError) -> None:
     """Send what is still buffered nowhere, so that Python does not fail on it at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from dpcompose.commands.exits import BadCall
 from dpcompose.commands.interrupts import held_back, settle_worker
 from dpcompose.memory import settle
 from dpcompose.values import dataclass
@@ -32,8 +33,8 @@ _MOST = 60  # processes; Windows can wait for 63 pipes
 _AHEAD = 8  # chunks for each worker that may wait for an earlier one
 
 
-class Lost(Exception):
-    """A worker that ended by itself; the message says how."""
+class Lost(BadCall):
+    """A worker that was ended from outside, as where memory is short; the message says how."""
 
 
 @dataclass(slots=True, eq=False)

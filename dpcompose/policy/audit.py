@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dpcompose.errors import Diagnostic, quoted
+from dpcompose.errors import LEVELS, Diagnostic, quoted
 from dpcompose.policy.codes import BECAUSE, DELTA, FORBIDDEN, RELATION
 from dpcompose.policy.ignores import ignoring
 from dpcompose.policy.kinds import declared
@@ -38,8 +38,8 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
     level = settings.severity.get(finding.code, finding.level)
     if level == finding.level:
         yield finding
-    elif level in ("note", "warning", "error"):
-        yield Diagnostic(finding.code, finding.message, finding.span, finding.hint, level)  # type: ignore[arg-type]
+    elif level in LEVELS:
+        yield Diagnostic(finding.code, finding.message, finding.span, finding.hint, level)
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:

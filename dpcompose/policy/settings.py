@@ -8,13 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.exact_expr import ExpressionError, parse
-from dpcompose.errors import DpcomposeError, nearest, quoted
+from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
 from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE
 from dpcompose.policy.kinds import OF_ENTRIES, kinds
 from dpcompose.report import Limit
 from dpcompose.values import dataclass
 
-LEVELS = ("note", "warning", "error")
 _OFF = "off"
 
 

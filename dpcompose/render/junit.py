@@ -12,11 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import concise
 from dpcompose.render.layout import Style
-from dpcompose.render.problems import NO_BOUND, UNREADABLE, VERDICT_CODES, problems
+from dpcompose.render.problems import BROKEN, NO_BOUND, UNREADABLE, VERDICT_CODES, problems
 from dpcompose.report import Report
 
-#: Nothing could be said of the spec.
-_BROKEN = ("invalid", "unreadable")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
@@ -30,7 +28,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 def _suite(report: Report, checking: bool) -> str:
     found = [each for each in problems(report, checking) if each.level == "error"]
-    invalid = report.status in _BROKEN
+    invalid = report.status in BROKEN
     cases = [
         _case(name, report, each) for name, each in zip(_told_apart(found), found, strict=True)
     ]
@@ -79,7 +77,7 @@ def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
     head = f"    {_tag('testcase', case)}"
     if problem is None:
         return f"{head}/>\n"
-    kind = "error" if report.status in _BROKEN else "failure"
+    kind = "error" if report.status in BROKEN else "failure"
     opened = _tag(kind, {"message": problem.message, "type": problem.code})
     return f"{head}>\n      {opened}>{_escaped(_body(problem, report))}</{kind}>\n    </testcase>\n"
 

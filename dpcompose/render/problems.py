@@ -16,6 +16,8 @@ from dpcompose.report import Report
 BOUND = "DPC300"
 OVER_BUDGET, NO_BOUND, NOT_COMPARABLE, NO_BUDGET = "DPC301", "DPC302", "DPC303", "DPC304"
 UNREADABLE = "DPC305"
+#: What a report has for a status where nothing could be said of the spec.
+BROKEN = ("invalid", "unreadable")
 
 #: The codes of verdicts with their meanings.
 VERDICT_CODES = MappingProxyType(
@@ -45,7 +47,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
         why = " ".join(sentence(each) for each in report.reasons)
         message = f"no finite guarantee: {why}" if why else "no finite guarantee"
         yield Diagnostic(NO_BOUND, message, place)
-    if report.status in ("invalid", "unreadable"):  # their findings say what is wrong
+    if report.status in BROKEN:  # their findings say what is wrong
         return
     if verdict is None:
         if checking:

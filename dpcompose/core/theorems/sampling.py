@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.exact import amplified_up, exp_up, log1p_up
+from dpcompose.core.exact import amplified_up, exchanged_up
 from dpcompose.core.guarantee import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
@@ -115,9 +115,9 @@ def poisson_replaced(single: Fraction, replaced: Fraction, rate: Fraction) -> Fr
     and no more than t·q·δ₁(ln(A/(t·q))) + (1-t)·q·δ₂(ln(B/((1-t)·q))) for any t from 0 to 1.
     """
     both = min(replaced, 2 * single)
-    top = 1 - rate + rate * exp_up(single)
-    bottom = 1 - rate + rate / exp_up(both - single)
-    return min(both, rounded(log1p_up(max(top / bottom - 1, Fraction(0)))))
+    found = exchanged_up(single, both, rate)
+    assert found is not None
+    return min(both, rounded(found))
 
 
 @theorem(
