@@ -188,3 +188,16 @@ def test_names_never_act_on_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "[red]x" in done.stdout and "[bold]" in done.stdout
     assert "\x1b" not in done.stdout and "\u202e" not in done.stdout
+
+
+def test_numbers_too_long_for_a_text_decide_no_order() -> None:
+    big = "*".join(["1e1000"] * 5)
+    text = (
+        f"dpcompose: 1\nprotect: bounded\nconstants: {{big: {big}}}\ndatasets:\n  p: {{}}\n"
+        "  w: {from: p, map: {kind: flatten, max_rows: 2}}\n"
+        "  x: {from: w, map: {kind: value, sensitivity: big, diameter: big*7}}\n"
+        "mechanisms:\n"
+        "  - {name: b, reads: x, notion: pure, epsilon: 1, relation: euclidean}\n"
+    )
+    report = analyze(text)
+    assert report.status == "ok" and report.bound is not None

@@ -19,6 +19,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from dpcompose.values import rank
+
 
 class Kind(StrEnum):
     """What one unit of change is."""
@@ -82,7 +84,7 @@ def state_of(items: Iterable[tuple[Item, int]]) -> State:
         counted[item] += count
     if len(counted) == 1:
         return tuple(counted.items())
-    return tuple(sorted(counted.items(), key=repr))
+    return tuple(sorted(counted.items(), key=rank))
 
 
 def leaf_item(leaf: Leaf) -> Item:
@@ -95,7 +97,7 @@ def wrap(leaf: Leaf, below: State) -> Item:
     """An item around what reaches further down; how its two sides are numbered is free."""
     if len(leaf.tags) == 2 and below:
         swapped = Item(leaf._replace(tags=leaf.tags[::-1]), _other_sides(below))
-        return min(Item(leaf, below), swapped, key=repr)
+        return min(Item(leaf, below), swapped, key=rank)
     return Item(leaf, below)
 
 
