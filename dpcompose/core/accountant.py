@@ -141,9 +141,7 @@ class Accountant:
         units = single_units(state)
         if len(units) > 1 or units[0][1] > 1:
             return (
-                yield from by_units(
-                    algebra, units, lambda s: self._through_sample(place, below, s, sample)
-                )
+                yield from by_units(algebra, units, lambda s: self._along_map(place, below, s))
             )
         leaf = next(iter(all_leaves(state)))
         push = place.depth in below.levels
@@ -183,24 +181,36 @@ class Accountant:
         sharper = [each for each in found if each is not None]
         if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
             sharper.append(algebra.times(amplify.unamplified(algebra, loss), rounds))
-        if below.whole is not None:
-            push = place.depth in below.whole.levels
-            after = fit(one_below(state, push, become(whole)), place, below.whole, push)
-            as_part = yield (below.whole, after)
-            as_part = algebra.times(as_part, rounds)
-            best = algebra.best([*sharper, as_part])
-            if best == as_part:
-                return Choice(best, (Branch(below.whole, after, rounds),))
         return Choice(algebra.best(sharper), (Branch(below, fitted, rounds),))
 
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
+        """The worst that a map makes of a change; `below` is the dataset that it makes.
+
+        What alone depends on a random map may be charged by statements above it instead: they
+        hold whatever is drawn, so that nothing is amplified on the way (theory, section 7).
+        """
         algebra = self.algebra
         assert below.edge is not None and below.edge.made_by is not None
         made_by = below.edge.made_by
-        if isinstance(made_by, Sample):
-            return (yield from self._through_sample(place, below, state, made_by))
+        choice: Choice
+        if isinstance(made_by, Sample) and below.above is None:
+            choice = yield from self._through_sample(place, below, state, made_by)
+        else:
+            choice = yield from self._moved(place, below, state)
+        if below.whole is None:
+            return choice
+        part: Choice = yield from self._moved(place, below.whole, state)
+        branches = tuple(each._replace(copies=below.edge.rounds) for each in part.branches)
+        part = part._replace(loss=algebra.times(part.loss, below.edge.rounds), branches=branches)
+        best = algebra.best([choice.loss, part.loss])
+        return part if best == part.loss else choice._replace(loss=best)
+
+    def _moved(self, place: Place, below: Place, state: State) -> Walk:
+        algebra = self.algebra
+        assert below.edge is not None and below.edge.made_by is not None
+        made_by = below.edge.made_by
         push = place.depth in below.levels
         alone = all_leaves(state).total() == 1
         limit = LIMIT if alone or self._effort.left > 0 else 1
@@ -214,7 +224,7 @@ class Accountant:
             return worst_of(algebra, found)
         units = single_units(state)
         if len(units) > 1 or units[0][1] > 1:
-            return (yield from by_units(algebra, units, lambda s: self._along_map(place, below, s)))
+            return (yield from by_units(algebra, units, lambda s: self._moved(place, below, s)))
         # One unit that becomes too many rows to list: bound it by its rows one by one.
         leaf = next(iter(all_leaves(state)))
         found = []

@@ -87,7 +87,7 @@ class Solution:
 
     @property
     def sampled(self) -> bool:
-        """Whether the change reaches a sample, where losses are amplified after they add up."""
+        """Whether the change reaches a sample that amplifies what reads it, after it adds up."""
         return _sampled(self.visits)
 
     @property
@@ -249,9 +249,11 @@ def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Felt]:
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
-    """Whether the change passes a sample."""
-    edges = (visit.place.edge for visit in visits)
-    return any(edge is not None and isinstance(edge.made_by, Sample) for edge in edges)
+    """Whether the change passes a sample that is not merely part of the release that reads it."""
+    return any(
+        isinstance(visit.place.dataset.made_by, Sample) and visit.place.above is None
+        for visit in visits
+    )
 
 
 def _splits(visits: Sequence[Visit]) -> bool:

@@ -240,7 +240,9 @@ class Coster:
         """Whether each statement is used for one step alone."""
         if len(state) != 1 or state[0][1] != 1:
             return False
-        return all(self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
+        return all(
+            each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed
+        )
 
     # -- pairs ---------------------------------------------------------------------------------
 

@@ -1,11 +1,22 @@
-"""How often a sample is drawn, and who reads each draw."""
+"""What is random besides the noise: how often a sample is drawn, and who depends on each outcome."""
 
 from __future__ import annotations
 
-from dpcompose.core.problem import Dataset, Sample
+from dpcompose.core.problem import Cap, Dataset, Limit, Map, Sample
 
 #: So many groups of equal draws of a sample are told apart; counts are raised to the next.
 MOST_DRAWS = 20
+
+
+def is_random(made_by: Map) -> bool:
+    """Whether the dataset that a map makes is drawn at random."""
+    match made_by:
+        case Sample():
+            return True
+        case Limit(keep=keep) | Cap(keep=keep):
+            return keep == "random"
+        case _:
+            return False
 
 
 def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
@@ -37,9 +48,10 @@ def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
 
 
 def read_once(child: Dataset, draw: int | None) -> bool:
-    """Whether one release alone reads a draw of a sample, and has a statement above it.
+    """Whether one release alone depends on an outcome of a random map, and has a statement above.
 
-    Several that share a draw are not independent, so that each by itself says nothing of both.
+    Several that share an outcome are not independent, so that each by itself says nothing of both.
+    `draw`: below a sample that is drawn afresh for each copy, the number of the draw.
     """
     releases = 0
     found = False

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
+from dpcompose.core.draws import draws, is_random, read_once
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     BlockClass,
-    Cap,
     Dataset,
     Domain,
     Edges,
     Filter,
     Flatten,
-    Limit,
     Map,
     Mechanism,
     Partition,
@@ -61,9 +60,12 @@ class Place:
     mechanisms with at least so many copies read it, each with one copy. Else None.
     `read`: whether some mechanism reads this or something below it.
     `by_position`: whether this or something below is split by the position of its rows.
-    `whole`: of a sample that a single release reads, the same dataset seen as part of that release,
-    so that statements above the sample hold. `above`: in such a place and below it, the depth of
-    what is sampled: only statements there or above are used.
+    A statement on an ancestor holds over everything random between that ancestor and the dataset
+    read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
+    random maps down to depth `given` are taken as given, and only statements on datasets at that
+    depth or further down say something. Or a random map is part of the one release that depends on
+    it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
+    `above` is the depth of what the map reads, at which or further up statements must be stated.
     """
 
     dataset: Dataset
@@ -77,6 +79,7 @@ class Place:
     round: int | None = None
     by_position: bool = False
     read: bool = False
+    given: int = 0
     whole: Place | None = None
     above: int | None = None
 
@@ -109,6 +112,11 @@ class Place:
             place = place.edge.parent
         return edges[::-1]
 
+    def admits(self, statement: Statement) -> bool:
+        """Whether a statement of a mechanism that reads this is seen over what is random here."""
+        home = self.depth - statement.up
+        return self.given <= home and (self.above is None or home <= self.above)
+
     def up(self, edges: int) -> Place:
         """The place so many edges further up."""
         return self.ancestors(edges)[0].parent if edges else self
@@ -126,16 +134,7 @@ def _lay_out_root(root: Root) -> Place:
     order = [top]
     for place in order:
         for child in place.dataset.derived:
-            made_by = child.made_by
-            assert made_by is not None
-            after = traits_after(made_by, place.traits)
-            if isinstance(made_by, Sample):
-                order.extend(_drawn(place, child, after))
-                continue
-            edge = Edge(place, made_by)
-            below = Place(child, place.depth + 1, after, edge, round=place.round, above=place.above)
-            place.derived.append(below)
-            order.append(below)
+            order.extend(_made(place, child))
         for partition in place.dataset.partitions:
             blocks = [
                 _block(place, partition, index, each)
@@ -151,27 +150,38 @@ def _lay_out_root(root: Root) -> Place:
     return top
 
 
-def _drawn(place: Place, child: Dataset, traits: Traits) -> Iterator[Place]:
-    """The places of a sample: one for each draw, and that draw as a part of what alone reads it."""
-    # Imported where it is needed: most specs have no sample.
-    from dpcompose.core.draws import draws, read_once
+def _made(place: Place, child: Dataset) -> Iterator[Place]:
+    """The places of a dataset made by a map: one for each sort of draws of a sample.
 
-    for draw, rounds in draws(child, place.round):
-        edge = Edge(place, child.made_by, rounds=rounds)
-        below = Place(child, place.depth + 1, traits, edge, round=draw, above=place.above)
+    Each place of a random map comes with itself as a part of what alone depends on it.
+    """
+    made_by = child.made_by
+    assert made_by is not None
+    traits = traits_after(made_by, place.traits)
+    if isinstance(made_by, Sample):
+        drawn = draws(child, place.round)
+    else:
+        drawn = [(place.round, 1)]
+    for draw, rounds in drawn:
+        edge = Edge(place, made_by, rounds=rounds)
+        below = Place(child, place.depth + 1, traits, edge, round=draw)
+        below.given, below.above = place.given, place.above
+        if place.above is None and is_random(made_by):
+            below.given = below.depth
+            if read_once(child, draw):
+                below.whole = Place(child, below.depth, traits, edge, round=draw)
+                below.whole.given, below.whole.above = place.given, place.depth
         place.derived.append(below)
         yield below
-        if read_once(child, draw):
-            below.whole = Place(child, place.depth + 1, traits, edge, round=draw)
-            below.whole.above = place.depth if place.above is None else place.above
+        if below.whole is not None:
             yield below.whole
 
 
 def _block(parent: Place, partition: Partition, index: int, each: BlockClass) -> Place:
     edge = Edge(parent, None, partition, index)
-    return Place(
-        each.dataset, parent.depth + 1, parent.traits, edge, round=parent.round, above=parent.above
-    )
+    place = Place(each.dataset, parent.depth + 1, parent.traits, edge, round=parent.round)
+    place.given, place.above = parent.given, parent.above
+    return place
 
 
 def _set_levels(place: Place) -> None:
@@ -187,6 +197,8 @@ def _set_levels(place: Place) -> None:
         wanted.update(level for level in below.levels if level < place.depth)
     for mechanism in place.dataset.mechanisms:
         for statement in mechanism.statements:
+            if not place.admits(statement):
+                continue
             if statement.relation.kind is RelationKind.DECLARED:
                 wanted.add(STEP)
             elif statement.up:
@@ -204,34 +216,28 @@ def _keep_known_levels(place: Place) -> None:
 
 def _place_statements(place: Place) -> None:
     index = {depth: i for i, depth in enumerate(place.levels)}
-    known: dict[int, tuple[int, Traits, bool, bool, bool]] = {}
+    known: dict[int, tuple[int | None, Traits, bool, bool]] = {}
+    own = len(place.levels)
     for mechanism in place.released:
         placed: list[Placed] = []
         for statement in mechanism.statements:
             up = statement.up
             if up not in known:
                 edges = place.ancestors(up)
-                traits = edges[0].parent.traits if edges else place.traits
-                level = index.get(place.depth - up, len(place.levels))
-                level_known = place.depth - up in index
                 known[up] = (
-                    level if up else len(place.levels),
-                    traits,
+                    index.get(place.depth - up) if up else own,
+                    edges[0].parent.traits if edges else place.traits,
                     covers_added_rows(edges),
-                    _function_of(place, up, edges) and (not up or level_known),
                     bool(edges) and isinstance(edges[0].made_by, Edges),
                 )
-            level, traits, padded, usable, by_edges = known[up]
-            if (
-                up
-                and not usable
-                and place.above is None
-                and _same_below(statement, place.ancestors(up))
-            ):
-                level, traits, usable = len(place.levels), place.traits, True
-                padded = by_edges = False
+            level, traits, padded, by_edges = known[up]
+            usable = place.admits(statement)
             if statement.relation.kind is RelationKind.DECLARED:
-                level, usable = index[STEP], True
+                level = index.get(STEP)
+            elif level is None and usable and _same_below(statement, place.ancestors(up)):
+                level, traits, padded, by_edges = own, place.traits, False, False
+            usable = usable and level is not None
+            level = own if level is None else level
             placed.append(Placed(statement, level, traits, padded, usable, by_edges))
         place.mechanisms.append((mechanism, tuple(placed)))
 
@@ -245,23 +251,6 @@ def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
         or (edge.partition is not None and edge.partition.kind is not PartitionKind.POSITION)
         for edge in edges
     )
-
-
-def _function_of(place: Place, up: int, edges: Sequence[Edge]) -> bool:
-    """Whether a statement so far up may be used: no random map lies between.
-
-    A sample that one release alone reads may be seen as a part of it.
-    """
-    if place.above is not None and place.depth - up > place.above:
-        return False
-    sampled = any(isinstance(edge.made_by, Sample) for edge in edges)
-    if sampled and place.above is None:
-        return False
-    return not any(_random(edge) for edge in edges)
-
-
-def _random(edge: Edge) -> bool:
-    return isinstance(edge.made_by, Limit | Cap) and edge.made_by.keep == "random"
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:

@@ -51,6 +51,9 @@ def _change(visit: Visit) -> Step:
     theorem = "III.6" if edge is not None and edge.made_by is not None else None
     if edge is not None and isinstance(edge.made_by, Sample):
         theorem = "poisson-sample" if edge.made_by.size is None else "sample-without-replacement"
+        if visit.place.above is not None:
+            # Part of the one release that reads it: nothing is amplified.
+            theorem = None
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 

@@ -12,7 +12,7 @@ from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Scalars
 from dpcompose.core.placed import Placed
-from dpcompose.core.problem import Edges, Mechanism, Nodes, Path, Sample
+from dpcompose.core.problem import Cap, Edges, Mechanism, Nodes, Path, Sample
 from dpcompose.core.relation import RelationKind
 from dpcompose.wording import change
 
@@ -39,7 +39,9 @@ def _says(touched: Touched) -> str:
     name = touched.place.dataset.name
     reader = touched.mechanism.name
     what = change(touched.state)
-    statements = [each.statement for each in touched.placed]
+    # What the place does not admit from below is another way of seeing the same release.
+    seen = [each for each in touched.placed if touched.place.above is None or each.usable]
+    statements = [each.statement for each in seen]
     if all(each.relation.kind is RelationKind.FREE_LUNCH for each in statements):
         return f"`{reader}` reads `{name}`, where nothing covers the change: {what}"
     if _delta_reaches_one(touched):
@@ -53,14 +55,11 @@ def _says(touched: Touched) -> str:
     }
     covers = " and ".join(sorted(stated))
     why = ""
-    between = _sample_between(touched)
+    between = _random_between(touched)
     if between is not None:
-        why = (
-            f" (the sample `{between}` lies between, and more than one release reads it, so IV.10 "
-            "does not apply)"
-        )
-    elif any(not each.usable for each in touched.placed):
-        why = " (a random limit or cap lies between, so IV.10 does not apply)"
+        why = f" ({between.told} lies between, and more than one release depends on what is drawn)"
+    elif any(not each.usable for each in seen):
+        why = " (too many datasets with statements lie between)"
     elif statements and all(each.relation.kind is RelationKind.BOUNDED for each in statements):
         why = ": no number of replacements adds or removes a row (Example II.9, Theorem VII.2)"
     elif _curve_alone(touched):
@@ -98,16 +97,32 @@ def _curve_alone(touched: Touched) -> bool:
     )
 
 
-def _sample_between(touched: Touched) -> str | None:
-    """The sample below the dataset of a statement that is not usable, if that is why."""
+class _Drawn(NamedTuple):
+    """A random dataset with how to tell of it."""
+
+    name: str
+    told: str
+
+
+def _random_between(touched: Touched) -> _Drawn | None:
+    """The random map below the dataset of a statement that is not usable, if that is why."""
     for each in touched.placed:
-        place = touched.place
-        for _ in range(0 if each.usable else each.statement.up):
-            if isinstance(place.dataset.made_by, Sample):
-                return place.dataset.name
-            assert place.edge is not None
-            place = place.edge.parent
+        home = touched.place.depth - each.statement.up
+        if home >= touched.place.given:
+            continue
+        for place in (edge.parent for edge in touched.place.ancestors(each.statement.up)[1:]):
+            if place.given == place.depth:
+                return _drawn(place)
+        return _drawn(touched.place)
     return None
+
+
+def _drawn(place: Place) -> _Drawn:
+    name = place.dataset.name
+    what = "sample" if isinstance(place.dataset.made_by, Sample) else "random limit"
+    if isinstance(place.dataset.made_by, Cap):
+        what = "random cap"
+    return _Drawn(name, f"the {what} `{name}`")
 
 
 def _way_out(touched: Touched) -> str:
@@ -115,10 +130,10 @@ def _way_out(touched: Touched) -> str:
         return "state it with a smaller δ, or for neighbours as far apart as those protected"
     found = all_leaves(touched.state)
     place = touched.place
-    between = _sample_between(touched)
+    between = _random_between(touched)
     if between is not None:
-        return f"state its guarantee on the sample (`stated_on: {between}`)"
-    if any(not each.usable for each in touched.placed):
+        return f"state its guarantee on what is drawn (`stated_on: {between.name}`)"
+    if touched.place.above is None and any(not each.usable for each in touched.placed):
         return "give the guarantee of the mechanism on the dataset that it reads"
     root = place.up(place.depth)
     if any(leaf.kind is Kind.ANY for leaf in found):
