@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Edge, Place, dropping_edges
 from dpcompose.core.noise import Exponential, RandomizedResponse
 from dpcompose.core.problem import (
@@ -23,6 +23,7 @@ from dpcompose.core.problem import (
     RowMap,
     Sample,
     Stable,
+    Statement,
     Value,
 )
 from dpcompose.core.relation import RelationKind
@@ -277,14 +278,15 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
             if not statement.implied:
-                for says in _trusted(statement.guarantee):
+                for says in _trusted(statement):
                     names, _ = found.setdefault(says, ({}, statement.path))
                     names[mechanism.name] = None
     for says, (named, path) in found.items():
         yield says.format(listing(named)), path
 
 
-def _trusted(guarantee: Guarantee) -> Iterator[str]:
+def _trusted(statement: Statement) -> Iterator[str]:
+    guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
         yield "the points stated for {} hold for every two neighbours, in both orders"
     match guarantee.noise:
@@ -297,4 +299,10 @@ def _trusted(guarantee: Guarantee) -> Iterator[str]:
             yield "{}: outcomes are chosen with exactly the weights of the exponential mechanism"
         case _:
             yield "the noise of {} is drawn from exactly the law stated: no floating-point leaks"
-    yield "the sensitivities of {} hold for every two neighbours"
+    # A name may hold braces of its own.
+    neighbours = str(statement.relation).replace("{", "{{").replace("}", "}}")
+    change = {
+        RelationKind.UNBOUNDED: " (one row added or removed)",
+        RelationKind.BOUNDED: " (one row replaced)",
+    }.get(statement.relation.kind, "")
+    yield f"the sensitivities of {{}} hold for every two {neighbours} neighbours{change}"

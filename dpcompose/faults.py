@@ -59,6 +59,8 @@ SPEC_CODES = {
     "DPC153": "A sensitivity does not say what change it is for.",
     "DPC154": "Randomized response of every row reveals how many rows there are.",
     "DPC155": "A sample of fixed size is drawn where the number of rows is not public, or smaller.",
+    "DPC156": "A sample is drawn once from one that is drawn afresh for each copy.",
+    "DPC157": "Declarations contradict each other.",
     "DPC160": "An adversary is given where no single row added or removed is protected.",
     "DPC161": "It is not clear which blocks the hypotheses of an adversary are about.",
     "DPC162": "An adversary is given with mechanisms that are neither pure nor approximate.",

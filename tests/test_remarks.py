@@ -130,9 +130,9 @@ def test_what_is_trusted_of_concrete_mechanisms_and_curves() -> None:
     text = spec(
         "bounded",
         table,
-        "name: a, reads: people, mechanism: laplace, scale: 2, sensitivity: 1",
-        "name: b, reads: people, mechanism: discrete-gaussian, sigma: 2, sensitivity: 1",
-        "name: c, reads: people, mechanism: exponential, epsilon: 1, sensitivity: 1",
+        "name: a, reads: people, mechanism: laplace, scale: 2, sensitivity: {bounded: 1}",
+        "name: b, reads: people, mechanism: discrete-gaussian, sigma: 2, sensitivity: {bounded: 1}",
+        "name: c, reads: people, mechanism: exponential, epsilon: 1, sensitivity: {bounded: 1}",
         "name: d, reads: people, mechanism: randomized-response, epsilon: 1",
         "name: e, reads: people, notion: rdp, points: [[2, 0.1], [8, 0.5]]",
         "name: f, reads: people, notion: profile, points: [[0, 0.1], [1, 0.01]]",
@@ -140,7 +140,8 @@ def test_what_is_trusted_of_concrete_mechanisms_and_curves() -> None:
     )
     assert assumed(text) == [
         "the noise of `a` and `b` is drawn from exactly the law stated: no floating-point leaks",
-        "the sensitivities of `a`, `b` and `c` hold for every two neighbours",
+        "the sensitivities of `a`, `b` and `c` hold for every two bounded neighbours "
+        "(one row replaced)",
         "`c`: outcomes are chosen with exactly the weights of the exponential mechanism",
         "`d`: each row is answered by itself, with exactly the odds stated",
         "the points stated for `e` and `f` hold for every two neighbours, in both orders",

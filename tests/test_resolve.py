@@ -478,10 +478,6 @@ GRAPH = "friends: {domain: graph, max_degree: 5}"
         ("people: {unit: id}", "bounded", "", ("unbounded", True)),
         ("people: {unit: id}", "user", "", ("unbounded", True)),
         ("people: {unit: id}", "free-lunch", "", ("unbounded", True)),
-        # Where the number of rows is public: one row replaced.
-        (FIXED, "bounded", "", ("bounded", False)),
-        (FIXED, "{relation: bounded, keeps: [id]}", "", ("bounded keeping id", False)),
-        (FIXED, "free-lunch", "", ("bounded", True)),
         # On a graph: what is protected.
         (GRAPH, "edge", "", ("edge", False)),
         (GRAPH, "node", "", ("node", False)),
@@ -490,6 +486,7 @@ GRAPH = "friends: {domain: graph, max_degree: 5}"
         ("people: {unit: id}", "user", "user", ("user", True)),
         (GRAPH, "node", "edge", ("edge", True)),
         (GRAPH, "free-lunch", "edge", ("edge", True)),
+        (FIXED, "bounded", "bounded", ("bounded", True)),
     ],
 )
 def test_what_a_plain_sensitivity_is_for(

@@ -222,6 +222,41 @@ datasets:
 mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
         theorems=("sample-without-replacement",),
     ),
+    "DPC156": Entry(
+        why="Copies of a mechanism read different draws of a sample that is drawn afresh for each "
+        "of them. What is drawn from different tables is not one and the same table.",
+        example="""\
+datasets:
+  trips: {}
+  day: {from: trips, map: {kind: sample, poisson: 0.1}}
+  hour: {from: day, map: {kind: sample, poisson: 0.1, draws: one}}
+mechanisms: [{name: total, reads: hour, notion: pure, epsilon: 1, count: 3}]""",
+        instead="""\
+datasets:
+  trips: {}
+  day: {from: trips, map: {kind: sample, poisson: 0.1, draws: one}}
+  hour: {from: day, map: {kind: sample, poisson: 0.1, draws: one}}
+mechanisms: [{name: total, reads: hour, notion: pure, epsilon: 1, count: 3}]""",
+        theorems=("poisson-sample",),
+    ),
+    "DPC157": Entry(
+        why="No table is as the spec says, so that any bound would hold of all tables there are, "
+        "and mean nothing.",
+        example="""\
+protect: bounded
+datasets:
+  trips: {domain: ordered-table, size: 100}
+  half: {from: trips, partition: {by: position, blocks: 2}}
+  few: {from: half.*, map: {kind: sample, size: 10, of: 60}}
+mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
+        instead="""\
+protect: bounded
+datasets:
+  trips: {domain: ordered-table, size: 100}
+  half: {from: trips, partition: {by: position, blocks: 2}}
+  few: {from: half.*, map: {kind: sample, size: 10, of: 50}}
+mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
+    ),
     "DPC160": Entry(
         why="The hypotheses are about one person who is one row, there or not; the theorems say "
         "nothing about another change.",

@@ -177,17 +177,19 @@ class Concrete:
     def _default(self, place: Place, at: Path) -> tuple[Relation, bool] | None:
         """What a plain sensitivity is for, and whether that is said by its form alone.
 
-        One row added or removed, where rows come and go; one row replaced, where their number is
-        public; on a graph the relation protected.
+        One row added or removed; on a graph the relation protected.
         """
         facts, goal = place.facts, self._meanings.goal
         if not facts.sound or (facts.shape is Shape.TABLE and not facts.fixed):
             return UNBOUNDED, True
+        if facts.shape is Shape.TABLE:
+            name = quoted(place.name)
+            message = f"this sensitivity is for one row added or removed, and the size of {name} is"
+            hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
+            self._faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
+            return None
         if goal is None:
             return None
-        if facts.shape is Shape.TABLE:
-            protected = goal.relation.kind is RelationKind.BOUNDED
-            return (goal.relation, False) if protected else (BOUNDED, True)
         if facts.shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
             return goal.relation, False
         hint = (

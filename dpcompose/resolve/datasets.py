@@ -23,7 +23,7 @@ from dpcompose.resolve.facts import (
 )
 from dpcompose.resolve.forest import Blocks, Names, Place, Split, number
 from dpcompose.resolve.maps import Maps
-from dpcompose.resolve.readable import map_refused, partition_refused
+from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
 from dpcompose.values import dataclass
@@ -73,13 +73,20 @@ class Datasets:
             made.extend(name for name in waiting.pop(parent, ()) if self._derive(name))
         self._refuse_rest(waiting)
         self._sort_children()
+        rows_missing(self._children_first(), self._faults)
         number([root.place for root in self.roots])
 
     def _sort_children(self) -> None:
-        for node in self.order:
-            places = [node] if isinstance(node, Place) else [node.star, *node.named.values()]
-            for place in places:
-                place.children.sort(key=lambda child: child.index)
+        for node in self._children_first():
+            if isinstance(node, Place):
+                node.children.sort(key=lambda child: child.index)
+
+    def _children_first(self) -> Iterator[Place | Split]:
+        """Everything in the forest, with the blocks of a partition before it."""
+        for node in reversed(self.order):
+            if isinstance(node, Split):
+                yield from (node.star, *node.named.values())
+            yield node
 
     def _named_well(self, name: str) -> bool:
         if name.strip() and "." not in name:
@@ -155,7 +162,7 @@ class Datasets:
         if blocks is None:
             return False
         kind = PartitionKind(partition.by)
-        facts = facts_of_blocks(kind, parent.facts)
+        facts = facts_of_blocks(kind, len(blocks), parent.facts)
         if facts.sound:
             facts = replace(
                 facts, sound=not partition_refused(name, partition, parent, self._faults)

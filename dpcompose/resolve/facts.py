@@ -48,7 +48,8 @@ class Facts:
     """What is known of a dataset.
 
     `root`: the name of its root. `ordered`: rows have positions. `fixed`: the number of rows is
-    public; `size`: that number, where the spec says it. `unit`: the column of the privacy unit,
+    public; `size`: that number, where the spec says it; `most`: no more rows than these, where what
+    is public says so. `unit`: the column of the privacy unit,
     while rows still have one (after grouping by it, rows are units); `lost_unit`: where it was
     lost, if it was. `edge_rows`: the rows are the edges of a graph; `on_graph`: the root is one.
     `unordered_by`: the dataset that lost the order, or the root that had none.
@@ -60,6 +61,7 @@ class Facts:
     ordered: bool = False
     fixed: bool = False
     size: int | None = None
+    most: int | None = None
     unit: str | None = None
     edge_rows: bool = False
     on_graph: bool = False
@@ -77,6 +79,7 @@ def facts_of_root(name: str, domain: Domain, unit: str | None, size: int | None)
         ordered=domain is Domain.ORDERED,
         fixed=domain is Domain.FIXED_SIZE or size is not None,
         size=size,
+        most=size,
         unit=unit,
         on_graph=graph,
         unordered_by=None if domain is Domain.ORDERED else name,
@@ -90,21 +93,25 @@ def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
             return replace(facts, fixed=False, size=None)
         case Sample():
             # Of a public size only if it is drawn without replacement.
-            return replace(facts, fixed=made_by.size is not None, size=made_by.size)
+            if made_by.size is None:
+                return replace(facts, fixed=False, size=None)
+            return replace(facts, fixed=True, size=made_by.size, most=made_by.size)
         case RowMap(keeps):
             return _unit_if(facts.unit in keeps, name, replace(facts, edge_rows=False), True)
         case Flatten(max_rows=rows, exact=exact, keeps=keeps):
             size = None if facts.size is None or not exact else facts.size * rows
-            after = replace(facts, fixed=facts.fixed and exact, size=size, edge_rows=False)
+            most = None if facts.most is None else facts.most * rows
+            fixed = facts.fixed and exact
+            after = replace(facts, fixed=fixed, size=size, most=most, edge_rows=False)
             return _unit_if(facts.unit in keeps, name, after, True)
         case Group(by):
             return _unit_if(by == facts.unit, name, _shuffled(name, facts))
         case Limit() | Cap():
             return _shuffled(name, facts)
         case Stable() | Opaque():
-            return _unit_if(False, name, _shuffled(name, facts))
+            return _unit_if(False, name, replace(_shuffled(name, facts), most=None))
         case Value():
-            after = replace(_shuffled(name, facts), shape=Shape.VALUE)
+            after = replace(_shuffled(name, facts), shape=Shape.VALUE, most=None)
             return _unit_if(False, name, after)
         case Edges():
             return replace(_shuffled(name, facts), shape=Shape.TABLE, edge_rows=True)
@@ -115,9 +122,13 @@ def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
             assert_never(made_by)
 
 
-def facts_of_blocks(kind: PartitionKind, facts: Facts) -> Facts:
-    """The facts of the blocks of a partition of a dataset with `facts`."""
-    return replace(facts, fixed=facts.fixed and kind is PartitionKind.POSITION, size=None)
+def facts_of_blocks(kind: PartitionKind, blocks: int, facts: Facts) -> Facts:
+    """The facts of each of so many blocks of a partition of a dataset with `facts`."""
+    if kind is not PartitionKind.POSITION:
+        return replace(facts, fixed=False, size=None)
+    # Every position is in one block, and every block has some row.
+    most = None if facts.most is None else max(1, facts.most - (blocks - 1))
+    return replace(facts, size=facts.size if blocks == 1 else None, most=most)
 
 
 def no_unit(facts: Facts) -> tuple[str, str]:
