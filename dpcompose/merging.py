@@ -30,11 +30,17 @@ class Part:
 
 @dataclass(slots=True, eq=False)
 class Island:
-    """Roots that specs share, so that facts about them hold together."""
+    """Roots that specs share, so that facts about them hold together.
+
+    `apart`: what parts declare of their roots, by their places in `roots`. `contested`: the parts
+    whose declaration another part that reads one of these roots does not make, so that it is not
+    used.
+    """
 
     roots: list[Root] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
-    disjoint: bool = False
+    apart: dict[int, frozenset[int]] = field(default_factory=dict)
+    contested: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,16 @@ class Merged:
 
     Paths start with the number of the part. `names`: what the mechanisms of each part are called.
     `same`: the names of what several parts have in common, each with the numbers of the parts.
+    `apart`: the parts whose word that nobody is in two of their roots is used for all, with the
+    names of these roots; `contested`: those whose word is not, since others do not give it.
     """
 
     problem: Problem
     islands: tuple[Problem, ...]
     names: tuple[Names, ...]
     same: tuple[tuple[str, tuple[int, ...]], ...]
+    apart: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    contested: tuple[int, ...] = ()
 
 
 def merge(parts: Sequence[Part]) -> Merged:
@@ -59,7 +69,7 @@ def merge(parts: Sequence[Part]) -> Merged:
     taken: set[str] = set()
     problems = [each.problem for each in parts]
     for index, part in enumerate(parts):
-        here = Island(parts=[index], disjoint=part.problem.roots_disjoint)
+        here = Island(parts=[index])
         joined: list[Island] = []
         for root in part.problem.roots:
             copy = replace(root, dataset=copied(root.dataset, (index,), names[index], ""))
@@ -78,14 +88,25 @@ def merge(parts: Sequence[Part]) -> Merged:
             if island not in joined:
                 joined.append(island)
         islands = [each for each in islands if each not in joined]
-        islands.append(_one_island([*joined, here], problems))
+        islands.append(_one_island([*joined, here]))
+    for island in islands:
+        _take_apart(island, problems)
     goal = parts[0].problem.goal
     problem = Problem(goal, [root for each in islands for root in each.roots])
     return Merged(
         problem,
-        tuple(Problem(goal, each.roots, True, each.disjoint) for each in islands),
+        tuple(
+            Problem(goal, each.roots, True, tuple(dict.fromkeys(each.apart.values())))
+            for each in islands
+        ),
         tuple(names),
         _told(shared),
+        tuple(
+            (part, tuple(each.roots[i].dataset.name for i in sorted(roots)))
+            for each in islands
+            for part, roots in each.apart.items()
+        ),
+        tuple(sorted(part for each in islands for part in each.contested)),
     )
 
 
@@ -133,20 +154,35 @@ def _declared(root: Root) -> tuple[object, ...]:
     return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size
 
 
-def _one_island(islands: Sequence[Island], problems: Sequence[Problem]) -> Island:
-    """Islands that one spec joins. Nobody is in two roots if one spec says so of all of them."""
+def _one_island(islands: Sequence[Island]) -> Island:
+    """Islands that one spec joins."""
     whole = Island()
     for each in islands:
         whole.roots += each.roots
         whole.parts += each.parts
-    wanted = {_declared(root) for root in whole.roots}
-    whole.disjoint = any(
-        problems[part].roots_disjoint
-        and wanted == {_declared(root) for root in problems[part].roots}
-        and len(wanted) == len(whole.roots)
-        for part in whole.parts
-    )
     return whole
+
+
+def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
+    """Note of which roots nobody is in two, where every part that reads one of them says so.
+
+    The word of a spec counts for what it releases itself.
+    """
+    place = {_declared(root): i for i, root in enumerate(island.roots)}
+    of_part = {
+        part: frozenset(place[_declared(root)] for root in problems[part].roots)
+        for part in island.parts
+    }
+    contested: list[int] = []
+    for part, roots in of_part.items():
+        if not problems[part].roots_disjoint or len(roots) < 2:
+            continue
+        readers = [other for other, theirs in of_part.items() if roots & theirs]
+        if all(problems[r].roots_disjoint and roots <= of_part[r] for r in readers):
+            island.apart[part] = roots
+        else:
+            contested.append(part)
+    island.contested = tuple(contested)
 
 
 def _told(

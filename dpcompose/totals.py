@@ -14,7 +14,7 @@ from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss
 from dpcompose.core.naming import compare
 from dpcompose.core.problem import Path
-from dpcompose.core.relation import Relation
+from dpcompose.core.relation import Relation, RelationKind
 from dpcompose.core.walk import Answer
 from dpcompose.errors import Span
 from dpcompose.findings.reasons import why_none
@@ -137,18 +137,31 @@ def _total(
 ) -> Total:
     relation, files = _protected(releases[0]), tuple(labels)
     limit = asked.limit or next((each.limit for each in releases if each.limit), None)
-    why = _clash(releases, labels) or (_unlike(releases, labels) if asked.limit is None else None)
+    why = (
+        _clash(releases, labels)
+        or _other_units(releases, labels)
+        or (_unlike(releases, labels) if asked.limit is None else None)
+    )
     if why is not None:
         return Total(population, files, relation, refused=why)
-    merged = merge(
-        [
-            Part(label, each.resolved.problem, None if asked.apart else _population(each))
-            for label, each in zip(labels, releases, strict=True)
-        ]
-    )
-    solver = _Together(merged)
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
-    found = measure(merged.problem, limit, deltas, solver)
+
+    def together(world: bool) -> tuple[Merged, _Together, Measured]:
+        merged = merge(
+            [
+                Part(label, each.resolved.problem, _population(each) if world else None)
+                for label, each in zip(labels, releases, strict=True)
+            ]
+        )
+        solver = _Together(merged)
+        return merged, solver, measure(merged.problem, limit, deltas, solver)
+
+    merged, solver, found = together(not asked.apart)
+    if merged.contested:
+        # Each release with its own word for its own roots costs what it costs alone.
+        others = together(False)
+        if _least(others[2]) < _least(found):
+            merged, solver, found = others
     total = Total(
         population,
         files,
@@ -160,6 +173,39 @@ def _total(
         assumed=tuple(_assumed(merged, labels)),
     )
     return _told(total, found, solver, releases, labels)
+
+
+def _least(found: Measured) -> tuple[int, Fraction]:
+    """Something to compare bounds of the same releases by."""
+    if found.bounds:
+        return 0, found.bounds[0].value
+    values = [at.value for at in found.at_delta]
+    known = [value for value in values if value is not None]
+    return 1 + len(values) - len(known), sum(known, Fraction(0))
+
+
+def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different units, by the names of their columns, if they do."""
+    kind = releases[0].resolved.problem.goal.relation
+    if (kind.within or kind).kind is not RelationKind.USER:
+        return None
+    first: tuple[str, str] | None = None
+    for label, each in zip(labels, releases, strict=True):
+        for unit in _units(each):
+            if first is not None and unit != first[0]:
+                return (
+                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {label} all of "
+                    f"one `{unit}`: a bound for the one says nothing of the other, and if they are "
+                    "the same unit the columns need the same name in the specs"
+                )
+            first = first or (unit, label)
+    return None
+
+
+def _units(release: Release) -> Iterator[str]:
+    for root in release.resolved.problem.roots:
+        if root.unit is not None:
+            yield root.unit
 
 
 def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
@@ -225,7 +271,21 @@ def _alone(
 def _assumed(merged: Merged, labels: Sequence[str]) -> Iterator[str]:
     if len(labels) < 2:
         return
-    yield "all of these specs are about the same people, each of whom may be in every root"
+    about = "all of these specs are about the same people"
+    if not merged.apart:
+        yield f"{about}, each of whom may be in every root"
+    else:
+        yield f"{about}, each of whom may be in every root but for what the specs say:"
+    told: dict[tuple[str, ...], list[str]] = {}
+    for part, names in merged.apart:
+        told.setdefault(names, []).append(labels[part])
+    for names, said in told.items():
+        yield f"nobody is in two of {listing(names)} (`roots: disjoint` in {listing(said)})"
+    for part in merged.contested:
+        yield (
+            f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
+            "another spec reads some of these roots and does not say so"
+        )
     yield "each release draws fresh noise, and samples of its own"
     for name, parts in merged.same:
         yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"

@@ -199,9 +199,47 @@ def test_roots_that_are_not_known_to_be_disjoint_change_together() -> None:
     assert epsilon(total(spec(disjoint, "a", "b"), spec("", "a"))) == 2
     assert epsilon(total(spec("", "a"), spec(disjoint, "a", "b"))) == 2
     assert epsilon(total(spec(disjoint, "a", "b"), spec("", "c"))) == 2
-    assert epsilon(total(spec(disjoint, "a", "b"), spec(disjoint, "b", "c"))) == 4
+    # The word of each spec counts for what it releases itself, and for no other.
+    assert epsilon(total(spec(disjoint, "a", "b"), spec(disjoint, "b", "c"))) == 2
+    assert epsilon(total(spec(disjoint, "a", "b"), spec("", "a", "b"))) == 3
+    assert epsilon(total(spec(disjoint, "a", "b"), spec(disjoint, "a", "b"))) == 2
+    assert epsilon(total(spec(disjoint, "a", "b"), spec("", "a"), spec("", "b"))) == 3
     assert epsilon(total(spec(disjoint, "a", "b"), spec(disjoint, "c", "d"))) == 2
     assert epsilon(total(spec(disjoint, "a", "b"), spec(disjoint, "a", "b"), apart=True)) == 2
+
+
+def test_who_says_that_nobody_is_in_two_roots_is_told() -> None:
+    one = HEAD + "datasets: {a: {}, b: {}}\nmechanisms:\n" + "".join(
+        f"  - {{name: {name}, reads: {name}, notion: pure, epsilon: 1}}\n" for name in "ab"
+    )
+    sure = one.replace("protect", "roots: disjoint\nprotect")
+    both, mixed = total(sure, sure), total(sure, one)
+    assert both.assumed[:2] == (
+        "all of these specs are about the same people, each of whom may be in every root but for "
+        "what the specs say:",
+        "nobody is in two of `a` and `b` (`roots: disjoint` in `0.yaml` and `1.yaml`)",
+    )
+    assert "each of whom may be in every root but" in mixed.assumed[0]
+    assert mixed.assumed[1] == "nobody is in two of `a` and `b` (`roots: disjoint` in `0.yaml`)"
+    assert mixed.entries[0].bound.value == 1
+
+
+def test_units_of_other_names_are_not_added_up() -> None:
+    def spec(unit: str, protect: str) -> str:
+        return (
+            f"dpcompose: 1\npopulation: p\nprotect: {protect}\n"
+            f"datasets: {{visits: {{unit: {unit}}}}}\n"
+            "mechanisms: [{name: a, reads: visits, notion: pure, epsilon: 1}]\n"
+        )
+
+    found = total(spec("patient", "user"), spec("hospital", "user"))
+    assert not found.finite and found.refused == (
+        "in 0.yaml all rows of one `patient` are protected, in 1.yaml all of one `hospital`: "
+        "a bound for the one says nothing of the other, and if they are the same unit the columns "
+        "need the same name in the specs"
+    )
+    assert epsilon(total(spec("patient", "user"), spec("patient", "user"))) == 2
+    assert epsilon(total(spec("patient", "unbounded"), spec("hospital", "unbounded"))) == 2
 
 
 def test_different_relations_are_refused() -> None:

@@ -139,16 +139,30 @@ class Solver:
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
         """The worst loss over all roots together, with what happens in each.
 
-        Where nobody is in two roots, one step changes one of them, and several steps are shared
-        out. What is not one step of one person (a free-lunch or a declared step) may change all.
+        Of roots that are apart one step changes one, and several steps are shared out. What is not
+        one step of one person (a free-lunch or a declared step) may change all.
         """
-        goal = self.problem.goal
-        algebra = accountant.algebra
+        goal, algebra = self.problem.goal, accountant.algebra
         answers = self._answers(accountant)
-        kind = goal.relation.kind
-        whole = kind in (RelationKind.FREE_LUNCH, RelationKind.DECLARED)
-        if not self.problem.roots_disjoint or len(answers) < 2 or whole:
-            return algebra.add(answer.loss for _, _, answer in answers), answers
+        whole = goal.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.DECLARED)
+        groups = [] if whole else [sorted(each) for each in self.problem.apart if len(each) > 1]
+        alone = set(range(len(answers))).difference(*groups)
+        losses = [answers[i][2].loss for i in sorted(alone)]
+        shown = [answers[i] for i in sorted(alone)]
+        for group in groups:
+            loss, found = self._shared_out(accountant, [answers[i] for i in group], group)
+            losses.append(loss)
+            shown += found
+        return losses[0] if len(losses) == 1 else algebra.add(losses), shown
+
+    def _shared_out(
+        self,
+        accountant: Accountant,
+        answers: list[tuple[Place, State, Answer]],
+        group: Sequence[int],
+    ) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+        """The worst that the protected steps do to roots of which nobody is in two."""
+        goal, algebra = self.problem.goal, accountant.algebra
         if goal.distance == 1:
             loss = algebra.worst(answer.loss for _, _, answer in answers)
             return loss, [max(answers, key=lambda each: algebra.key(each[2].loss))]
@@ -159,7 +173,7 @@ class Solver:
             for steps in range(1, goal.distance + 1)
         ]
         best: list[tuple[Loss, tuple[int, ...]]] = [(algebra.zero, ())] * (goal.distance + 1)
-        for index in range(len(self.tops)):
+        for index in group:
             columns = [algebra.zero, *(row[index][2].loss for row in by_steps)]
             best = [
                 max(
@@ -168,8 +182,8 @@ class Solver:
                 )
                 for total in range(goal.distance + 1)
             ]
-        loss, shared = best[goal.distance]
-        return loss, [by_steps[n - 1][index] for index, n in enumerate(shared) if n]
+        loss, taken = best[goal.distance]
+        return loss, [by_steps[n - 1][index] for index, n in zip(group, taken, strict=True) if n]
 
     def solve(self, notion: Notion) -> Solution:
         """The worst case in a notion."""

@@ -1,4 +1,4 @@
-"""What is random besides the noise: how often a sample is drawn, and who depends on each outcome."""
+"""What is random besides noise: how often samples are drawn, and who depends on an outcome."""
 
 from __future__ import annotations
 

@@ -158,10 +158,7 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
     made_by = child.made_by
     assert made_by is not None
     traits = traits_after(made_by, place.traits)
-    if isinstance(made_by, Sample):
-        drawn = draws(child, place.round)
-    else:
-        drawn = [(place.round, 1)]
+    drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
     for draw, rounds in drawn:
         edge = Edge(place, made_by, rounds=rounds)
         below = Place(child, place.depth + 1, traits, edge, round=draw)

@@ -284,15 +284,20 @@ class PostProcessing:
 class Problem:
     """Everything the accountant needs.
 
-    `adaptive`: whether a mechanism may use earlier outputs. `roots_disjoint`: nobody is in two
-    roots (declared), so that one step changes only one of them.
+    `adaptive`: whether a mechanism may use earlier outputs. `apart`: sets of roots, by number and
+    without one in common, of which nobody is in two (declared): one step changes one of each set.
     """
 
     goal: Goal
     roots: list[Root]
     adaptive: bool = True
-    roots_disjoint: bool = False
+    apart: tuple[frozenset[int], ...] = ()
     post_processing: tuple[PostProcessing, ...] = ()
+
+    @property
+    def roots_disjoint(self) -> bool:
+        """Whether nobody is in two roots."""
+        return any(len(each) == len(self.roots) for each in self.apart)
 
     def datasets(self) -> Iterator[Dataset]:
         """Every dataset once, parents before children, in the order of the spec."""

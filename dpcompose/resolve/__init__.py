@@ -140,11 +140,12 @@ class _Resolver:
         builder = Builder(faults)
         if faults or goal is None or not builder.fits(datasets.order):
             return None
+        everyone = frozenset(range(len(datasets.roots)))
         problem = Problem(
             goal=goal,
             roots=[root.filled(builder.build(root.place)) for root in datasets.roots],
             adaptive=spec.adaptivity == "adaptive",
-            roots_disjoint=spec.roots == "disjoint",
+            apart=(everyone,) if spec.roots == "disjoint" else (),
             post_processing=tuple(mechanisms.post_processing),
         )
         adversary = None
