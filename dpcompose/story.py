@@ -9,6 +9,7 @@ from dpcompose import wording
 from dpcompose.core.answer import Felt, Solution, Visit, parameter
 from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity, Step
+from dpcompose.core.draws import is_random
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.naming import quantity_of
@@ -141,6 +142,8 @@ class _Teller:
                     f"`{dataset.name}` is {wording.made_by(edge.made_by)} of "
                     f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
                 )
+                if visit.place.above is not None and is_random(edge.made_by):
+                    says += "; what is drawn is part of the one release that depends on it"
                 numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
             for partition, _, text in splits(visit):
                 how = partition.kind.value

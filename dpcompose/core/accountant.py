@@ -151,7 +151,7 @@ class Accountant:
             loss = yield (below, fitted)
             return fitted, loss
 
-        whole = leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)
+        whole = _unchanged(leaf)
         if sample.size is not None and leaf.kind is not Kind.PAIR:
             # Without replacement the number of rows is public: only replacements are covered.
             fitted, _ = yield from inside(ANY)
@@ -223,6 +223,11 @@ class Accountant:
                 found.append(Choice(loss, (Branch(below, fitted, 1),)))
             return worst_of(algebra, found)
         units = single_units(state)
+        if below.above is not None:
+            # Statements above the random map that is passed cover the change as it is there.
+            fitted = fit(one_below(state, push, _unchanged), place, below, push)
+            loss = yield (below, fitted)
+            return Choice(loss, (Branch(below, fitted, 1),))
         if len(units) > 1 or units[0][1] > 1:
             return (yield from by_units(algebra, units, lambda s: self._moved(place, below, s)))
         # One unit that becomes too many rows to list: bound it by its rows one by one.
@@ -235,3 +240,8 @@ class Accountant:
             grouped = algebra.chain([(loss, rows)])
             found.append(Choice(grouped, (Branch(below, fitted, 1),), rows > 1, rows))
         return worst_of(algebra, found)
+
+
+def _unchanged(leaf: Leaf) -> Leaf:
+    """What a unit becomes where it stays what it is."""
+    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)

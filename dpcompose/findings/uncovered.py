@@ -39,8 +39,9 @@ def _says(touched: Touched) -> str:
     name = touched.place.dataset.name
     reader = touched.mechanism.name
     what = change(touched.state)
-    # What the place does not admit from below is another way of seeing the same release.
-    seen = [each for each in touched.placed if touched.place.above is None or each.usable]
+    # Where a random map is part of the release, what is stated below it is seen elsewhere.
+    most = touched.place.depth if touched.place.above is None else touched.place.above
+    seen = [each for each in touched.placed if touched.place.depth - each.statement.up <= most]
     statements = [each.statement for each in seen]
     if all(each.relation.kind is RelationKind.FREE_LUNCH for each in statements):
         return f"`{reader}` reads `{name}`, where nothing covers the change: {what}"

@@ -21,7 +21,11 @@ WITHOUT = Hypothesis(
 ONCE = Hypothesis(
     "amplified once", "all that reads one sample, or what is made from it, is composed before"
 )
-ON_SAMPLE = Hypothesis("stated on the sample", "the guarantee is for neighbouring samples")
+ON_SAMPLE = Hypothesis(
+    "stated on the sample",
+    "the guarantee is for neighbouring samples, or for what is made of them; one stated above "
+    "contains what is drawn already, and is not amplified",
+)
 ONE_ROW = Hypothesis(
     "one row added or removed", "unbounded neighbours, for the sample and for the table"
 )

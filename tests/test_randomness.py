@@ -1,0 +1,132 @@
+"""Statements above what is random besides the noise: samples, random limits and caps, shared draws.
+
+Every truth is worked out by hand from one mechanism that keeps to the statement.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dpcompose import analyze
+from dpcompose.report import Report
+
+NESTED = "rows: {}, s: {from: rows, map: %s}, t: {from: s, map: %s}"
+POISSON = "{kind: sample, poisson: 0.1}"
+ONCE = "{kind: sample, poisson: 0.1, draws: one}"
+PURE = "notion: pure, epsilon: 1"
+
+
+def report(protect: str, datasets: str, *mechanisms: str, more: str = "") -> Report:
+    listed = "".join(f"  - {{name: m{i}, {each}}}\n" for i, each in enumerate(mechanisms))
+    text = (
+        f"dpcompose: 1\nprotect: {protect}\n{more}datasets: {{{datasets}}}\nmechanisms:\n{listed}"
+    )
+    return analyze(text)
+
+
+def epsilon(found: Report) -> float:
+    assert found.bound is not None, found.reasons
+    return float(found.bound.value)
+
+
+BETWEEN = [
+    "t: {from: s, map: %s}",
+    "f: {from: s, map: filter}, t: {from: f, map: %s}",
+    "f: {from: s, map: {kind: row, keeps: [c]}}, t: {from: f, map: %s}",
+    "p: {from: s, partition: {by: value, blocks: 2}}, t: {from: p.0, map: %s}",
+    "p: {from: s, partition: {by: membership, blocks: 3, max_blocks: 2}}, t: {from: p.0, map: %s}",
+    "p: {from: s, partition: {by: kinds, kinds: {x: [a, b], y: [a]}}}, t: {from: p.b, map: %s}",
+    "f: {from: s, map: {kind: limit, per: c, rows: 2, keep: random}}, t: {from: f, map: %s}",
+    "f: {from: s, map: {kind: limit, per: c, rows: 2, keep: first}}, t: {from: f, map: %s}",
+]
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize("inner", [POISSON, ONCE.replace("0.1", "0.7")])
+def test_no_sample_below_a_statement_amplifies_it(between: str, inner: str) -> None:
+    # Randomized response on "t is not empty", of a ratio that makes it 1-DP as a function of rows.
+    outer = ONCE if "one" in inner else POISSON
+    datasets = f"rows: {{}}, s: {{from: rows, map: {outer}}}, {between % inner}"
+    assert epsilon(report("unbounded", datasets, f"reads: t, {PURE}, stated_on: rows")) == 1
+    for relation, steps in (("bounded", 2), ("unbounded", 1)):
+        stated = f"reads: t, {PURE}, relation: unbounded, stated_on: rows"
+        assert epsilon(report(relation, datasets, stated)) == steps
+
+
+def test_a_statement_between_samples_is_amplified_by_those_above_it() -> None:
+    datasets = f"{NESTED % (POISSON, POISSON)}, u: {{from: t, map: {POISSON}}}"
+    expected = {
+        "rows": 1,
+        "s": math.log1p(0.1 * math.expm1(1)),
+        "t": math.log1p(0.01 * math.expm1(1)),
+        "u": math.log1p(0.001 * math.expm1(1)),
+    }
+    for where, value in expected.items():
+        found = report("unbounded", datasets, f"reads: u, {PURE}, stated_on: {where}")
+        assert epsilon(found) == pytest.approx(value, rel=1e-12)
+
+
+def test_fixed_samples_below_a_statement() -> None:
+    datasets = (
+        "rows: {domain: fixed-size-table, size: 20}, "
+        "s: {from: rows, map: {kind: sample, size: 10, of: 20}}, "
+        "t: {from: s, map: {kind: sample, size: 1, of: 10}}"
+    )
+    assert epsilon(report("bounded", datasets, f"reads: t, {PURE}, stated_on: rows")) == 1
+    approx = "notion: approx, epsilon: 1, delta: 0.25"
+    found = report("bounded", datasets, f"reads: t, {approx}, stated_on: rows")
+    assert found.bound is not None and (found.bound.value, found.bound.delta) == (1, 0.25)
+
+
+@pytest.mark.parametrize("other", ["s", "t"])
+def test_a_statement_above_a_draw_that_another_release_reads_is_refused(other: str) -> None:
+    datasets = NESTED % (POISSON, POISSON)
+    above = f"reads: t, {PURE}, stated_on: rows"
+    found = report("unbounded", datasets, above, f"reads: {other}, {PURE}")
+    assert found.bound is None
+    assert found.reasons == (
+        "`m0` reads `t`, where the worst change is: 1 row added or removed; its guarantee is for "
+        "unbounded neighbours of `rows` (the sample `s` lies between, and more than one release "
+        "depends on what is drawn). Way out: state its guarantee on what is drawn "
+        "(`stated_on: s`).",
+    )
+    # Stated on the sample that they share, it holds given what is drawn.
+    found = report("unbounded", datasets, f"reads: t, {PURE}, stated_on: s", f"reads: s, {PURE}")
+    assert epsilon(found) == pytest.approx(math.log1p(0.1 * math.expm1(2)), rel=1e-12)
+
+
+HOUSE = "relations: {house: {within: unbounded, distance: 4}}\n"
+HOUSES = f"reads: s, {PURE}, relation: house, stated_on: rows"
+RANDOM = [POISSON, "{kind: limit, per: c, rows: 2, keep: random}"]
+
+
+@pytest.mark.parametrize("made_by", RANDOM)
+def test_declared_relations_obey_the_same_rule(made_by: str) -> None:
+    datasets = f"rows: {{}}, s: {{from: rows, map: {made_by}}}"
+    assert epsilon(report("house", datasets, HOUSES, more=HOUSE)) == 1
+    assert report("house", datasets, HOUSES, HOUSES, more=HOUSE).bound is None
+    assert report("house", datasets, f"{HOUSES}, count: 2", more=HOUSE).bound is None or (
+        "sample" in made_by  # each copy has a draw of its own
+    )
+    assert epsilon(report("{relation: house, distance: 3}", datasets, HOUSES, more=HOUSE)) == 3
+
+
+def test_copies_that_share_a_draw_are_several_releases() -> None:
+    stated = f"reads: s, {PURE}, stated_on: rows, count: 3"
+    fresh, once = (f"rows: {{}}, s: {{from: rows, map: {each}}}" for each in (POISSON, ONCE))
+    assert epsilon(report("unbounded", fresh, stated)) == 3
+    assert report("unbounded", once, stated).bound is None
+    # Copies that read the draw directly share it: 3 is amplified once.
+    nested = NESTED % (ONCE, ONCE)
+    shared = report("unbounded", nested, f"reads: t, {PURE}, count: 3")
+    assert epsilon(shared) == pytest.approx(math.log1p(0.01 * math.expm1(3)), rel=1e-12)
+
+
+def test_one_release_below_a_random_limit_has_what_is_stated_above() -> None:
+    few = "few: {from: rows, map: {kind: cap, rows: 2, keep: random}}"
+    datasets = f"rows: {{unit: id}}, {few}, p: {{from: few, partition: {{by: value, blocks: 2}}}}"
+    stated = f"{PURE}, relation: user, stated_on: rows"
+    assert epsilon(report("user", datasets, f"reads: p.0, {stated}")) == 1
+    assert report("user", datasets, f"reads: p.*, {stated}").bound is None
