@@ -8,30 +8,20 @@ its own stack, so that deep specs are no problem.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
-from dpcompose.core import amplify
-from dpcompose.core.blocks import Splitter
-from dpcompose.core.change import (
-    ANY,
-    OLD_END,
-    PAIR,
-    SINGLE,
-    Kind,
-    Leaf,
-    State,
-    all_leaves,
-    single_units,
-)
+from dpcompose.core.blocks import split
+from dpcompose.core.change import State, all_leaves, single_units
 from dpcompose.core.cost import Coster
-from dpcompose.core.fates import extremes
+from dpcompose.core.kernel.along_map import AlongMap
+from dpcompose.core.kernel.claims import felt_by
+from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss
-from dpcompose.core.moving import LIMIT, become, moved, one_below
-from dpcompose.core.pattern import Felt
+from dpcompose.core.moving import LIMIT
 from dpcompose.core.patterns import Algebra, Patterns
-from dpcompose.core.problem import Mechanism, Sample
-from dpcompose.core.walk import Answer, Branch, Choice, Effort, Walk, by_units, fit, worst_of
+from dpcompose.core.problem import Mechanism
+from dpcompose.core.walk import Answer, Choice, Effort, Refused, Walk, best_of
 from dpcompose.values import dataclass
 
 
@@ -96,6 +86,16 @@ class Accountant:
                 sent = answered.loss
         return known[key]
 
+    def follow(self, walk: Walk) -> Any:
+        """What a walk gives, with the answers to all that it asks for."""
+        sent: Loss = None
+        while True:
+            try:
+                place, state = walk.send(sent)
+            except StopIteration as stop:
+                return stop.value
+            sent = self.answer(place, state).loss
+
     def known(self) -> dict[tuple[int, State], Answer]:
         """Every answer found so far, by the identity of the place and the change there."""
         return self._known
@@ -116,8 +116,8 @@ class Accountant:
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-            splitter = Splitter(algebra, self.charge_all, place, partition, blocks, self._effort)
-            choices.append((yield from splitter.split(state)))
+            rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
+            choices.append((yield from split(rules, state, self._effort)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
@@ -125,123 +125,44 @@ class Accountant:
         """A loss with where it comes from, where the algebra keeps that."""
         if not isinstance(self.algebra, Patterns):
             return loss
-        felt = ((Felt(mechanism.name, place.dataset.name, state), mechanism.count),)
-        return tuple(replace(pattern, trace=felt) if pattern.atoms else pattern for pattern in loss)
-
-    # -- samples -------------------------------------------------------------------------------
-
-    def _through_sample(self, place: Place, below: Place, state: State, sample: Sample) -> Walk:
-        """Everything that reads one sample is composed, and amplified once (theory, section 7).
-
-        Distances above the sample multiply the amplified loss. Independent draws are independent
-        mechanisms.
-        """
-        assert below.edge is not None
-        algebra, rounds = self.algebra, below.edge.rounds
-        units = single_units(state)
-        if len(units) > 1 or units[0][1] > 1:
-            return (
-                yield from by_units(algebra, units, lambda s: self._along_map(place, below, s))
-            )
-        leaf = next(iter(all_leaves(state)))
-        push = place.depth in below.levels
-
-        def inside(unit: Leaf) -> Walk:
-            fitted = fit(one_below(state, push, become(unit)), place, below, push)
-            loss = yield (below, fitted)
-            return fitted, loss
-
-        whole = _unchanged(leaf)
-        if sample.size is not None and leaf.kind is not Kind.PAIR:
-            # Without replacement the number of rows is public: only replacements are covered.
-            fitted, _ = yield from inside(ANY)
-            return Choice(algebra.none, (Branch(below, fitted, rounds),))
-        fitted, loss = yield from inside(whole)
-        found: list[Loss | None] = []
-        if sample.size is not None:
-            found.append(algebra.times(amplify.thinned(algebra, loss, sample.rate), rounds))
-            if not below.by_position:
-                # The row may also give way to any other one, which keeps no column.
-                _, other = yield from inside(PAIR)
-                row = amplify.amplified(algebra, other, sample.rate, replace=True)
-                found.append(None if row is None else algebra.times(row, rounds))
-        elif leaf.kind is Kind.SINGLE:
-            side = "removed" if self.oriented else "both"
-            row = amplify.amplified(algebra, loss, sample.rate, side=side)
-            found.append(None if row is None else algebra.times(row, rounds))
-        elif leaf.kind is Kind.PAIR:
-            _, once = yield from inside(OLD_END)
-            found.append(amplify.replaced(algebra, once, loss, sample.rate, rounds))
-        elif leaf.kind is Kind.USER and leaf.size is not None and loss != algebra.zero:
-            # Row by row: each is in the sample or not, by itself.
-            _, once = yield from inside(SINGLE)
-            side = "both" if leaf.size == 1 else "removed"
-            row = amplify.amplified(algebra, once, sample.rate, side=side)
-            found.append(amplify.stepwise(algebra, row, int(leaf.size), rounds))
-        sharper = [each for each in found if each is not None]
-        if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
-            sharper.append(algebra.times(amplify.unamplified(algebra, loss), rounds))
-        return Choice(algebra.best(sharper), (Branch(below, fitted, rounds),))
+        return felt_by(mechanism, place, state, loss)
 
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
-        """The worst that a map makes of a change; `below` is the dataset that it makes.
-
-        What alone depends on a random map may be charged by statements above it instead: they
-        hold whatever is drawn, so that nothing is amplified on the way (theory, section 7).
-        """
-        algebra = self.algebra
-        assert below.edge is not None and below.edge.made_by is not None
-        made_by = below.edge.made_by
+        """The best bound that the rules for a map give; `below` is the dataset that it makes."""
+        rules = AlongMap(self.algebra, self.oriented, place, below)
         choice: Choice
-        if isinstance(made_by, Sample) and below.above is None:
-            choice = yield from self._through_sample(place, below, state, made_by)
+        if not rules.sampled:
+            choice = yield from self._moved(rules, state)
+        elif _alone(state):
+            choice = yield from rules.sample(state)
         else:
-            choice = yield from self._moved(place, below, state)
+            choice = yield from rules.units(state, lambda s: self._along_map(place, below, s))
         if below.whole is None:
             return choice
-        part: Choice = yield from self._moved(place, below.whole, state)
-        branches = tuple(each._replace(copies=below.edge.rounds) for each in part.branches)
-        part = part._replace(loss=algebra.times(part.loss, below.edge.rounds), branches=branches)
-        best = algebra.best([choice.loss, part.loss])
-        return part if best == part.loss else choice._replace(loss=best)
+        inside = AlongMap(self.algebra, self.oriented, place, below.whole)
+        part = rules.drawn((yield from self._moved(inside, state)))
+        best = self.algebra.best([choice.loss, part.loss])
+        return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
 
-    def _moved(self, place: Place, below: Place, state: State) -> Walk:
-        algebra = self.algebra
-        assert below.edge is not None and below.edge.made_by is not None
-        made_by = below.edge.made_by
-        push = place.depth in below.levels
+    def _moved(self, rules: AlongMap, state: State) -> Walk:
         alone = all_leaves(state).total() == 1
         limit = LIMIT if alone or self._effort.left > 0 else 1
-        listed = moved(state, made_by, place.traits, push, limit)
-        if listed is not None and (alone or self._effort.allows(len(listed))):
-            found: list[Choice] = []
-            for after in listed:
-                fitted = fit(after, place, below, push)
-                loss = yield (below, fitted)
-                found.append(Choice(loss, (Branch(below, fitted, 1),)))
-            return worst_of(algebra, found)
-        units = single_units(state)
-        if below.above is not None:
-            # Statements above the random map that is passed cover the change as it is there.
-            fitted = fit(one_below(state, push, _unchanged), place, below, push)
-            loss = yield (below, fitted)
-            return Choice(loss, (Branch(below, fitted, 1),))
-        if len(units) > 1 or units[0][1] > 1:
-            return (yield from by_units(algebra, units, lambda s: self._moved(place, below, s)))
-        # One unit that becomes too many rows to list: bound it by its rows one by one.
-        leaf = next(iter(all_leaves(state)))
-        found = []
-        for unit, rows in extremes(made_by, leaf, place.traits):
-            after = one_below(state, push, become(unit))
-            fitted = fit(after, place, below, push)
-            loss = yield (below, fitted)
-            grouped = algebra.chain([(loss, rows)])
-            found.append(Choice(grouped, (Branch(below, fitted, 1),), rows > 1, rows))
-        return worst_of(algebra, found)
+        try:
+            listed = rules.outcomes(state, limit)
+            if alone or self._effort.allows(len(listed)):
+                return (yield from rules.worst(listed))
+        except Refused:
+            pass
+        if rules.below.above is not None:
+            return (yield from rules.unchanged(state))
+        if not _alone(state):
+            return (yield from rules.units(state, lambda s: self._moved(rules, s)))
+        return (yield from rules.extremes(state))
 
 
-def _unchanged(leaf: Leaf) -> Leaf:
-    """What a unit becomes where it stays what it is."""
-    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)
+def _alone(state: State) -> bool:
+    """Whether a change is one unit."""
+    units = single_units(state)
+    return len(units) == 1 and units[0][1] == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.accountant import Accountant
@@ -13,6 +12,7 @@ from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity
 from dpcompose.core.exact import is_square, sqrt_up, watch_rounding
 from dpcompose.core.guarantee import CONVERTS, Notion
+from dpcompose.core.kernel.joint import joint
 from dpcompose.core.layout import Place, lay_out
 from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.patterns import Algebra, Patterned, Patterns
@@ -20,7 +20,6 @@ from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     Filter,
     Flatten,
-    Goal,
     Mechanism,
     PartitionKind,
     Problem,
@@ -33,8 +32,6 @@ from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer, Branch, Choice
 from dpcompose.values import dataclass
 
-#: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
-MOST_SHARED = 64
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
 
@@ -124,66 +121,15 @@ class Solver:
     def sequential(self, solution: Solution) -> Loss:
         """What charging for every block would give, in the algebra of a solution."""
         algebra = solution.algebra
-        answers = self._answers(solution.accountant.charging_all())
-        return algebra.add(answer.loss for _, _, answer in answers)
-
-    def _answers(
-        self, accountant: Accountant, goal: Goal | None = None
-    ) -> list[tuple[Place, State, Answer]]:
-        found = []
-        for root, top in self.tops:
-            state = initial(root, top, goal or self.problem.goal)
-            found.append((top, state, accountant.answer(top, state)))
-        return found
+        accountant, goal = solution.accountant.charging_all(), self.problem.goal
+        return algebra.add(
+            accountant.answer(top, initial(root, top, goal)).loss for root, top in self.tops
+        )
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """The worst loss over all roots together, with what happens in each.
-
-        Of roots that are apart one step changes one, and several steps are shared out. What is not
-        one step of one person (a free-lunch or a declared step) may change all.
-        """
-        goal, algebra = self.problem.goal, accountant.algebra
-        answers = self._answers(accountant)
-        whole = goal.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.DECLARED)
-        groups = [] if whole else [sorted(each) for each in self.problem.apart if len(each) > 1]
-        alone = set(range(len(answers))).difference(*groups)
-        losses = [answers[i][2].loss for i in sorted(alone)]
-        shown = [answers[i] for i in sorted(alone)]
-        for group in groups:
-            loss, found = self._shared_out(accountant, [answers[i] for i in group], group)
-            losses.append(loss)
-            shown += found
-        return losses[0] if len(losses) == 1 else algebra.add(losses), shown
-
-    def _shared_out(
-        self,
-        accountant: Accountant,
-        answers: list[tuple[Place, State, Answer]],
-        group: Sequence[int],
-    ) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """The worst that the protected steps do to roots of which nobody is in two."""
-        goal, algebra = self.problem.goal, accountant.algebra
-        if goal.distance == 1:
-            loss = algebra.worst(answer.loss for _, _, answer in answers)
-            return loss, [max(answers, key=lambda each: algebra.key(each[2].loss))]
-        if goal.distance > MOST_SHARED or not isinstance(algebra, Scalars):
-            return algebra.add(answer.loss for _, _, answer in answers), answers
-        by_steps = [
-            self._answers(accountant, replace(goal, distance=steps))
-            for steps in range(1, goal.distance + 1)
-        ]
-        best: list[tuple[Loss, tuple[int, ...]]] = [(algebra.zero, ())] * (goal.distance + 1)
-        for index in group:
-            columns = [algebra.zero, *(row[index][2].loss for row in by_steps)]
-            best = [
-                max(
-                    (best[total - steps][0] + columns[steps], (*best[total - steps][1], steps))
-                    for steps in range(total + 1)
-                )
-                for total in range(goal.distance + 1)
-            ]
-        loss, taken = best[goal.distance]
-        return loss, [by_steps[n - 1][index] for index, n in zip(group, taken, strict=True) if n]
+        """The worst loss over all roots together, with what happens in each."""
+        loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
+        return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
     def solve(self, notion: Notion) -> Solution:
         """The worst case in a notion."""

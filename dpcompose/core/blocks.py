@@ -1,300 +1,50 @@
-"""The worst that one change may do to the blocks of a partition (theory, section 5)."""
+"""The search for the best bound on what a change does to the blocks of a partition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import islice, product
-
-from dpcompose.core.change import (
-    ANY,
-    OLD_END,
-    Kind,
-    Leaf,
-    State,
-    all_leaves,
-    equal_rows,
-    occurrences,
-    single_units,
-    with_rows,
-)
-from dpcompose.core.hits import Limits, spread_rows, worst_hits
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Scalars
-from dpcompose.core.moving import assigned, become, one_below
-from dpcompose.core.patterns import Algebra, Patterns
-from dpcompose.core.placements import copies_of_a_row, largest, placements, rule_for
-from dpcompose.core.problem import Partition, PartitionKind
-from dpcompose.core.walk import Branch, Choice, Effort, Walk, by_units, fit, worst_of
-from dpcompose.values import dataclass
-
-#: A partition with several units is searched exhaustively up to this many ways.
-WAYS = 6_000
+from dpcompose.core.change import Kind, State, all_leaves
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss import Scalars
+from dpcompose.core.walk import Choice, Effort, Refused, Walk, best_of
 
 
-@dataclass(slots=True)
-class Splitter:
-    """One partition, asked in one algebra.
-
-    `charge_all`: every block is charged at its worst. `blocks`: a place for each class of blocks.
-    """
-
-    algebra: Algebra
-    charge_all: bool
-    place: Place
-    partition: Partition
-    blocks: Sequence[Place]
-    effort: Effort
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many blocks each class has."""
-        return [each.multiplicity for each in self.partition.classes]
-
-    def split(self, state: State) -> Walk:
-        """The worst that `state` may do to the blocks."""
-        found = all_leaves(state)
-        shifts = self.partition.kind is PartitionKind.POSITION and any(
-            leaf.kind is not Kind.PAIR for leaf in found
-        )
-        if shifts or any(leaf.kind is Kind.ANY for leaf in found):
-            return (yield from self._everywhere(state))
-        if sum(found.values()) == 1:
-            (leaf,) = found
-            if leaf.kind is Kind.USER:
-                return (yield from self._one_user(state, leaf))
-            return (yield from self._one_row(state, leaf))
-        return (yield from self._several(state))
-
-    def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
-        """For each class the change in one of its blocks, if units become that, and its loss."""
-        states: dict[tuple[int, ...], State] = {}
-        out: list[tuple[State, Loss]] = []
-        for block in self.blocks:
-            fitted = states.get(block.levels)
-            if fitted is None:
-                push = self.place.depth in block.levels
-                after = one_below(state, push, become)
-                fitted = states[block.levels] = fit(after, self.place, block, push)
-            loss = yield (block, fitted)
-            out.append((fitted, loss))
-        return out
-
-    def _everywhere(self, state: State) -> Walk:
-        """Every block may change in any way: their losses add."""
-        losses: list[tuple[State, Loss]] = yield from self._losses(state, _unknown)
-        sizes = self.sizes
-        total = self.algebra.add(
-            self.algebra.times(loss, n) for (_, loss), n in zip(losses, sizes, strict=True)
-        )
-        branches = tuple(
-            Branch(block, after, n)
-            for block, (after, _), n in zip(self.blocks, losses, sizes, strict=True)
-        )
-        return Choice(total, branches)
-
-    def _one_row(self, state: State, leaf: Leaf) -> Walk:
-        sizes = self.sizes
-        pair = leaf.kind is Kind.PAIR
-        once: list[tuple[State, Loss]] = yield from self._losses(state, _one_end)
-        both = once
-        if pair:
-            stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
-            both = yield from self._losses(state, become(stays))
-        rule = rule_for(self.partition, leaf, sizes)
-        if self.charge_all:
-            return self._all_blocks(once, both, pair)
-        loss, hits = worst_hits(self.algebra, rule, [x for _, x in once], [x for _, x in both])
-        branches = tuple(
-            Branch(self.blocks[hit.where], (both if hit.both else once)[hit.where][0], hit.blocks)
-            for hit in hits
-        )
-        return Choice(loss, branches)
-
-    def _all_blocks(
-        self,
-        once: Sequence[tuple[State, Loss]],
-        both: Sequence[tuple[State, Loss]],
-        pair: bool,
-    ) -> Choice:
-        sizes = self.sizes
-        losses = [
-            self.algebra.worst([a[1], b[1]] if pair else [a[1]])
-            for a, b in zip(once, both, strict=True)
-        ]
-        total = self.algebra.add(
-            self.algebra.times(loss, n) for loss, n in zip(losses, sizes, strict=True)
-        )
-        return Choice(total, ())
-
-    def _one_user(self, state: State, leaf: Leaf) -> Walk:
-        """All rows of one unit, at most `leaf.size` of them, over the blocks."""
-        sizes = self.sizes
-        rows = None if leaf.size is None else int(leaf.size)
-        copies = copies_of_a_row(self.partition)
-        hits = None if rows is None else rows * copies
-        most = self.partition.max_blocks_per_unit or sum(sizes)
-        if (
-            self.partition.kind is PartitionKind.KEY
-            and self.partition.column == self.place.traits.unit
-        ):
-            most = 1
-        most = min(most, sum(sizes), sum(sizes) if hits is None else hits)
-        per_block = _least(rows, self.partition.max_rows_per_block)
-        if self.charge_all:
-            most, hits = sum(sizes), None
-
-        def holding(size: int | None) -> Walk:
-            here = leaf._replace(tags=(0,), size=size)
-            return self._losses(state, become(here))
-
-        full: list[tuple[State, Loss]] = yield from holding(per_block)
-        full_losses = [loss for _, loss in full]
-        rule = largest(sizes, most)
-        loss, chosen = worst_hits(self.algebra, rule, full_losses, full_losses)
-        branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
-        coarse = Choice(loss, branches)
-        if per_block is None or hits is None or hits >= most * per_block:
-            return coarse
-        if isinstance(self.algebra, Patterns):
-            # Not all blocks can be full at once.
-            coarse = coarse._replace(loss=self.algebra.from_above(loss))
-        limits = Limits(hits, per_block, most)
-        finer: Choice = yield from spread_rows(self.algebra, self.blocks, sizes, holding, limits)
-        best = self.algebra.best([coarse.loss, finer.loss])
-        return coarse if best == coarse.loss else finer._replace(loss=best)
-
-    def _several(self, state: State) -> Walk:
-        """Several units at once: exhaustively where few, else a path through single units."""
-        units = single_units(state)
-        bound: Choice = yield from by_units(self.algebra, units, self.split)
-        if self.charge_all:
-            return bound
-        capped: Choice | None = yield from self._each_block_full(state)
-        exact: Choice | None = yield from self._exhaustive(state)
-        if exact is None:
-            exact = yield from self._equal_rows(state)
-        found = [choice for choice in (bound, capped, exact) if choice is not None]
-        if isinstance(self.algebra, Scalars):
-            return min(reversed(found), key=lambda choice: choice.loss)
-        best = self.algebra.best(choice.loss for choice in found)
-        attaining = (choice for choice in reversed(found) if choice.loss == best)
-        shown = exact or next(attaining, bound)
-        return shown._replace(loss=best, bounded=exact is None)
-
-    def _equal_rows(self, state: State) -> Walk:
-        """Many rows that are all added or all removed: spread over the blocks by their number."""
-        rows = equal_rows(state)
-        if rows is None or not isinstance(self.algebra, Scalars):
-            return None
-        hits = rows * copies_of_a_row(self.partition)
-        most = min(hits, self.partition.size)
-
-        def holding(size: int) -> Walk:
-            return self._losses(with_rows(state, size), _same)
-
-        limits = Limits(hits, rows, most)
-        return (yield from spread_rows(self.algebra, self.blocks, self.sizes, holding, limits))
-
-    def _each_block_full(self, state: State) -> Walk:
-        """At most so many blocks are hit, each as if all units hit it."""
-        found = all_leaves(state)
-        if any(leaf.kind is Kind.USER for leaf in found):
-            return None
-        ends = sum(len(leaf.tags) * count for leaf, count in found.items())
-        hits = ends * copies_of_a_row(self.partition)
-        full: list[tuple[State, Loss]] = yield from self._losses(state, _same)
-        sizes = self.sizes
-        once = full
-        mixed = len({leaf.sign for leaf in found if leaf.kind is Kind.SINGLE}) > 1
-        if mixed or any(leaf.kind is Kind.PAIR for leaf in found):
-            # A replaced row, or one removed and one added, may cost less than one end alone.
-            once = yield from self._losses(state, _one_end)
-            parts = [
-                self.algebra.chain([(a[1], 1), (b[1], 1)]) for a, b in zip(full, once, strict=True)
-            ]
-        else:
-            parts = [loss for _, loss in full]
-        rule = largest(sizes, hits)
-        loss, chosen = worst_hits(self.algebra, rule, parts, parts)
-        branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
-        return Choice(loss, branches, True)
-
-    def _exhaustive(self, state: State) -> Walk:
-        """Every way of assigning every end to blocks; None if there are too many."""
-        if self.effort.left <= 0:
-            return None
-        units = list(islice(occurrences(state), 9))
-        if len(units) > 8 or any(leaf.kind is Kind.USER for leaf in units):
-            return None
-        ends = sum(len(leaf.tags) for leaf in units)
-        copies = copies_of_a_row(self.partition)
-        sizes = self.sizes
-        # Being in a block that nobody reads is being outside, but for kinds, which come as sets.
-        whole = self.partition.kind is PartitionKind.KINDS
-        instances = [
-            index
-            for index, n in enumerate(sizes)
-            if whole or self.blocks[index].read
-            for _ in range(min(n, ends * copies))
-        ]
-        if len(instances) > 12:
-            return None
-        options: list[list[tuple[Leaf | None, ...]]] = []
-        total = 1
-        for leaf in units:
-            ways = placements(self.partition, leaf, instances, WAYS)
-            total *= max(1, len(ways))
-            if not ways or total > WAYS:
-                return None
-            options.append(ways)
-        if not self.effort.allows(total):
-            return None
-        losses: dict[tuple[int, tuple[Leaf | None, ...]], tuple[State, Loss]] = {}
-        found: list[Choice] = []
-        worst: Choice | None = None
-        for ways_taken in product(*options):
-            branches: list[Branch] = []
-            parts: list[Loss] = []
-            for position, index in enumerate(instances):
-                here = tuple(way[position] for way in ways_taken)
-                if not any(here):
-                    continue
-                known = losses.get((index, here))
-                if known is None:
-                    block = self.blocks[index]
-                    push = self.place.depth in block.levels
-                    fitted = fit(assigned(state, iter(here), push), self.place, block, push)
-                    loss = yield (block, fitted)
-                    known = losses[(index, here)] = (fitted, loss)
-                branches.append(Branch(self.blocks[index], known[0], 1))
-                parts.append(known[1])
-            choice = Choice(self.algebra.add(parts), tuple(branches))
-            if isinstance(self.algebra, Scalars):
-                if worst is None or choice.loss > worst.loss:
-                    worst = choice
-            else:
-                found.append(choice)
-        return worst if worst is not None else worst_of(self.algebra, found)
+def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
+    """The best bound that the rules for a partition give on what `state` does to its blocks."""
+    if rules.anywhere(state):
+        return (yield from rules.everywhere(state))
+    found = all_leaves(state)
+    if sum(found.values()) == 1:
+        (leaf,) = found
+        if leaf.kind is Kind.USER:
+            return (yield from rules.one_user(state))
+        return (yield from rules.one_row(state))
+    return (yield from _several(rules, state, effort))
 
 
-def _one_end(leaf: Leaf) -> Leaf:
-    return OLD_END
+def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
+    """Several units at once: exhaustively where few, else a path through single units."""
+    bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
+    if rules.charge_all:
+        return bound
+    found = [bound]
+    capped = yield from _tried(rules.each_block_full(state))
+    exact: Choice | None = None
+    if effort.left > 0:
+        exact = yield from _tried(rules.exhaustive(state, effort.allows))
+    if exact is None:
+        exact = yield from _tried(rules.equal_rows(state))
+    found += [each for each in (capped, exact) if each is not None]
+    if isinstance(rules.algebra, Scalars):
+        return min(reversed(found), key=lambda choice: choice.loss)
+    best = rules.algebra.best(choice.loss for choice in found)
+    attaining = (choice for choice in reversed(found) if choice.loss == best)
+    shown = exact or next(attaining, bound)
+    return best_of(rules.algebra, found, shown)._replace(bounded=exact is None)
 
 
-def _same(leaf: Leaf) -> Leaf:
-    """The unit itself, one block further down."""
-    return leaf._replace(tags=_all(leaf), displaced=False)
-
-
-def _unknown(leaf: Leaf) -> Leaf:
-    return ANY._replace(tags=_all(leaf))
-
-
-def _all(leaf: Leaf) -> tuple[int, ...]:
-    return tuple(range(len(leaf.tags)))
-
-
-def _least(first: int | None, second: int | None) -> int | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second)
+def _tried(rule: Walk) -> Walk:
+    """The bound of a rule, or None where it does not apply."""
+    try:
+        return (yield from rule)
+    except Refused:
+        return None

@@ -23,17 +23,30 @@ class Branch(NamedTuple):
     copies: int
 
 
+class How(NamedTuple):
+    """By which rule a loss is bounded, with the rules that it takes the bounds of together."""
+
+    rule: str
+    of: tuple[How, ...] = ()
+
+
 class Choice(NamedTuple):
     """The worst thing that may happen along one map or at one partition.
 
     `loss` is its loss; `bounded`: the loss is bounded from above by a path of single units, not
     searched; `branches` then show one unit, of which there are `units` alike (0: of several sorts).
+    `how` is the rule that bounds it (`core.kernel`).
     """
 
     loss: Loss
     branches: tuple[Branch, ...]
     bounded: bool = False
     units: int = 1
+    how: How = How("")
+
+
+class Refused(Exception):
+    """A rule does not apply; the message says why."""
 
 
 class Answer(NamedTuple):
@@ -63,12 +76,25 @@ def by_units(
     """A bound for several units from the losses of each alone: a path through them."""
     parts: list[tuple[Loss, int]] = []
     branches: list[Branch] = []
+    hows: list[How] = []
     for unit, count in units:
         choice: Choice = yield from search(unit)
         parts.append((choice.loss, count))
         branches.extend(choice.branches)
+        hows.append(choice.how)
     alike = units[0][1] if len(units) == 1 else 0
-    return Choice(algebra.chain(parts), tuple(branches), True, alike)
+    how = How("units", tuple(hows))
+    return Choice(algebra.chain(parts), tuple(branches), True, alike, how)
+
+
+def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
+    """The best of several bounds on one change; `shown` is the one whose branches are kept."""
+    if len(found) == 1:
+        return shown
+    loss = algebra.best(each.loss for each in found)
+    attaining = next((each for each in found if each.loss == loss), None)
+    how = attaining.how if attaining else How("best", tuple(each.how for each in found))
+    return shown._replace(loss=loss, how=how)
 
 
 def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:

@@ -1,0 +1,224 @@
+"""What a map may make of a change, rule by rule; each bounds the loss of all that is made by it.
+
+A rule is a generator: it asks for the loss of a change at the dataset below and gets one that
+holds, from a search or from a certificate. It raises `Refused` where it does not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpcompose.core import amplify
+from dpcompose.core.change import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
+from dpcompose.core.change import single_units as units_of
+from dpcompose.core.fates import extremes
+from dpcompose.core.layout import Place
+from dpcompose.core.loss import Loss
+from dpcompose.core.moving import LIMIT, become, moved, one_below
+from dpcompose.core.patterns import Algebra, Patterns
+from dpcompose.core.problem import Map, Sample
+from dpcompose.core.walk import Branch, Choice, How, Refused, Walk, best_of, by_units, fit, worst_of
+from dpcompose.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AlongMap:
+    """The rules for one map.
+
+    `place`: the dataset that it reads; `below`: the one that it makes, with all draws alike.
+    `oriented`: in every change all rows are added or all are removed, so that one-sided losses keep
+    their side.
+    """
+
+    algebra: Algebra
+    oriented: bool
+    place: Place
+    below: Place
+
+    @property
+    def made_by(self) -> Map:
+        """The map."""
+        assert self.below.edge is not None and self.below.edge.made_by is not None
+        return self.below.edge.made_by
+
+    @property
+    def rounds(self) -> int:
+        """How many fresh draws are read alike (samples)."""
+        assert self.below.edge is not None
+        return self.below.edge.rounds
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the map is a sample whose outcome is taken as given."""
+        return isinstance(self.made_by, Sample) and self.below.above is None
+
+    def replay(self, how: How, state: State) -> Walk:
+        """The bound by a rule that is named."""
+        match how.rule:
+            case "listed":
+                return (yield from self.listed(state))
+            case "extremes":
+                return (yield from self.extremes(state))
+            case "unchanged":
+                return (yield from self.unchanged(state))
+            case "sample":
+                return (yield from self.sample(state))
+            case "units":
+                return (yield from self.units(state, in_turn(how, self.replay)))
+            case "release" if len(how.of) == 1:
+                return (yield from self.release(state, how.of[0]))
+            case "best" if how.of:
+                found = []
+                for each in how.of:
+                    found.append((yield from self.replay(each, state)))
+                return best_of(self.algebra, found, found[0])
+            case _:
+                raise Refused(f"there is no rule `{how.rule}` for a map")
+
+    def _below(self, state: State, become: Callable[[Leaf], Leaf | None]) -> State:
+        push = self.place.depth in self.below.levels
+        return fit(one_below(state, push, become), self.place, self.below, push)
+
+    # -- any map -------------------------------------------------------------------------------
+
+    def listed(self, state: State) -> Walk:
+        """The worst of everything that the map may make of the change."""
+        return (yield from self.worst(self.outcomes(state)))
+
+    def worst(self, outcomes: list[State]) -> Walk:
+        """The worst of all outcomes."""
+        found: list[Choice] = []
+        for after in outcomes:
+            loss = yield (self.below, after)
+            found.append(Choice(loss, (Branch(self.below, after, 1),)))
+        return worst_of(self.algebra, found)._replace(how=How("listed"))
+
+    def outcomes(self, state: State, limit: int = LIMIT) -> list[State]:
+        """What the map may make of the change; `Refused` if that is too much to list."""
+        if self.sampled:
+            raise Refused("a sample is no map that can be listed")
+        push = self.place.depth in self.below.levels
+        listed = moved(state, self.made_by, self.place.traits, push, limit)
+        if listed is None:
+            raise Refused("the map may make too many things of the change")
+        return [fit(after, self.place, self.below, push) for after in listed]
+
+    def units(self, state: State, search: Callable[[State], Walk]) -> Walk:
+        """A path of tables that differ in one unit of the change each."""
+        units = units_of(state)
+        if len(units) == 1 and units[0][1] == 1:
+            raise Refused("one unit is no path")
+        return (yield from by_units(self.algebra, units, search))
+
+    def extremes(self, state: State) -> Walk:
+        """One unit that becomes too many rows to list: a path of these rows, all of one sort."""
+        if self.sampled or all_leaves(state).total() != 1:
+            raise Refused("it is for one unit along a map that is no sample")
+        leaf = next(iter(all_leaves(state)))
+        if moved(state, self.made_by, self.place.traits, False, LIMIT) is not None:
+            raise Refused("what the map makes of the unit can be listed")
+        found: list[Choice] = []
+        for unit, rows in extremes(self.made_by, leaf, self.place.traits):
+            after = self._below(state, become(unit))
+            loss = yield (self.below, after)
+            grouped = self.algebra.chain([(loss, rows)])
+            found.append(Choice(grouped, (Branch(self.below, after, 1),), rows > 1, rows))
+        return worst_of(self.algebra, found)._replace(how=How("extremes"))
+
+    # -- random maps ---------------------------------------------------------------------------
+
+    def unchanged(self, state: State) -> Walk:
+        """Below a random map that is part of one release: statements above it cover the change."""
+        if self.below.above is None:
+            raise Refused("what is drawn is not part of one release")
+        after = self._below(state, as_it_is)
+        loss = yield (self.below, after)
+        return Choice(loss, (Branch(self.below, after, 1),), how=How("unchanged"))
+
+    def release(self, state: State, how: How) -> Walk:
+        """The random map as part of the one release that depends on what it draws.
+
+        What is stated above it holds whatever is drawn, so that nothing is amplified on the way
+        (theory, section 7).
+        """
+        whole = self.below.whole
+        if whole is None:
+            raise Refused("more than one release depends on what is drawn")
+        inside = AlongMap(self.algebra, self.oriented, self.place, whole)
+        part: Choice = yield from inside.replay(how, state)
+        return self.drawn(part)
+
+    def drawn(self, part: Choice) -> Choice:
+        """The bound for one release, for as many draws as there are."""
+        branches = tuple(each._replace(copies=self.rounds) for each in part.branches)
+        loss = self.algebra.times(part.loss, self.rounds)
+        return part._replace(loss=loss, branches=branches, how=How("release", (part.how,)))
+
+    def sample(self, state: State) -> Walk:
+        """Everything that reads one sample is composed, and amplified once (theory, section 7).
+
+        Distances above the sample multiply the amplified loss. Independent draws are independent
+        mechanisms.
+        """
+        made_by, below = self.made_by, self.below
+        if not isinstance(made_by, Sample) or not self.sampled:
+            raise Refused("it is for a sample whose outcome is taken as given")
+        if all_leaves(state).total() != 1:
+            raise Refused("a sample amplifies the loss of one unit")
+        algebra, rounds = self.algebra, self.rounds
+        leaf = next(iter(all_leaves(state)))
+
+        def inside(unit: Leaf) -> Walk:
+            after = self._below(state, become(unit))
+            loss = yield (below, after)
+            return after, loss
+
+        if made_by.size is not None and leaf.kind is not Kind.PAIR:
+            # Without replacement the number of rows is public: only replacements are covered.
+            after, _ = yield from inside(ANY)
+            return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
+        after, loss = yield from inside(as_it_is(leaf))
+        found: list[Loss | None] = []
+        if made_by.size is not None:
+            found.append(algebra.times(amplify.thinned(algebra, loss, made_by.rate), rounds))
+            if not below.by_position:
+                # The row may also give way to any other one, which keeps no column.
+                _, other = yield from inside(PAIR)
+                row = amplify.amplified(algebra, other, made_by.rate, replace=True)
+                found.append(None if row is None else algebra.times(row, rounds))
+        elif leaf.kind is Kind.SINGLE:
+            side = "removed" if self.oriented else "both"
+            row = amplify.amplified(algebra, loss, made_by.rate, side=side)
+            found.append(None if row is None else algebra.times(row, rounds))
+        elif leaf.kind is Kind.PAIR:
+            _, once = yield from inside(OLD_END)
+            found.append(amplify.replaced(algebra, once, loss, made_by.rate, rounds))
+        elif leaf.kind is Kind.USER and leaf.size is not None and loss != algebra.zero:
+            # Row by row: each is in the sample or not, by itself.
+            _, once = yield from inside(SINGLE)
+            side = "both" if leaf.size == 1 else "removed"
+            row = amplify.amplified(algebra, once, made_by.rate, side=side)
+            found.append(amplify.stepwise(algebra, row, int(leaf.size), rounds))
+        sharper = [each for each in found if each is not None]
+        if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
+            sharper.append(algebra.times(amplify.unamplified(algebra, loss), rounds))
+        best = algebra.best(sharper)
+        return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
+
+
+def as_it_is(leaf: Leaf) -> Leaf:
+    """What a unit becomes where it stays what it is."""
+    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)
+
+
+def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:
+    """Each unit by the next of the rules; `Refused` if there are too few."""
+    rest = iter(how.of)
+
+    def search(state: State) -> Walk:
+        following = next(rest, None)
+        if following is None:
+            raise Refused("some unit of the change is left out")
+        return (yield from replay(following, state))
+
+    return search

@@ -1,0 +1,202 @@
+"""Certificates: claims from the statements up to the bound that is printed, and their recheck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dpcompose.core.change import State
+from dpcompose.core.derivation import Quantity
+from dpcompose.core.guarantee import Notion
+from dpcompose.core.kernel.claims import Charge, Claim, Kernel, needs
+from dpcompose.core.kernel.joint import Shown, joint
+from dpcompose.core.layout import Place
+from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.patterns import Algebra
+from dpcompose.core.problem import Path, Problem
+from dpcompose.core.walk import Answer, How, Refused, Walk
+from dpcompose.values import dataclass
+
+
+class Reached(NamedTuple):
+    """A dataset that the worst change reaches, by number: `copies` of it, `distance` units alike.
+
+    `charges`: what its mechanisms lose there.
+    """
+
+    place: int
+    state: State
+    copies: int
+    distance: int
+    charges: tuple[Charge, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """A proof that a problem loses at most `bounds`.
+
+    `survival`: chances that nothing is given away are multiplied, in place of adding up δ.
+    `theorem` is the one cited. `roots`: the claims about the protected change in the roots.
+    `worst`: the change that is shown, from the roots down.
+    """
+
+    notion: Notion
+    survival: bool
+    theorem: str
+    bounds: tuple[Quantity, ...]
+    roots: tuple[Claim, ...]
+    worst: tuple[Reached, ...]
+
+    def claims(self) -> list[Claim]:
+        """Every claim of the certificate once, premises first."""
+        found: dict[int, Claim] = {}
+        for root in self.roots:
+            for each in needs(root):
+                found.setdefault(id(each), each)
+        return list(found.values())
+
+
+def algebra_of(notion: Notion, survival: bool) -> Algebra:
+    """The algebra in which losses of a notion add up."""
+    return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
+
+
+def recheck(certificate: Certificate, problem: Problem) -> int:
+    """Do every step of a certificate again, on the problem alone; how many claims there are.
+
+    Nothing is searched for. Raises `Refused` with the reason if a claim does not follow from its
+    premises, if the bound does not follow from those about the roots, or if the change that is
+    shown is not the worst one.
+    """
+    kernel = Kernel(problem, algebra_of(certificate.notion, certificate.survival))
+    claims = certificate.claims()
+    for each in claims:
+        used = [charge.statements for charge in each.charges]
+        again = kernel.apply(each.place, each.state, used, each.hows, each.premises)
+        if again.charges != each.charges or again.loss != each.loss:
+            name = kernel.places[each.place].dataset.name
+            raise Refused(f"what is claimed of a change in `{name}` does not follow")
+    loss, shown = kernel.met(joint(problem, kernel.tops, kernel.algebra), certificate.roots)
+    bounds = tuple(bounds_of(kernel.algebra, loss))
+    claimed = [(each.notion, each.amount, each.delta) for each in certificate.bounds]
+    if sorted((each.notion, each.amount, each.delta) for each in bounds) != sorted(claimed):
+        raise Refused("the bound does not follow from what is claimed of the roots")
+    charged = {(each.place, each.state): each.charges for each in claims}
+    if certificate.worst != tuple(reached(kernel, shown, charged)):
+        raise Refused("the change that is shown is not the worst one")
+    return len(claims)
+
+
+def bounds_of(algebra: Algebra, loss: Loss) -> Iterator[Quantity]:
+    """The bounds that a loss stands for; none if it is not finite."""
+    if isinstance(algebra, Scalars):
+        if not isinstance(loss, float):
+            yield Quantity(algebra.notion, loss)
+        return
+    assert isinstance(algebra, Pairs)
+    for epsilon, delta in loss:
+        plain = algebra.plain(delta)
+        if plain < 1:
+            yield Quantity(Notion.APPROX, epsilon, plain)
+
+
+def reached(
+    kernel: Kernel,
+    shown: list[Shown],
+    charged: dict[tuple[int, State], tuple[Charge, ...]],
+) -> Iterator[Reached]:
+    """What the worst change reaches, by the branches that the rules of the kernel name."""
+    stack = [(kernel.numbers[id(top)], state, 1, 1) for top, state, _ in reversed(shown)]
+    while stack:
+        number, state, copies, distance = stack.pop()
+        yield Reached(number, state, copies, distance, charged[number, state])
+        below: list[tuple[int, State, int, int]] = []
+        for choice in kernel.answers[number, state].choices:
+            further = distance * max(1, choice.units)
+            for branch in choice.branches:
+                if branch.state:
+                    where = kernel.numbers[id(branch.place)]
+                    below.append((where, branch.state, copies * branch.copies, further))
+        stack.extend(reversed(below))
+
+
+# ---------------------------------------------------------------------------------------------
+# From a search to a certificate
+
+
+class Found(NamedTuple):
+    """What a search gives to certify: its answers, the losses of the roots, and what is printed."""
+
+    answers: dict[tuple[int, State], Answer]
+    places: list[Place]
+    notion: Notion
+    survival: bool
+    theorem: str
+    bounds: tuple[Quantity, ...]
+
+
+class _Frame(NamedTuple):
+    """A walk that waits for a claim; `premises`: those that it was given so far."""
+
+    key: tuple[int, State] | None
+    walk: Walk
+    premises: dict[tuple[int, State], Claim]
+
+
+def certify(found: Found, problem: Problem) -> Certificate:
+    """The certificate of what a search found, every claim made by the kernel; never recurses.
+
+    Raises `Refused` where the kernel does not follow the search.
+    """
+    kernel = Kernel(problem, algebra_of(found.notion, found.survival))
+    claims: dict[tuple[int, State], Claim] = {}
+    roots = _Frame(None, joint(problem, kernel.tops, kernel.algebra), {})
+    stack = [roots]
+    sent: Loss = None
+    while True:
+        frame = stack[-1]
+        try:
+            place, state = frame.walk.send(sent)
+        except StopIteration as stop:
+            stack.pop()
+            if frame.key is None:
+                _, shown = stop.value
+                break
+            claim = kernel.apply(*frame.key, *_said(kernel, found, frame.key), _listed(frame))
+            claims[frame.key] = stack[-1].premises[frame.key] = claim
+            sent = claim.loss
+            continue
+        key = kernel.numbers[id(place)], state
+        known = claims.get(key)
+        if known is not None:
+            frame.premises[key] = known
+            sent = known.loss
+        else:
+            stack.append(_Frame(key, kernel.walk(*key, *_said(kernel, found, key)), {}))
+            sent = None
+    charged = {key: claim.charges for key, claim in claims.items()}
+    return Certificate(
+        found.notion,
+        found.survival,
+        found.theorem,
+        found.bounds,
+        _listed(roots),
+        tuple(reached(kernel, shown, charged)),
+    )
+
+
+def _listed(frame: _Frame) -> tuple[Claim, ...]:
+    return tuple(frame.premises.values())
+
+
+def _said(
+    kernel: Kernel, found: Found, key: tuple[int, State]
+) -> tuple[list[tuple[Path, ...]], tuple[How, ...]]:
+    """The statements and the rules by which the search bounded a change."""
+    number, state = key
+    statements = [
+        tuple(dict.fromkeys(each.statement.path for each in placed))
+        for _, placed in kernel.places[number].mechanisms
+    ]
+    answer = found.answers.get((id(found.places[number]), state))
+    return statements, () if answer is None else tuple(each.how for each in answer.choices)

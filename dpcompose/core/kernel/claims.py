@@ -1,0 +1,190 @@
+"""Claims: what a change of a dataset loses at most, each made from others by one application.
+
+`Kernel.apply` is the only maker of claims that hold. It is given what a claim says it is made of,
+and does the step itself: the costs of the mechanisms from the problem, the outcomes of every map
+and every partition from their rules. A claim that leaves one of them out cannot be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from dpcompose.core.change import State
+from dpcompose.core.cost import Coster
+from dpcompose.core.kernel.along_map import AlongMap
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.layout import Place, lay_out
+from dpcompose.core.loss import Loss
+from dpcompose.core.pattern import Felt
+from dpcompose.core.patterns import Algebra, Patterned, Patterns
+from dpcompose.core.problem import Mechanism, Path, Problem, Root
+from dpcompose.core.walk import Answer, Choice, How, Refused, Walk
+from dpcompose.values import dataclass
+
+
+class Charge(NamedTuple):
+    """What all copies of one mechanism lose for a change, by which of its statements."""
+
+    mechanism: str
+    copies: int
+    statements: tuple[Path, ...]
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """A change of a dataset loses at most `loss`, with everything that is made from the dataset.
+
+    `place`: the number of the dataset, in the order in which a problem is laid out. `charges`: what
+    the mechanisms that read it lose; `hows`: by which rule everything below each map and each
+    partition is bounded; `premises`: the claims that these rules ask for, each once, in order.
+    """
+
+    place: int
+    state: State
+    loss: Loss
+    charges: tuple[Charge, ...]
+    hows: tuple[How, ...]
+    premises: tuple[Claim, ...]
+
+
+class Kernel:
+    """Makes claims about one problem in one algebra."""
+
+    def __init__(self, problem: Problem, algebra: Algebra, oriented: bool = False) -> None:
+        self.problem = problem
+        self.algebra = algebra
+        self.oriented = oriented
+        self.tops: list[tuple[Root, Place]] = lay_out(problem)
+        self.places: list[Place] = [each for _, top in self.tops for each in places(top)]
+        self.numbers = {id(place): number for number, place in enumerate(self.places)}
+        self.answers: dict[tuple[int, State], Answer] = {}
+        self._coster = Coster(algebra)
+
+    def apply(
+        self,
+        number: int,
+        state: State,
+        statements: Sequence[Sequence[Path]],
+        hows: Sequence[How],
+        premises: Sequence[Claim],
+    ) -> Claim:
+        """The claim about a change that its premises prove.
+
+        `statements`: those to use for each mechanism. Raises `Refused` if a rule does not apply, or
+        if a premise is missing, about something else, or not needed.
+        """
+        if not 0 <= number < len(self.places):
+            raise Refused(f"there is no dataset number {number}")
+        charges = tuple(self._charges(self.places[number], state, statements))
+        answer: Answer = self.met(self._walk(number, state, charges, hows), premises)
+        self.answers[number, state] = answer
+        return Claim(number, state, answer.loss, charges, tuple(hows), tuple(premises))
+
+    def walk(
+        self, number: int, state: State, statements: Sequence[Sequence[Path]], hows: Sequence[How]
+    ) -> Walk:
+        """What `apply` asks of its premises, one after the other."""
+        charges = tuple(self._charges(self.places[number], state, statements))
+        return self._walk(number, state, charges, hows)
+
+    def met(self, walk: Walk, premises: Sequence[Claim]) -> Any:
+        """What a walk gives, where the premises are what it asks for, each once, in its order."""
+        rest = iter(premises)
+        met: dict[tuple[int, State], Loss] = {}
+        sent: Loss = None
+        while True:
+            try:
+                place, state = walk.send(sent)
+            except StopIteration as stop:
+                if next(rest, None) is not None:
+                    raise Refused("a premise is not needed") from None
+                return stop.value
+            subject = self.numbers[id(place)], state
+            if subject not in met:
+                premise = next(rest, None)
+                if premise is None:
+                    raise Refused(f"nothing is claimed of a change in `{place.dataset.name}`")
+                if (premise.place, premise.state) != subject:
+                    raise Refused(f"a premise is not about the change in `{place.dataset.name}`")
+                met[subject] = premise.loss
+            sent = met[subject]
+
+    def _charges(
+        self, place: Place, state: State, statements: Sequence[Sequence[Path]]
+    ) -> Iterator[Charge]:
+        if len(statements) != len(place.mechanisms):
+            raise Refused(f"not every mechanism that reads `{place.dataset.name}` is charged")
+        for (mechanism, placed), used in zip(place.mechanisms, statements, strict=True):
+            chosen = tuple(each for each in placed if each.statement.path in used)
+            if {each.statement.path for each in chosen} != set(used):
+                raise Refused(f"`{mechanism.name}` does not state that")
+            loss: Loss = self.algebra.zero
+            if state:
+                loss = self._coster.cost_of(mechanism.count, chosen, state)
+            if isinstance(self.algebra, Patterns):
+                loss = felt_by(mechanism, place, state, loss)
+            yield Charge(mechanism.name, mechanism.count, tuple(used), loss)
+
+    def _walk(
+        self, number: int, state: State, charges: Sequence[Charge], hows: Sequence[How]
+    ) -> Walk:
+        """The general composition theorem: losses add over all that the change reaches."""
+        place, own = self.places[number], [each.loss for each in charges]
+        if not state:
+            if hows:
+                raise Refused("nothing follows from no change")
+            return Answer(self.algebra.zero, tuple(own), ())
+        choices: list[Choice] = []
+        rest = iter(hows)
+        for rules in rules_of(self.algebra, self.oriented, place):
+            how = next(rest, None)
+            if how is None:
+                raise Refused(f"something made from `{place.dataset.name}` is left out")
+            choices.append((yield from rules.replay(how, state)))
+        if next(rest, None) is not None:
+            raise Refused(f"nothing more is made from `{place.dataset.name}`")
+        loss = self.algebra.add([*own, *(choice.loss for choice in choices)])
+        return Answer(loss, tuple(own), tuple(choices))
+
+
+def felt_by(mechanism: Mechanism, place: Place, state: State, loss: Patterned) -> Patterned:
+    """A loss with where it comes from."""
+    felt = ((Felt(mechanism.name, place.dataset.name, state), mechanism.count),)
+    return tuple(replace(each, trace=felt) if each.atoms else each for each in loss)
+
+
+def rules_of(
+    algebra: Algebra, oriented: bool, place: Place
+) -> Iterator[AlongMap | OverBlocks]:
+    """The rules for everything that is made from a dataset."""
+    for below in place.derived:
+        yield AlongMap(algebra, oriented, place, below)
+    for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
+        yield OverBlocks(algebra, False, place, partition, blocks)
+
+
+def places(top: Place) -> Iterator[Place]:
+    """A place and all below it, parents first."""
+    stack = [top]
+    while stack:
+        place = stack.pop()
+        yield place
+        stack.extend(reversed(list(place.below)))
+
+
+def needs(claim: Claim) -> Iterator[Claim]:
+    """A claim with all that it rests on, premises first, each once."""
+    seen: set[int] = set()
+    stack: list[tuple[Claim, bool]] = [(claim, False)]
+    while stack:
+        each, done = stack.pop()
+        if done:
+            yield each
+        elif id(each) not in seen:
+            seen.add(id(each))
+            stack.append((each, True))
+            stack.extend((premise, False) for premise in each.premises)
+
