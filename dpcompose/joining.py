@@ -1,6 +1,7 @@
 """Trees of datasets copied, and joined: what is the same in two of them is there once.
 
-Two datasets are the same if their names and declarations are, and nothing about them is random.
+Two datasets are the same if their names and declarations are, and nothing about them is random,
+but for a sample that is drawn once.
 Nothing recurses.
 """
 
@@ -24,6 +25,7 @@ from dpcompose.core.problem import (
     Partition,
     PartitionKind,
     RowMap,
+    Sample,
     Statement,
 )
 
@@ -135,6 +137,9 @@ def _fixed(made_by: Map) -> bool:
     """Whether a map is known to give one result, by what its declaration says."""
     if isinstance(made_by, Limit | Cap):
         return made_by.keep == "first"
+    if isinstance(made_by, Sample):
+        # Drawn once: a spec that names it speaks of that draw.
+        return made_by.shared
     return isinstance(made_by, Filter | RowMap | Flatten | Group | Edges | Nodes)
 
 

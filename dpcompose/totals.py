@@ -286,7 +286,10 @@ def _assumed(merged: Merged, labels: Sequence[str]) -> Iterator[str]:
             f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
             "another spec reads some of these roots and does not say so"
         )
-    yield "each release draws fresh noise, and samples of its own"
+    yield (
+        "each release draws fresh noise, and samples, random limits and caps of its own, whatever "
+        "they are called; but a sample with `draws: one` is one draw wherever it has the same name"
+    )
     for name, parts in merged.same:
         yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
 

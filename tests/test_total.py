@@ -431,3 +431,23 @@ def test_bad_settings_stop_a_sum(folder: Path) -> None:
     result = run("a.yaml", DPCOMPOSE_TOTAL_BUDGET="2")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("dpcompose: DPCOMPOSE_TOTAL_BUDGET: total-budget: ")
+
+
+def test_a_sample_drawn_once_is_one_draw_in_all_specs() -> None:
+    def spec(name: str, drawn: str, stated: str = "") -> str:
+        return HEAD + (
+            f"datasets: {{r: {{}}, s: {{from: r, map: {drawn}}}}}\n"
+            f"mechanisms: [{{name: {name}, reads: s, notion: pure, epsilon: 1{stated}}}]\n"
+        )
+
+    once = "{kind: sample, poisson: 0.5, draws: one}"
+    fresh = "{kind: sample, poisson: 0.5}"
+    few = "{kind: limit, per: c, rows: 1, keep: random}"
+    shared = total(spec("a", once), spec("b", once))
+    assert float(epsilon(shared)) == pytest.approx(1.4337808304830, rel=1e-12)
+    assert "`s` is one and the same in `0.yaml` and `1.yaml`" in shared.assumed
+    apart = total(spec("a", fresh), spec("b", fresh))
+    assert float(epsilon(apart)) == pytest.approx(2 * 0.6201145069582775, rel=1e-12)
+    above = ", stated_on: r"
+    assert not total(spec("a", once, above), spec("b", once, above)).finite
+    assert epsilon(total(spec("a", few, above), spec("b", few, above))) == 2

@@ -17,6 +17,8 @@ from dpcompose.core.cost import Coster, units_at
 from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
+from dpcompose.core.kernel.certificate import Certificate, Found, certify
+from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss import Loss, Pairs
 from dpcompose.core.naming import GENERAL, GROUP, numbered, quantity_of
 from dpcompose.core.placed import Placed
@@ -207,3 +209,19 @@ def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)
     delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)
     return Fraction(quantity.amount), delta
+
+
+def certificate_of(solver: Solver, solution: Solution, theorem: str = "") -> Certificate:
+    """The certificate of a solution, made by the kernel from the answers of the search."""
+    algebra = solution.algebra
+    return certify(
+        Found(
+            solution.accountant.known(),
+            [place for _, top in solver.tops for place in places(top)],
+            solution.notion,
+            isinstance(algebra, Pairs) and algebra.survival,
+            theorem,
+            solution.quantities,
+        ),
+        solver.problem,
+    )

@@ -149,11 +149,19 @@ def partition_refused(
 
 
 def _kinds_refused(partition: written.ByKinds, path: Path, faults: Faults) -> bool:
-    """Whether a unit may be in fewer blocks than one row of some kind (reported)."""
+    """Whether kinds contradict what else is declared of their partition (reported)."""
+    refused = False
+    fed_by_all = set.intersection(*(set(fed) for fed in partition.kinds.values()))
+    if partition.drops and fed_by_all:
+        name = quoted(min(fed_by_all))
+        message = f"every kind feeds {name}, so that no row gives nothing to it"
+        hint = "leave out `drops`, or add a kind without blocks: `other: []`"
+        faults.add("DPC157", (*path, "drops"), message, hint)
+        refused = True
     most = partition.max_blocks_per_unit
     kind, fed = max(partition.kinds.items(), key=lambda pair: len(pair[1]))
     if most is None or len(fed) <= most:
-        return False
+        return refused
     message = f"a row of kind {quoted(kind)} is in {len(fed)} blocks, more than its unit may be in"
     hint = f"write `max_blocks_per_unit: {len(fed)}` or more, or leave it out"
     faults.add("DPC157", (*path, "max_blocks_per_unit"), message, hint)

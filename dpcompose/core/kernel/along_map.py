@@ -53,16 +53,16 @@ class AlongMap:
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     def replay(self, how: How, state: State) -> Walk:
-        """The bound by a rule that is named."""
+        """The bound by a rule that is named; `Refused` where it does not apply."""
+        rules: dict[str, Callable[[State], Walk]] = {
+            "listed": self.listed,
+            "extremes": self.extremes,
+            "unchanged": self.unchanged,
+            "sample": self.sample,
+        }
+        if how.rule in rules and not how.of:
+            return (yield from rules[how.rule](state))
         match how.rule:
-            case "listed":
-                return (yield from self.listed(state))
-            case "extremes":
-                return (yield from self.extremes(state))
-            case "unchanged":
-                return (yield from self.unchanged(state))
-            case "sample":
-                return (yield from self.sample(state))
             case "units":
                 return (yield from self.units(state, in_turn(how, self.replay)))
             case "release" if len(how.of) == 1:

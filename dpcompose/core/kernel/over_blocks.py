@@ -63,7 +63,7 @@ class OverBlocks:
             "every way": self.exhaustive,
             "so many rows": self.equal_rows,
         }
-        if how.rule in rules:
+        if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
         if how.rule == "units":
             return (yield from self.units(state, in_turn(how, self.replay)))
