@@ -49,8 +49,7 @@ class Accountant:
         self._coster = Coster(algebra)
         self._known = {}
         self._own = {}
-        # Patterns cost more to compare than numbers.
-        self._effort = Effort(8_000) if isinstance(algebra, Patterns) else Effort()
+        self._effort = Effort()
 
     def charging_all(self) -> Accountant:
         """An accountant that charges all blocks, and knows the costs that this one has found."""

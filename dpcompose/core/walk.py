@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 class Effort:
     """How many joint ways the search may still list; then several units are only bounded."""
 
-    left: int = 40_000
+    left: int = 8_000
 
     def allows(self, ways: int) -> bool:
         """Whether so many more may be listed; they are counted, so that the search ends."""
