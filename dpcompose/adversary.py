@@ -54,17 +54,20 @@ _HOW: dict[Rule, str] = {
 def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
     """The report with its part on the adversary, if the spec has one.
 
-    A budget is held against that part only where the spec says so in so many words, and no other
-    budget is asked for.
+    A budget is held against that part only where the spec says so in so many words. What is asked
+    of differential privacy is never met by it: then both must hold.
     """
     asked = case.resolved.adversary
     if asked is None:
         return report
-    limit = case.resolved.adversary_limit if case.asked is None else None
+    limit = case.against
     found = _against(report, asked, limit, case, finite)
     if limit is None:
         return replace(report, adversary=found)
-    return replace(report, adversary=found, verdict=_verdict(limit, found))
+    decision = _verdict(limit, found)
+    if report.verdict is not None and (decision.ok or not report.verdict.ok):
+        decision = report.verdict
+    return replace(report, adversary=found, verdict=decision)
 
 
 def _against(

@@ -9,13 +9,27 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import InvalidSpec, Span
-from dpcompose.report import At, Limit, Report
+from dpcompose.report import At, Limit, Report, Verdict
+from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.answer import Solution, Solver
     from dpcompose.outcomes import Case
     from dpcompose.resolve import Resolved
     from dpcompose.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a bound is held against.
+
+    `limits`: the budgets for differential privacy, the verdict being on the first that is not met.
+    `ceilings`: what is allowed at most beside them. `against`: the budget against the adversary.
+    """
+
+    limits: tuple[Limit, ...]
+    ceilings: tuple[Limit, ...]
+    against: Limit | None
 
 
 def analyze(
@@ -25,7 +39,8 @@ def analyze(
     deltas: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
     *,
-    default: Limit | None = None,
+    default: Sequence[Limit] = (),
+    ceilings: Sequence[Limit] = (),
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
 ) -> Report:
@@ -33,10 +48,11 @@ def analyze(
 
     `data` is the text of the spec, `name` what to call it in messages, `limit` a budget to use in
     place of the spec's own. `deltas`, each in [0, 1), asks for the least ε at each of them, and
-    `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `default` is the budget
-    of a spec that has none, and `audit` has the last word on the report of a valid spec.
-    `lines_above` counts the lines above the spec in a stream. The report's status says whether
-    there is a bound.
+    `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `default` are the
+    budgets of a spec that has none for differential privacy, all of which hold; `ceilings` are held
+    against the bound whatever budget there is. `audit` has the last word on the report of a valid
+    spec. `lines_above` counts the lines above the spec in a stream. The report's status says
+    whether there is a bound.
     """
     from dpcompose.source import load
 
@@ -54,10 +70,12 @@ def analyze(
             lines=invalid.lines,
         )
     asked = limit if limit is not None else resolved.limit
-    if asked is None and resolved.adversary_limit is None:
-        asked = default
-    report = _report(source, resolved, name, asked, deltas, epsilons)
-    report = replace(report, place=_place(source))
+    limits = tuple(default) if asked is None else (asked,)
+    against = resolved.adversary_limit if limit is None else None
+    report = _report(
+        source, resolved, name, Terms(limits, tuple(ceilings), against), deltas, epsilons
+    )
+    report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
 
@@ -78,11 +96,12 @@ def _report(
     source: Source,
     resolved: Resolved,
     name: str,
-    asked: Limit | None,
+    terms: Terms,
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
 ) -> Report:
-    from dpcompose.budget import deltas_of, sharper
+    from dpcompose import story
+    from dpcompose.budget import deltas_of, sharper, verdict
     from dpcompose.core.answer import Solver, notions
     from dpcompose.outcomes import Case, certified, no_guarantee, profile
 
@@ -90,12 +109,13 @@ def _report(
     solver = Solver(problem)
     several = _several_notions(solver)
     solutions: list[Solution] = []
+    limits = (*terms.limits, *terms.ceilings)
     for notion in notions(problem):
         first = next((solution.notion for solution in solutions if solution.finite), None)
-        if first is None or several or _asked_in(asked, notion, first):
+        if first is None or several or _asked_in(limits, notion, first):
             solutions.append(solver.solve(notion))
     finite = [solution for solution in solutions if solution.finite]
-    budgets = (asked, resolved.adversary_limit)
+    budgets = (*limits, resolved.adversary_limit)
     all_deltas = [*deltas, *resolved.deltas, *(d for b in budgets for d in deltas_of(b))]
     all_epsilons = [*epsilons, *resolved.epsilons]
     chosen = bool(all_deltas or all_epsilons)
@@ -106,7 +126,8 @@ def _report(
 
         told = finite[0] if finite else None
         at_delta, at_epsilon = at_points(solver, all_deltas, all_epsilons, told)
-    case = Case(source, resolved, name, asked, solver)
+    asked = terms.limits[0] if terms.limits else None
+    case = Case(source, resolved, name, asked, solver, terms.against)
     if finite:
         report = certified(case, finite)
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
@@ -118,8 +139,21 @@ def _report(
     else:
         report = no_guarantee(case, solutions, (*at_delta, *at_epsilon), chosen)
         return _with_adversary(report, case, finite)
-    decision = sharper(report.verdict, asked, at_delta)
-    report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon, verdict=decision)
+    bounds = [story.bound_of(each) for solution in finite for each in solution.quantities]
+
+    def held(limit: Limit) -> Verdict:
+        decision = sharper(verdict(limit, bounds), limit, at_delta)
+        assert decision is not None
+        return decision
+
+    decisions = [sharper(report.verdict, asked, at_delta), *map(held, terms.limits[1:])]
+    report = replace(
+        report,
+        at_delta=at_delta,
+        at_epsilon=at_epsilon,
+        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
+        ceilings=tuple(map(held, terms.ceilings)),
+    )
     return _with_adversary(report, case, finite)
 
 
@@ -140,11 +174,9 @@ def _place(source: Source) -> Span | None:
     return None if key is None else source.span((key,))
 
 
-def _asked_in(asked: Limit | None, notion: Notion, first: Notion) -> bool:
+def _asked_in(limits: Sequence[Limit], notion: Notion, first: Notion) -> bool:
     """Whether a budget may be met in `notion` where it is not in the strongest one, `first`."""
-    if asked is None:
-        return False
-    names = {name for name, _ in asked.parameters}
+    names = {name for limit in limits for name, _ in limit.parameters}
     return notion is not first and notion.symbol in names - {"epsilon"}
 
 

@@ -63,6 +63,9 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
         facts.extend(_of_root(problem, root))
         facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED, readers))
     facts.extend(_of_mechanisms(problem))
+    for each in problem.post_processing:
+        says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
+        facts.append((says, (*each.path, "post_processes")))
     return list(dict.fromkeys(facts))
 
 

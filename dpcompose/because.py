@@ -38,7 +38,8 @@ def assumed(source: Source, facts: Iterable[tuple[str, Path | None]]) -> tuple[A
         if given and path and path[0] == "datasets":
             told.add(path[1])
             why = reason(tree, path)
-        found.append(Assumption(says, None if path is None else source.span(path), why))
+        span = None if path is None else source.span(path)
+        found.append(Assumption(says, span, why, str(path[0]) if path else ""))
     if given:
         found += _others(source, told)
     return tuple(found)
@@ -49,7 +50,8 @@ def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
         why = None if path[0] == "datasets" and path[1] in told else reason(source.value, path)
         if why is not None:
             verb = "declared" if path[0] == "datasets" else "stated"
-            yield Assumption(f"`{name}` is as it is {verb}", source.span(path), why)
+            says = f"`{name}` is as it is {verb}"
+            yield Assumption(says, source.span(path), why, "reasons")
 
 
 def _entries(tree: Value) -> Iterator[tuple[str, Path]]:

@@ -86,6 +86,29 @@ def _amount(bound: Bound) -> Fraction:
     return bound.value * bound.value if bound.notion is Notion.GDP else bound.value
 
 
+def implies(one: Limit, other: Limit) -> bool:
+    """Whether what meets `one` meets `other`, by the numbers alone: in the same unit, no larger.
+
+    A budget in ε without a δ allows none.
+    """
+    small, large = dict(one.parameters), dict(other.parameters)
+    if "epsilon" not in small or "epsilon" not in large:
+        return small.keys() == large.keys() and all(small[key] <= large[key] for key in small)
+    none = Fraction(0)
+    return small["epsilon"] <= large["epsilon"] and small.get("delta", none) <= large.get(
+        "delta", none
+    )
+
+
+def least(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    """The limits that no other one implies, in their order: they hold where all of them do."""
+    kept: list[Limit] = []
+    for each in limits:
+        if not any(implies(known, each) for known in kept):
+            kept = [known for known in kept if not implies(each, known)] + [each]
+    return tuple(kept)
+
+
 def deltas_of(asked: Limit | None) -> list[Fraction]:
     """The δ that a budget names, if it does."""
     return [] if asked is None else [value for name, value in asked.parameters if name == "delta"]

@@ -18,6 +18,14 @@ from dpcompose.directions import (
 )
 from dpcompose.edits import Edit, edits
 from dpcompose.errors import LEVELS, Diagnostic, Level
+from dpcompose.events import (
+    EVENTS,
+    Event,
+    budget_raised,
+    newly_assumed,
+    newly_free,
+    population_changed,
+)
 from dpcompose.report import Bound, Limit, Report, Share
 from dpcompose.source import Source, load
 from dpcompose.values import dataclass
@@ -28,13 +36,14 @@ from dpcompose.wording import number
 class Terms:
     """What both versions of a spec are looked at under, so that only the spec makes a difference.
 
-    `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budget of a
-    version that has none. `audit`: has the last word on the report of a valid version. `least`:
-    new findings of a lower level are left out.
+    `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budgets of a
+    version that has none. `ceilings`: what is allowed whatever its budget. `audit`: has the last
+    word on the report of a valid version. `least`: new findings of a lower level are left out.
     """
 
     deltas: tuple[Fraction, ...] = ()
-    default: Limit | None = None
+    default: tuple[Limit, ...] = ()
+    ceilings: tuple[Limit, ...] = ()
     audit: Callable[[Source, Report], Report] | None = None
     least: Level = "warning"
 
@@ -60,6 +69,7 @@ class Version:
             self.name,
             deltas=deltas,
             default=terms.default,
+            ceilings=terms.ceilings,
             audit=terms.audit,
             lines_above=self.lines_above,
         )
@@ -87,7 +97,9 @@ class Change:
     `numbers`: the parameters of the bound, and ε at each δ. `why`: why they cannot be compared.
     `because`: what made the bound another one, a sentence each. `moved`: the mechanisms that add
     another amount at the worst change. `edits`: the entries of the spec that differ. `findings`:
-    those that the spec did not have before.
+    those that the spec did not have before. `free`: the mechanisms that post-process and did not.
+    `settings`: what the settings around the spec say now and did not, a sentence each. `failing`:
+    the events that somebody wants to fail.
     """
 
     old: Report | None
@@ -102,6 +114,22 @@ class Change:
     assumed: tuple[str, ...] = ()
     no_longer_assumed: tuple[str, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
+    free: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    failing: tuple[Event, ...] = ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What the change is, of all that a review may want to stop at."""
+        found: dict[Event, bool] = {
+            "increase": self.raises,
+            "new-assumption": bool(self.assumed or self.free),
+            "budget-raised": budget_raised(self.old, self.new),
+            "population-changed": population_changed(self.old, self.new),
+            "removed-spec": self.new is None,
+            "settings-changed": bool(self.settings),
+        }
+        return tuple(event for event in EVENTS if found[event])
 
     @property
     def shown(self) -> Report:
@@ -152,17 +180,26 @@ def change(
     if bad:
         return Invalid(bad, files)
     if before is None or old is None:
-        numbers, fresh = tuple(from_nothing(after)), tuple(_found(None, after, terms.least))
-        return Change(None, after, files, "increased", numbers, None, _new(after), findings=fresh)
+        return Change(
+            None,
+            after,
+            files,
+            "increased",
+            tuple(from_nothing(after)),
+            None,
+            _new(after),
+            assumed=newly_assumed(None, after, None, new.source()),
+            findings=tuple(_found(None, after, terms.least)),
+            free=newly_free(None, new.source()),
+        )
     wanted = {at.given: None for report in (before, after) for at in report.at_delta}
     if any(len(report.at_delta) < len(wanted) for report in (before, after)):
         after = new.report(terms, tuple(wanted))
         before = old.report(terms, tuple(wanted))
-    differing = edits(old.source(), new.source())
+    sources = old.source(), new.source()
+    differing = edits(*sources)
     direction, numbers, why = compared(before, after)
     moved = tuple(_moved(before, after))
-    says_before = [each.says for each in before.assumptions]
-    says_after = [each.says for each in after.assumptions]
     found = Change(
         before,
         after,
@@ -173,9 +210,10 @@ def change(
         (),
         moved,
         differing,
-        tuple(each for each in says_after if each not in says_before),
-        tuple(each for each in says_before if each not in says_after),
+        newly_assumed(before, after, *sources),
+        newly_assumed(after, before, sources[1], sources[0]),
         tuple(_found(before, after, terms.least)),
+        newly_free(*sources),
     )
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
 

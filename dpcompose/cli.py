@@ -22,6 +22,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.output import Color, print_out
 from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
+from dpcompose.commands.policies import Sources
 from dpcompose.commands.streams import guard
 
 #: By this variable a shell asks for completions, or for the script that does.
@@ -30,8 +31,8 @@ _COMPLETE = "_DPCOMPOSE_COMPLETE"
 _EXIT_CODES = """\b
 Exit codes, the same for every command and format:
   0   fine
-  1   over budget, no finite guarantee, a finding of level error, or a bound
-      that grew (diff --fail-on-increase)
+  1   over budget, no finite guarantee, a finding of level error, or what
+      diff --fail-on names
   2   bad call, or a file that cannot be read or written
   3   invalid spec
   70  internal fault, with its traceback
@@ -121,7 +122,27 @@ RequireDeltaOption = Annotated[
 ]
 IsolatedOption = Annotated[
     bool,
-    typer.Option("--isolated", envvar="DPCOMPOSE_ISOLATED", help="Leave settings files alone."),
+    typer.Option(
+        "--isolated",
+        envvar="DPCOMPOSE_ISOLATED",
+        help="Leave settings files alone that no option names.",
+    ),
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--settings",
+        metavar="FILE",
+        help="Ask for what this settings file asks for as well; repeatable.",
+    ),
+]
+SettingsFromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--settings-from",
+        metavar="REV",
+        help="Ask for what the settings files of this git revision ask for as well.",
+    ),
 ]
 ShowSettingsOption = Annotated[
     bool, typer.Option("--show-settings", help="Print what is set for each spec, and where; end.")
@@ -183,6 +204,8 @@ def analyze(
     require_relation: RequireRelationOption = None,
     require_delta: RequireDeltaOption = None,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
     show_settings: ShowSettingsOption = False,
 ) -> None:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
@@ -202,8 +225,9 @@ def analyze(
 
     points = points_of(delta, at_epsilon)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
+        fail_on, exit_zero, require_relation, require_delta, sources, show_settings
     )
     raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, color))
 
@@ -236,7 +260,17 @@ def check(
     require_relation: RequireRelationOption = None,
     require_delta: RequireDeltaOption = None,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
     show_settings: ShowSettingsOption = False,
+    assumptions: Annotated[
+        str | None,
+        typer.Option(
+            "--assumptions",
+            metavar="FILE",
+            help="Assume nothing but what `dpcompose accept` wrote there.",
+        ),
+    ] = None,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -244,15 +278,17 @@ def check(
     the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input. A file may
     hold several specs, with --- between them.
 
-    The budget is that of the flags, of the spec (`budget:`), or else of the settings.
+    The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
+    `max-budget` holds beside each of them.
     """
     from dpcompose.commands.limits import limit_of, points_of
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
+        fail_on, exit_zero, require_relation, require_delta, sources, show_settings, assumptions
     )
     raise typer.Exit(check_files(selection, strictness, limit, points, form, output, color))
 
@@ -264,11 +300,17 @@ def diff(
         str | None,
         typer.Option("--against", metavar="REV", help="Compare each FILE with this git revision."),
     ] = None,
-    fail_on_increase: Annotated[
-        bool,
+    fail_on: Annotated[
+        list[str] | None,
         typer.Option(
-            "--fail-on-increase", help="Exit with 1 where a bound grew, or cannot be compared."
+            "--fail-on",
+            metavar="EVENT,...",
+            help="Exit with 1 at an increase, a new-assumption, budget-raised, population-changed, "
+            "removed-spec, settings-changed; or at a new finding of a level; repeatable.",
         ),
+    ] = None,
+    fail_on_increase: Annotated[
+        bool, typer.Option("--fail-on-increase", help="The same as --fail-on increase.")
     ] = False,
     allow_new: Annotated[
         bool,
@@ -284,6 +326,8 @@ def diff(
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -291,19 +335,24 @@ def diff(
     patterns of them with what they were in a git revision, under another name where git sees a
     rename; a spec that was removed is a decrease. Entries are told by name, so that lines may move.
 
-    A bound that cannot be compared with the one before (another relation is protected, another
-    notion) counts as an increase. Findings that the spec did not have before are listed, from
-    warnings on, and exit with 1 where those of `analyze` would. The settings are those of the new
-    file.
+    --fail-on names what exits with 1, several with commas between them: an `increase` of a bound,
+    which one that cannot be compared with the one before (another relation is protected, another
+    notion) counts as; a `new-assumption`, which free post-processing counts as; `budget-raised`, a
+    budget of the spec that is larger or gone; `population-changed`, `removed-spec`; and
+    `settings-changed`, other settings around the spec. Findings that the spec did not have before
+    are listed, from warnings on, and exit with 1 where those of `analyze` would (--fail-on error,
+    warning or note). The settings are those of the new file.
     """
     from dpcompose.commands.diff import diff_files
     from dpcompose.commands.limits import points_of
 
     deltas = points_of(delta, None).deltas
     selection = Selection(files or (), files_from, None, allow_empty)
+    sources = Sources(isolated, settings or (), settings_from)
+    failing = [*(fail_on or ()), *(["increase"] if fail_on_increase else [])]
     raise typer.Exit(
         diff_files(
-            selection, against, deltas, fail_on_increase, allow_new, isolated, form, output, color
+            selection, against, deltas, failing, allow_new, sources, form, output, color
         )
     )
 
@@ -335,6 +384,8 @@ def total(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
@@ -350,7 +401,36 @@ def total(
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty)
-    raise typer.Exit(total_of(selection, asked, isolated, form, output, color))
+    sources = Sources(isolated, settings or (), settings_from)
+    raise typer.Exit(total_of(selection, asked, sources, form, output, color))
+
+
+@app.command(short_help="Write what the authors of specs vouch for.")
+def accept(
+    files: Specs = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where accepted claims are.")
+    ] = "assumptions.lock",
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="NAME", help="Who accepts; the user by default.")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="DATE", help="When; today by default.")
+    ] = None,
+    files_from: FilesFromOption = None,
+    allow_empty: AllowEmptyOption = False,
+) -> None:
+    """Write what the authors of specs vouch for, and nothing can check, to FILE.
+
+    `check --assumptions FILE` then fails where a spec assumes anything else. Each entry of a spec
+    has a hash of what it declares, wherever it stands, and who accepted it when. What is there
+    already keeps both; entries of the specs that are named, and of specs that are gone, are those
+    of now.
+    """
+    from dpcompose.commands.accept import accept_files
+
+    selection = Selection(files or (), files_from, None, allow_empty)
+    raise typer.Exit(accept_files(selection, output, by, on))
 
 
 @app.command(short_help="Scale a spec to its budget.")
@@ -370,6 +450,8 @@ def fit(
     ] = None,
     output: OutputOption = None,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
 ) -> None:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
@@ -383,7 +465,8 @@ def fit(
     from dpcompose.commands.limits import limit_of
 
     limit = limit_of(epsilon, delta, rho, mu)
-    raise typer.Exit(fit_file(file, limit, free or [], isolated, output))
+    sources = Sources(isolated, settings or (), settings_from)
+    raise typer.Exit(fit_file(file, limit, free or [], sources, output))
 
 
 @app.command(short_help="Say what halving each mechanism saves.")
@@ -397,6 +480,8 @@ def sensitivity(
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
     isolated: IsolatedOption = False,
+    settings: SettingsOption = None,
+    settings_from: SettingsFromOption = None,
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
@@ -407,7 +492,8 @@ def sensitivity(
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
-    raise typer.Exit(sensitivity_of(file, at, most, isolated, form, output, color))
+    sources = Sources(isolated, settings or (), settings_from)
+    raise typer.Exit(sensitivity_of(file, at, most, sources, form, output, color))
 
 
 @app.command()

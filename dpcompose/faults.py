@@ -32,6 +32,7 @@ SPEC_CODES = {
     "DPC115": "A sensitivity of noise on whole numbers is not a whole number.",
     "DPC116": "A guarantee has two points at the same place.",
     "DPC117": "A list is longer than the limit.",
+    "DPC118": "The name of a population is empty, or reads as another one.",
     "DPC120": "A name is used twice.",
     "DPC121": "A dataset is unknown.",
     "DPC122": "A block is unknown.",
@@ -67,6 +68,7 @@ SPEC_CODES = {
     "DPC163": "A hypothesis cannot be true, or is not one of two.",
     "DPC164": "The weights of a hypothesis are missing, or do not sum to 1.",
     "DPC165": "A budget speaks of an adversary where there is none.",
+    "DPC166": "The two hypotheses of an adversary are the same.",
     "DPC191": "A spec multiplies to more datasets than the limit.",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.budget import deltas_of, sharper, verdict
@@ -35,16 +35,16 @@ class Measured:
 
 def measure(
     problem: Problem,
-    limit: Limit | None = None,
+    limits: Sequence[Limit] = (),
     deltas: Iterable[Fraction] = (),
     solver: Solver | None = None,
 ) -> Measured:
     """The bounds of a problem, as `analyze` would certify them.
 
-    `limit`: a budget, whose notion and δ are looked at as well. `solver`: one for the problem.
+    `limits`: budgets, whose notions and δ are looked at as well. `solver`: one for the problem.
     """
     solver = solver or Solver(problem)
-    asked = {name for name, _ in limit.parameters} if limit is not None else set()
+    asked = {name for limit in limits for name, _ in limit.parameters}
     several = any(
         len({each.guarantee.notion for each in mechanism.statements}) > 1
         for mechanism in problem.mechanisms()
@@ -55,7 +55,7 @@ def measure(
             solution = solver.solve(notion)
             if solution.finite:
                 finite.append(solution)
-    wanted = [*deltas, *deltas_of(limit)]
+    wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     at_delta, _ = at_points(solver, wanted, (), finite[0] if finite else None)
     bounds = tuple(bound_of(quantity) for each in finite for quantity in each.quantities)
     return Measured(tuple(finite), bounds, at_delta)

@@ -35,13 +35,17 @@ PROFILES = "dominating-pairs"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One spec: its text and meaning, what to call it, the budget to use, and its solver."""
+    """One spec: its text and meaning, what to call it, the budget to use, and its solver.
+
+    `against`: the budget for what holds against the adversary alone.
+    """
 
     source: Source
     resolved: Resolved
     name: str
     asked: Limit | None
     solver: Solver
+    against: Limit | None = None
 
     @property
     def problem(self) -> Problem:

@@ -88,12 +88,14 @@ class Alternative:
 class Assumption:
     """Something the result rests on and the tool cannot check; the standing ones have no `span`.
 
-    `because`: why it holds, in the words of the spec's author.
+    `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it
+    is about, such as `datasets`.
     """
 
     says: str
     span: Span | None
     because: str | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,7 @@ class Report:
     `findings` are sorted by position; an invalid spec has only those. `derivation` is the data
     behind `chain`, kept for `recheck`. `bound` is None for an ok report where the mechanisms have
     no common notion without a δ: the result is then the profile, with its numbers in `at_delta`.
+    `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
     """
 
@@ -234,6 +237,8 @@ class Report:
     adversary: Adversary | None = None
     place: Span | None = None
     document: int | None = None
+    population: str | None = None
+    ceilings: tuple[Verdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     lines: Sequence[str] = field(default=(), repr=False)
     derivation: Step | None = field(default=None, repr=False)

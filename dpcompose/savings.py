@@ -70,7 +70,7 @@ def sensitivity(
             if delta is None:
                 raise NoBound("there is no finite bound; with --delta there may be an ε")
     if delta is not None:
-        whole = measure(resolved.problem, None, [delta])
+        whole = measure(resolved.problem, (), [delta])
     total = _number(whole, delta)
     if total is None:
         raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
@@ -106,7 +106,7 @@ def _savings(
             continue
         text = scaled(source, {name: _HALF})
         half = measure(
-            resolve(load(text, source.name)).problem, None, () if delta is None else [delta]
+            resolve(load(text, source.name)).problem, (), () if delta is None else [delta]
         )
         now = _number(half, delta)
         saves = Fraction(0) if now is None else max(Fraction(0), total[0] - now)

@@ -31,13 +31,13 @@ from dpcompose.wording import listing, number
 class Release:
     """A valid spec, and what to call it.
 
-    `limit`: what may be spent on its population, where that is not asked otherwise. `deltas`: where
-    to state ε, beside where the spec asks for it.
+    `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
+    `deltas`: where to state ε, beside where the spec asks for it.
     """
 
     label: str
     resolved: Resolved
-    limit: Limit | None = None
+    limits: tuple[Limit, ...] = ()
     deltas: tuple[Fraction, ...] = ()
 
 
@@ -136,7 +136,9 @@ def _total(
     population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: Asked
 ) -> Total:
     relation, files = _protected(releases[0]), tuple(labels)
-    limit = asked.limit or next((each.limit for each in releases if each.limit), None)
+    limits = next((each.limits for each in releases if each.limits), ())
+    if asked.limit is not None:
+        limits = (asked.limit,)
     why = (
         _clash(releases, labels)
         or _other_units(releases, labels)
@@ -154,7 +156,7 @@ def _total(
             ]
         )
         solver = _Together(merged)
-        return merged, solver, measure(merged.problem, limit, deltas, solver)
+        return merged, solver, measure(merged.problem, limits, deltas, solver)
 
     merged, solver, found = together(not asked.apart)
     if merged.contested:
@@ -169,7 +171,7 @@ def _total(
         found.bounds,
         found.at_delta,
         tuple(_alone(labels, releases)),
-        verdict=None if limit is None else found.held(limit),
+        verdict=_verdict(found, limits),
         assumed=tuple(_assumed(merged, labels)),
     )
     return _told(total, found, solver, releases, labels)
@@ -208,6 +210,12 @@ def _units(release: Release) -> Iterator[str]:
             yield root.unit
 
 
+def _verdict(found: Measured, limits: Sequence[Limit]) -> Verdict | None:
+    """On the first limit that is not met, or else on the first one."""
+    verdicts = [found.held(each) for each in limits]
+    return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
+
+
 def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
     """That two releases protect different things, if they do."""
     first = releases[0]
@@ -222,20 +230,24 @@ def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
 
 def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
     """That two releases name different budgets for their total, if they do."""
-    named = [(label, each.limit) for label, each in zip(labels, releases, strict=True)]
-    given = [(label, limit) for label, limit in named if limit is not None]
-    for label, limit in given[1:]:
-        if limit != given[0][1]:
+    named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
+    given = [(label, limits) for label, limits in named if limits]
+    for label, limits in given[1:]:
+        if limits != given[0][1]:
             return (
                 f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
-                f"{label} is {_amounts(limit)}: --epsilon, --rho or --mu gives one for all"
+                f"{label} is {_amounts(limits)}: --epsilon, --rho or --mu gives one for all"
             )
     return None
 
 
-def _amounts(limit: Limit) -> str:
+def _amounts(limits: Sequence[Limit]) -> str:
     symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
-    return ", ".join(f"{symbols[name]} = {number(value)}" for name, value in limit.parameters)
+    each = [
+        ", ".join(f"{symbols[name]} = {number(value)}" for name, value in limit.parameters)
+        for limit in limits
+    ]
+    return " and ".join(each)
 
 
 def _deltas(release: Release) -> Iterator[Fraction]:

@@ -355,9 +355,9 @@ def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) 
     assert "(budget of dpcompose.toml: overrides[0])" in result.stderr
     assert "epsilon: 1/3}" in run("fit", "-", stdin=spec).stdout
     assert run("fit", "s.yaml", "--isolated").exit_code == 2
-    result = run("fit", "s.yaml", DPCOMPOSE_BUDGET="epsilon=7")
-    assert "epsilon: 7}" in result.stdout and "(budget of the environment)" in result.stderr
-    result = run("fit", "s.yaml", "--epsilon", "8", DPCOMPOSE_BUDGET="epsilon=7")
+    result = run("fit", "s.yaml", DPCOMPOSE_BUDGET="epsilon=0.25")
+    assert "epsilon: 0.25}" in result.stdout and "(budget of the environment)" in result.stderr
+    result = run("fit", "s.yaml", "--epsilon", "8", DPCOMPOSE_BUDGET="epsilon=0.25")
     assert "epsilon: 8}" in result.stdout and "budget of" not in result.stderr
     result = run("fit", "-", stdin=spec + "budget: {epsilon: 9}\n")
     assert "epsilon: 9}" in result.stdout and "budget of" not in result.stderr
@@ -402,7 +402,7 @@ def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(fold
         "require-delta = 1e-4\nbudget = {epsilon = 3, delta = 1e-3}\n"
     )
     assert number() == "ε at δ = 0.001"
-    assert number(DPCOMPOSE_BUDGET="epsilon=3,delta=1e-2") == "ε at δ = 0.01"
+    assert number(DPCOMPOSE_BUDGET="epsilon=2,delta=1e-5") == "ε at δ = 0.00001"
     assert number("--delta", "0.1") == "ε at δ = 0.1"
     assert "no finite bound" in number("--isolated")
     Path("s.yaml").write_text(spec + "budget: {epsilon: 9}\n")

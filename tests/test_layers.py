@@ -22,7 +22,8 @@ resolve
 wording
 descent joining
 assumptions because budget edits findings merging points scaling story
-directions outcomes measure
+directions outcomes measure vouched
+events
 adversary
 analyze
 changes fitting savings totals

@@ -84,7 +84,7 @@ def test_the_nearest_file_counts_and_its_own_name_first(run: Run, home: Path) ->
     assert "[]" in run("analyze", "s.yaml", "--show-settings", "--isolated").stdout.split("req")[1]
 
 
-def test_flags_beat_the_environment_which_beats_files(run: Run, home: Path) -> None:
+def test_of_flags_the_environment_and_files_the_strictest_counts(run: Run, home: Path) -> None:
     (home / "dpcompose.toml").write_text(
         'require-relation = "user"\nfail-on = "note"\nrequire-delta = 1e-3\nbudget = {epsilon = 9}'
     )
@@ -94,9 +94,10 @@ def test_flags_beat_the_environment_which_beats_files(run: Run, home: Path) -> N
     ).stdout
     lines = {line.split(" = ")[0].strip(): line for line in shown.splitlines()[1:]}
     assert lines.keys() == FIELDS.keys()
-    assert "# --fail-on" in lines["fail-on"] and '"error"' in lines["fail-on"]
-    assert '["bounded", "edge"]' in lines["require-relation"]
-    assert "# the environment" in lines["require-relation"]
+    assert "# dpcompose.toml" in lines["fail-on"] and '"note"' in lines["fail-on"]
+    relations = [line for line in shown.splitlines() if "require-relation" in line]
+    assert '["bounded", "edge"]' in relations[0] and "# the environment" in relations[0]
+    assert '["user"]' in relations[1] and "# dpcompose.toml" in relations[1]
     assert '"0.001"' in lines["require-delta"] and "# dpcompose.toml" in lines["require-delta"]
     assert '{epsilon = "1"}' in lines["budget"] and "flags" in lines["budget"]
 
@@ -244,7 +245,9 @@ def test_a_default_budget_is_for_specs_without_one(run: Run, home: Path) -> None
     assert run("check", "in").exit_code == 0
     assert run("check", "s.yaml", "--isolated").exit_code == 2
     assert run("check", "s.yaml", "--epsilon", "2").exit_code == 0
-    assert run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=2, delta=1e-6").exit_code == 0
+    assert run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=2, delta=1e-6").exit_code == 1
+    assert run("check", "in", DPCOMPOSE_BUDGET="epsilon=2, delta=1e-6").exit_code == 0
+    assert run("check", "in", DPCOMPOSE_BUDGET="epsilon=1").exit_code == 1
     (home / "s.yaml").write_text(SPEC + "budget: {epsilon: 5}\n")
     assert run("check", "s.yaml").exit_code == 0
     assert run("analyze", "in").exit_code == 0
@@ -283,10 +286,12 @@ def test_a_required_reason(run: Run, home: Path) -> None:
     result = ask(run)
     assert [each["code"] for each in found(result)[0]["findings"]].count("DPC312") == 2
     assert [each["line"] for each in found(result)[0]["findings"]] == [5, 5, 7]
-    inside = SPEC.replace("blocks: 2}", f"blocks: 2, {BECAUSE}}}").replace("m,", "m, because: x,")
+    inside = SPEC.replace("blocks: 2}", f"blocks: 2, {BECAUSE}}}").replace(
+        "m,", "m, because: proved in the appendix,"
+    )
     (home / "s.yaml").write_text(inside)
     assert ask(run).exit_code == 0
-    (home / "s.yaml").write_text(inside.replace("because: x", "because: ' '"))
+    (home / "s.yaml").write_text(inside.replace("because: proved in the appendix", "because: ' '"))
     assert codes(ask(run)) == [(NOTED, "note"), ("DPC312", "error")]
 
 
@@ -307,8 +312,11 @@ def test_levels_of_findings(run: Run, home: Path) -> None:
         result = ask(run)
         assert result.exit_code == code
         assert codes(result) == ([] if level == "off" else [(NOTED, level)])
-    result = ask(run, "--require-relation", "user", DPCOMPOSE_SEVERITY="DPC310=warning")
+    (home / "dpcompose.toml").write_text('require-relation = "user"')
+    result = ask(run, DPCOMPOSE_SEVERITY="DPC310=warning")
     assert (result.exit_code, codes(result)[0]) == (0, ("DPC310", "warning"))
+    result = ask(run, "--require-relation", "user", DPCOMPOSE_SEVERITY="DPC310=warning")
+    assert (result.exit_code, codes(result)[0]) == (1, ("DPC310", "error"))
 
 
 def test_no_setting_hides_a_missing_bound_or_a_budget_exceeded(run: Run, home: Path) -> None:

@@ -63,7 +63,7 @@ TEXTS = {
 
 
 def release(name: str, text: str, limit: Limit | None = None) -> Release:
-    return Release(name, resolve(load(text, name)), limit)
+    return Release(name, resolve(load(text, name)), (limit,) if limit else ())
 
 
 def added(*releases: Release, **asked: Any) -> Sum:
@@ -82,7 +82,7 @@ def changes() -> Iterator[Change | Invalid]:
         yield change(Version(was, old), Version(now, new))
         yield change(Version(was, old), Version(now, new, 7, 2), Terms((DELTA, Fraction(0))))
     for name, text in TEXTS.items():
-        yield change(None, Version(name, text), Terms((), budget(rho="1")))
+        yield change(None, Version(name, text), Terms((), (budget(rho="1"),)))
         yield change(Version(f"{name}@HEAD", text, path=name), None, Terms((DELTA,)))
         yield change(Version(name, text), Version(name, "x: 1", 0, 1))
     for path in BAD:

@@ -376,7 +376,7 @@ def test_a_total_budget_is_held_against_every_population(folder: Path) -> None:
     assert "within the budget ε = 2, 0.5 left" in run("a.yaml", "b.yaml").stdout
     assert run(*call, "--isolated").exit_code == 0
     assert run(*call, "--epsilon", "3").exit_code == 0
-    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=3").exit_code == 0
+    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=3").exit_code == 1
     assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=1", DPCOMPOSE_ISOLATED="1").exit_code == 1
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import StrEnum
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
-from dpcompose.commands.policies import Policies, policies_of
+from dpcompose.commands.policies import Policies, Sources, policies_of
 from dpcompose.commands.run import Run, Task
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
@@ -70,16 +70,18 @@ class Selection:
 class Strictness:
     """What makes a run fail beside a bound that is missing, and a budget that is not met.
 
-    `isolated`: whether settings files are left alone. `show_settings`: whether the settings of
-    each spec are printed, and nothing is analysed.
+    `sources`: which settings count beside those of the environment. `show_settings`: whether the
+    settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
+    assumed, and nothing else.
     """
 
     fail_on: FailOn | None = None
     exit_zero: bool = False
     require_relation: Sequence[str] | None = None
     require_delta: str | None = None
-    isolated: bool = False
+    sources: Sources = field(default_factory=Sources)
     show_settings: bool = False
+    assumptions: str | None = None
 
     def policies(self) -> Policies:
         """Where settings come from, those of the flags above all. Raises BadCall."""
@@ -89,7 +91,12 @@ class Strictness:
             "require-delta": self.require_delta,
         }
         given = {key: value for key, value in flags.items() if value is not None}
-        return policies_of(self.isolated, given)
+        policies = policies_of(self.sources, given)
+        if self.assumptions is None:
+            return policies
+        from dpcompose.commands.accept import accepted_in
+
+        return replace(policies, accepted=accepted_in(self.assumptions))
 
 
 def analyze_files(
@@ -146,6 +153,9 @@ def _run(
         None if gathering.single else waiting_stream(printed),
         [str(each.path) for each in outputs if not to_standard_output(each.path)],
     )
+    if (accepted := task.policies.accepted) is not None:
+        for each in accepted.gone():
+            complain(f"{accepted.name}: what was accepted of {each} is stale: the spec is gone")
     renderers = CHECKERS if task.checking else RENDERERS
     renderings = [_rendering(renderers, each, color) for each in outputs]
     if quiet:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
@@ -17,11 +17,12 @@ from dpcompose.commands.git import checked
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.past import Past
-from dpcompose.commands.policies import Policies, audited, policies_of
+from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.changes import Change, Invalid, Terms, Version
+    from dpcompose.events import Event
     from dpcompose.policy.settings import Settings
 
 
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
 class Comparison:
     """Compares versions one after the other; `code` is the worst so far.
 
-    `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: whether a
-    bound that grew is a failure.
+    `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: the events
+    that are failures. `before`: the settings files of the revision.
     """
 
     policies: Policies
     deltas: tuple[Fraction, ...]
-    failing: bool
+    failing: Container[Event]
+    before: Revision | None = None
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     _said: set[str] = field(default_factory=set, init=False)
 
@@ -89,6 +91,7 @@ class Comparison:
         assert given is not None
         try:
             settings = self.policies.of(given[0])
+            told = self._settings((old or given)[0], given[0])
         except BadSettings as error:
             if str(error) not in self._said:  # many specs can have the same settings
                 self._unreadable(error)
@@ -98,10 +101,38 @@ class Comparison:
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         for was, now in zip_longest(before, after):
-            yield self._change(was, now, terms, settings)
+            yield self._change(was, now, terms, settings, told)
+
+    def _settings(self, old: str, new: str) -> tuple[str, ...]:
+        """What the settings files around a file say now and did not before. Raises BadSettings."""
+        from dpcompose.commands.settings import toml
+        from dpcompose.policy.settings import FIELDS, BadSettings, merged
+
+        if self.policies.isolated:
+            return ()
+        now = self.policies.found(new)
+        if self.before is None:
+            was = self.policies.found(old)
+        else:
+            try:
+                was = merged(self.before.layers(old))
+            except BadSettings as error:
+                return (f"the settings as they were cannot be read: {error}",)
+        found = []
+        for key in FIELDS:
+            values = [tuple(each.value for each in one.said.get(key, ())) for one in (was, now)]
+            if values[0] != values[1]:
+                before, after = (" and ".join(map(toml, each)) or "not set" for each in values)
+                found.append(f"`{key}` of the settings is {after}, and was {before}")
+        return tuple(found)
 
     def _change(
-        self, old: Version | None, new: Version | None, terms: Terms, settings: Settings
+        self,
+        old: Version | None,
+        new: Version | None,
+        terms: Terms,
+        settings: Settings,
+        told: tuple[str, ...],
     ) -> Change | Invalid:
         from dpcompose.changes import Invalid, change
         from dpcompose.errors import LEVELS
@@ -110,10 +141,12 @@ class Comparison:
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
             return found
+        found = replace(found, settings=told)
+        found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
         least = LEVELS.index(settings.fail_on)
         broken = any(LEVELS.index(each.level) >= least for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
-        if broken or unbounded or (self.failing and found.raises):
+        if broken or unbounded or found.failing:
             self.code = max(self.code, ExitCode.FAILED)
         return found
 
@@ -129,7 +162,8 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
     wanted = () if settings.delta is None else (settings.delta,)
     return Terms(
         tuple(dict.fromkeys((*deltas, *wanted))),
-        settings.budget,
+        settings.defaults,
+        settings.ceilings,
         partial(audited, settings),
         "note" if settings.fail_on == "note" else "warning",
     )
@@ -146,13 +180,30 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     ]
 
 
+def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
+    """The events that fail, and the level of findings, as settings have it. Raises BadCall."""
+    from dpcompose.errors import LEVELS, nearest
+    from dpcompose.events import EVENTS
+
+    given = [each.strip() for name in names for each in name.split(",")]
+    levels = [each for each in LEVELS if each in given]
+    for each in given:
+        if each not in EVENTS and each not in LEVELS:
+            near = nearest(each, (*EVENTS, *LEVELS))
+            offer = f"did you mean {near}? " if near else ""
+            legal = ", ".join((*EVENTS, *LEVELS))
+            raise BadCall(f"--fail-on {each}: it is none of them; {offer}possible: {legal}")
+    events = tuple(each for each in EVENTS if each in given)
+    return events, {"fail-on": levels[0]} if levels else {}
+
+
 def diff_files(
     selection: Selection,
     against: str | None,
     deltas: tuple[Fraction, ...],
-    failing: bool,
+    failing: Sequence[str],
     allow_new: bool,
-    isolated: bool,
+    sources: Sources,
     form: Told,
     output: str | None,
     color: Color,
@@ -173,11 +224,13 @@ def diff_files(
         raise BadCall("standard input (-) can be read only once")
     if against is None and would_overwrite(output, files):
         raise BadCall(f"--output {output} would overwrite a spec")
-    run = Comparison(policies_of(isolated), deltas, failing)
+    events, level = _failing(failing)
+    run = Comparison(policies_of(sources, level), deltas, events)
     if against is None:
         found = run.of_two(files[0], files[1])
     else:
         past = Past(checked(against))
+        run.before = Revision(past)
         found = run.since(past, selection.gathering(past), allow_new, output)
     style = style_for(output, color)
     match form:

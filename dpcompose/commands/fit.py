@@ -10,7 +10,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
-from dpcompose.commands.policies import policies_of
+from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.report import Limit
@@ -29,20 +29,24 @@ class Several(Exception):
 
 
 def fit_file(
-    file: str, limit: Limit | None, free: Sequence[str], isolated: bool, output: str | None
+    file: str, limit: Limit | None, free: Sequence[str], sources: Sources, output: str | None
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
     from dpcompose.fitting import Unfit, fit
     from dpcompose.policy.settings import BadSettings
     from dpcompose.scaling import Unscalable, parameters
 
-    policies = policies_of(isolated)
+    policies = policies_of(sources)
     try:
         data = read(file)
         settings = policies.of(shown(file))
         source = _valid(_one(data, "fit"), shown(file))
         names = parameters(source)
-        fitted = fit(source, limit, dict(_free(each, names) for each in free), settings.budget)
+        scaled = dict(_free(each, names) for each in free)
+        fitted = min(
+            (fit(source, limit, scaled, each) for each in settings.defaults or (None,)),
+            key=lambda each: each.scale,
+        )
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -51,8 +55,8 @@ def fit_file(
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
-    by_settings = fitted.limit is settings.budget
-    origin = f" (budget of {settings.origins['budget']})" if by_settings else ""
+    by_settings = any(fitted.limit is each for each in settings.defaults)
+    origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     complain(f"{shown(file)}: {_said(fitted, origin)}")
     if fitted.doubtful:
         complain(
@@ -155,7 +159,7 @@ def sensitivity_of(
     file: str,
     delta: Fraction | None,
     most: int,
-    isolated: bool,
+    sources: Sources,
     form: Told,
     output: str | None,
     color: Color,
@@ -170,12 +174,13 @@ def sensitivity_of(
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
-    name, policies = shown(file), policies_of(isolated)
+    name, policies = shown(file), policies_of(sources)
     try:
         data = read(file)
         settings = policies.of(name)
         source = _valid(_one(data, "sensitivity"), name)
-        found = sensitivity(source, delta, most, settings.budget, settings.delta)
+        default = next(iter(settings.defaults), None)
+        found = sensitivity(source, delta, most, default, settings.delta)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE

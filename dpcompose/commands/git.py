@@ -35,14 +35,14 @@ class Entry:
     size: int
 
 
-def checked(revision: str) -> str:
+def checked(revision: str, flag: str = "--against") -> str:
     """`revision`, which may be one. Raises BadCall where none can be called so."""
     if not revision.strip():
-        raise BadCall("--against: the revision is empty; is a variable not set?")
+        raise BadCall(f"{flag}: the revision is empty; is a variable not set?")
     if revision.startswith("-"):
-        raise BadCall(f"--against {revision}: a revision does not start with a hyphen")
+        raise BadCall(f"{flag} {revision}: a revision does not start with a hyphen")
     if "\0" in revision:
-        raise BadCall("--against: no revision has a null byte in it")
+        raise BadCall(f"{flag}: no revision has a null byte in it")
     return revision
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from dpcompose.commands import git
@@ -167,6 +167,26 @@ class Past:
         if found is None or found.kind != "file":
             return False
         return is_spec(repository.before(path) or b"")
+
+    def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The files of some names in the folder of `file` and in those above, as they were.
+
+        From the nearest folder to the top of the repository, each with its path of now. The path
+        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
+        Unreadable.
+        """
+        repository, _ = self._place(file)
+        folder = os.path.relpath(os.path.dirname(os.path.abspath(file)), repository.root)
+        parts = [] if folder == os.curdir else folder.split(os.sep)
+        while os.pardir not in parts:
+            for name in names:
+                path = "/".join([*parts, name])
+                data = repository.before(path)
+                if data is not None:
+                    yield repository.here(path), data
+            if not parts:
+                return
+            parts.pop()
 
     def _place(self, file: str) -> tuple[_Repository, str]:
         """The repository of a file, whose folder may be gone, and its path there."""

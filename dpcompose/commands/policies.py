@@ -3,70 +3,160 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.inputs import STANDARD_INPUT, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, shown
+from dpcompose.errors import printable
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
+    from dpcompose.commands.past import Past
+    from dpcompose.policy.accepted import Accepted
+    from dpcompose.policy.files import File
     from dpcompose.policy.settings import Layer, Settings
     from dpcompose.report import Report
     from dpcompose.source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
-    """Where settings come from.
+class Sources:
+    """Which settings count beside those of the environment and of flags.
 
-    `isolated`: whether settings files are left alone. `over`: the settings that beat theirs, the
-    strongest last.
+    `isolated`: whether settings files that nobody names are left alone. `files`: those that are
+    named. `revision`: a git revision, whose settings files count as well.
+    """
+
+    isolated: bool = False
+    files: Sequence[str] = ()
+    revision: str | None = None
+
+
+@dataclass(slots=True)
+class Revision:
+    """The settings files of a git revision, read by git alone."""
+
+    past: Past
+    _around: dict[str, tuple[File, ...]] = field(default_factory=dict, init=False)
+
+    def layers(self, file: str) -> list[Layer]:
+        """What the settings files around a file said, at each of its paths. Raises BadSettings."""
+        from dpcompose.policy.files import names
+        from dpcompose.policy.settings import BadSettings
+
+        try:
+            return [each.layer(name) for name in names(file) for each in self._files(name)]
+        except (BadCall, Unreadable) as error:
+            said = str(error)
+            raise BadSettings(f"settings of {self.past.revision}: {said}") from error
+
+    def _files(self, name: str) -> tuple[File, ...]:
+        from dpcompose.policy.files import OWN, SHARED, parsed_file
+
+        folder = os.path.dirname(name)
+        if folder not in self._around:
+            found: list[File] = []
+            for path, data in self.past.above(name, (OWN, SHARED)):
+                at = os.path.dirname(path)
+                if any(each.root and each.folder != at for each in found):
+                    break
+                shown = f"{os.path.relpath(path)}@{self.past.revision}"
+                file = parsed_file(path, data, at, printable(shown))
+                found += [] if file is None else [file]
+            self._around[folder] = tuple(found)
+        return self._around[folder]
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Where settings come from; each of them can only tighten what the others say.
+
+    `isolated`: whether settings files that nobody names are left alone. `over`: the settings of
+    the environment and of flags. `named`: settings files that somebody named. `revision`: those of
+    a git revision. `accepted`: what authors vouch for, where that is asked.
     """
 
     isolated: bool = False
     over: tuple[Layer, ...] = ()
+    named: tuple[File, ...] = ()
+    revision: Revision | None = None
+    accepted: Accepted | None = None
 
     def of(self, file: str) -> Settings:
         """What holds for a file. Raises BadSettings."""
-        from dpcompose.policy.files import nearest_file
-        from dpcompose.policy.settings import DEFAULTS, merged
+        from dpcompose.policy.settings import NAMED, merged
 
-        layers = list(self.over)
-        if not self.isolated:
-            name = file if file != shown(STANDARD_INPUT) else os.curdir + os.sep + "-"
-            found = nearest_file(name)
-            layers = [*(found.layers(name) if found else ()), *layers]
-        return merged(layers) if layers else DEFAULTS
+        name = _path(file)
+        named = [each.layer(name) for each in self.named]
+        if self.revision is not None:
+            named += self.revision.layers(name)
+        named = [replace(each, strength=NAMED) for each in named]
+        return merged([*named, *self.over, *self._found(name)])
+
+    def found(self, file: str) -> Settings:
+        """What the settings files around a file say, which nobody named. Raises BadSettings."""
+        from dpcompose.policy.settings import merged
+
+        return merged(self._found(_path(file)))
+
+    def _found(self, name: str) -> list[Layer]:
+        from dpcompose.policy.files import found_layers
+
+        return [] if self.isolated else found_layers(name)
 
 
-def policies_of(isolated: bool, flags: Mapping[str, object] | None = None) -> Policies:
-    """The policies of a call: `flags`, by the key that they set, beat the environment.
+def _path(file: str) -> str:
+    """A file, or what stands for standard input: it is as if it were in the working folder."""
+    return file if file != shown(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
-    Raises BadCall.
-    """
+
+def policies_of(
+    sources: Sources, flags: Mapping[str, object] | None = None
+) -> Policies:
+    """The policies of a call, `flags` by the key that they set. Raises BadCall."""
     given = flags or {}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
-    if not given and not variables:
-        return Policies(isolated)
+    if not given and not variables and not sources.files and sources.revision is None:
+        return Policies(sources.isolated)
     from dpcompose.policy.environment import from_environment
-    from dpcompose.policy.settings import BadSettings, layer
+    from dpcompose.policy.files import explicit
+    from dpcompose.policy.settings import NAMED, BadSettings, layer
 
     try:
         found = [from_environment(variables)]
-        found += [layer({key: value}, f"--{key}", "--") for key, value in given.items()]
+        found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
+        named = tuple(explicit(each) for each in sources.files)
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
-    return Policies(isolated, tuple(each for each in found if each is not None))
+    revision = None
+    if sources.revision is not None:
+        from dpcompose.commands.git import checked
+        from dpcompose.commands.past import Past
+
+        revision = Revision(Past(checked(sources.revision, "--settings-from")))
+    over = tuple(each for each in found if each is not None)
+    return Policies(sources.isolated, over, named, revision)
 
 
-def audited(settings: Settings, source: Source, report: Report) -> Report:
-    """The report of a valid spec as its settings and its comments want it."""
+def audited(
+    settings: Settings,
+    source: Source,
+    report: Report,
+    accepted: Accepted | None = None,
+    document: int | None = None,
+) -> Report:
+    """The report of a valid spec as its settings and its comments want it.
+
+    `accepted`: the only claims that it may make. `document`: its number in its file.
+    """
     from dpcompose.policy import MENTION
     from dpcompose.policy.settings import DEFAULTS
 
-    if settings is DEFAULTS and not MENTION.search(source.lines.text):
+    quiet = settings is DEFAULTS and accepted is None
+    if quiet and not MENTION.search(source.lines.text):
         return report
     from dpcompose.policy.audit import audit
 
-    return audit(source, report, settings)
+    return audit(source, report, settings, accepted, document or 1)

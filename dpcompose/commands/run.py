@@ -197,6 +197,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
     wanted = () if settings.delta is None else (settings.delta,)
     deltas = tuple(dict.fromkeys((*task.points.deltas, *wanted)))
     epsilons = tuple(dict.fromkeys(task.points.epsilons))
+    accepted = task.policies.accepted
     for document in documents(data):
         report = analyze(
             document.data,
@@ -204,8 +205,9 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
             task.limit,
             deltas,
             epsilons,
-            default=settings.budget,
-            audit=partial(audited, settings),
+            default=settings.defaults,
+            ceilings=settings.ceilings,
+            audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
         )
         if document.number is not None:

@@ -11,7 +11,7 @@ from dpcompose.commands.inputs import STANDARD_INPUT, shown
 from dpcompose.commands.output import print_out
 from dpcompose.commands.run import Task
 from dpcompose.errors import printable
-from dpcompose.policy.settings import FIELDS, BadSettings, Settings
+from dpcompose.policy.settings import DEFAULTS, FIELDS, BadSettings, Said, Settings
 from dpcompose.report import Limit
 from dpcompose.wording import number
 
@@ -36,27 +36,45 @@ def show_settings(task: Task, gathering: Gathering) -> ExitCode:
     return code
 
 
+#: What stands for a key that nothing sets; for others an empty text.
+_UNSET: dict[str, Any] = {
+    "require-relation": (),
+    "require-because": (),
+    "require-population": False,
+    "populations": (),
+    "forbid": (),
+    "fail-on": DEFAULTS.fail_on,
+    "severity": {},
+}
+
+
 def _lines(settings: Settings, limit: Limit | None) -> Iterator[str]:
-    """`key = value  # origin` for every key, as it would stand in a settings file."""
+    """`key = value  # origin` for every key, as it would stand in a settings file.
+
+    A key of which several layers count has a line for each of them.
+    """
     rows = []
-    for key, field in FIELDS.items():
-        value, origin = getattr(settings, field), settings.origins.get(key, "default")
+    for key in FIELDS:
+        said = settings.said.get(key) or [Said(_UNSET.get(key), "default")]
         if key == "budget" and limit is not None:
-            value, origin = limit, "flags, also in place of the spec's own"
-        rows.append((f"  {key} = {_toml(value)}", origin))
+            said = [Said(limit, "flags, also in place of the spec's own")]
+        rows += [(f"  {key} = {toml(each.value)}", each.origin) for each in said]
     wide = max(len(row) for row, _ in rows)
     for row, origin in rows:
         yield f"{row.ljust(wide)}  # {printable(origin)}"
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """A value of a setting as it would stand in a settings file."""
     if isinstance(value, Limit):
         value = {name: number(amount) for name, amount in value.parameters}
     if value is None:
         return '""'
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + "}"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
     text = value if isinstance(value, str) else number(value)
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -11,30 +11,36 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
-from dpcompose.commands.policies import policies_of
+from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.errors import InvalidSpec
+from dpcompose.errors import render as render_one
 
 if TYPE_CHECKING:
+    from dpcompose.errors import Diagnostic
     from dpcompose.policy.settings import Settings
+    from dpcompose.source import Source
     from dpcompose.totals import Release
 
 
 def total_of(
     selection: Selection,
     asked: object,
-    isolated: bool,
+    sources: Sources,
     form: Told,
     output: str | None,
     color: Color,
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
+    from dpcompose.policy.audit import of_population
     from dpcompose.policy.settings import BadSettings
     from dpcompose.render import total as render
     from dpcompose.totals import Asked, add_up
 
     assert isinstance(asked, Asked)
-    policies = policies_of(isolated)
+    policies = policies_of(sources)
     releases: list[Release] = []
+    found_wrong: list[tuple[Source, Diagnostic]] = []
+    asking: str | None = None
     said: set[str] = set()
     code = ExitCode.FINE
     for item in selection.gathering().items():
@@ -49,7 +55,14 @@ def total_of(
             name = selection.stdin_filename
         try:
             data = read(item)
-            releases += _releases(name, data, policies.of(name))
+            settings = policies.of(name)
+            for release in _releases(name, data, settings):
+                releases.append(release)
+                source = release.resolved.source
+                wrong = of_population(source, release.resolved.population, settings)
+                found_wrong += [(source, each) for each in wrong]
+            if settings.asks and not settings.total_budgets:
+                asking = asking or name
         except (Unreadable, BadSettings) as error:
             if str(error) not in said:  # many specs can have the same settings
                 complain(str(error))
@@ -74,6 +87,16 @@ def total_of(
         case Told.JSON:
             pieces = render.json(found)
     deliver(pieces, output)
+    for source, diagnostic in found_wrong:
+        complain_lines(render_one(diagnostic, source.name, source.lines))
+        code = max(code, ExitCode.FAILED)
+    unheld = [each for each in found.totals if each.verdict is None and each.refused is None]
+    if unheld and asking is not None:
+        complain(
+            f"nothing to check against: the settings of {asking} ask for something, and for no "
+            "`total-budget`: set one, or pass --epsilon, --rho or --mu"
+        )
+        code = max(code, ExitCode.USAGE)
     for each in found.totals:
         over = each.verdict is not None and not each.verdict.ok
         if each.refused is not None:
@@ -94,6 +117,10 @@ def _releases(name: str, data: bytes, settings: Settings) -> Iterator[Release]:
     required = () if settings.delta is None else (settings.delta,)
     for part in documents(data):
         resolved = resolve(load(part.data, name, part.lines_before))
-        default = deltas_of(settings.budget if resolved.budget is None else None)
+        default = [
+            delta
+            for limit in (settings.defaults if resolved.budget is None else ())
+            for delta in deltas_of(limit)
+        ]
         label = name if part.number is None else f"{name} (document {part.number})"
-        yield Release(label, resolved, settings.total_budget, (*required, *default))
+        yield Release(label, resolved, settings.total_budgets, (*required, *default))

@@ -6,23 +6,41 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dpcompose.errors import LEVELS, Diagnostic, quoted
-from dpcompose.policy.codes import BECAUSE, DELTA, FORBIDDEN, RELATION
+from dpcompose.errors import LEVELS, Diagnostic, nearest, quoted
+from dpcompose.policy.accepted import Accepted
+from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
 from dpcompose.policy.ignores import ignoring
 from dpcompose.policy.kinds import declared
+from dpcompose.policy.reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
 from dpcompose.source import Source
 from dpcompose.wording import number
 
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 
-def audit(source: Source, report: Report, settings: Settings) -> Report:
-    """The report of a valid spec as `settings` want it. Its bound and verdict stay as they are."""
+
+def audit(
+    source: Source,
+    report: Report,
+    settings: Settings,
+    accepted: Accepted | None = None,
+    document: int = 1,
+) -> Report:
+    """The report of a valid spec as `settings` want it. Its bound and verdict stay as they are.
+
+    `accepted`: what the authors of specs vouch for, where nothing else may be assumed; `document`
+    is the number of the spec in its file.
+    """
     found = [*report.findings, *_relation(source, report, settings)]
     found += _delta(report, settings)
+    found += _ceilings(report, settings)
+    found += of_population(source, report.population, settings)
     if settings.because or settings.forbid:
         found += _declared(source, settings)
-    kept, ignored = ignoring(found, source)
+    if accepted is not None:
+        found += accepted.findings(source, report.file, document)
+    kept, ignored = ignoring(found, source, lambda each: settings.holds_up(each.code, each.level))
     levelled = [each for finding in kept for each in _levelled(finding, settings)]
     if levelled == list(report.findings) and not ignored:
         return report
@@ -35,7 +53,7 @@ def _place(finding: Diagnostic) -> tuple[int, int, str]:
 
 
 def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
-    level = settings.severity.get(finding.code, finding.level)
+    level = settings.level(finding.code, finding.level)
     if level == finding.level:
         yield finding
     elif level in LEVELS:
@@ -43,18 +61,56 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:
-    wanted = settings.relations
-    if not wanted or report.relation is None:
+    if report.relation is None:
         return
     # Columns that a replacement keeps are not protected: that is another, weaker relation.
     found = report.relation
     if report.keeps:
         found += f" keeping {', '.join(report.keeps)}"
-    if found not in wanted:
+    wanted = next((each for each in settings.relations if found not in each), None)
+    if wanted is not None:
         says = f"{quoted(found)} neighbours are protected, where {' or '.join(wanted)} is required"
         yield Diagnostic(
             RELATION, says, source.span(("protect",)), _by("require-relation", settings)
         )
+
+
+def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
+    """That the bound is not known to be below what settings allow at most."""
+    for verdict in report.ceilings:
+        if verdict.ok:
+            continue
+        limit = ", ".join(
+            f"{_SYMBOLS[key]} = {number(value)}" for key, value in verdict.limit.parameters
+        )
+        if verdict.slack is None:
+            says = f"the bound cannot be compared with the ceiling {limit}: {verdict.why}"
+        else:
+            main, most = verdict.limit.parameters[0]
+            spent = f"{_SYMBOLS[main]} = {number(most - verdict.slack)}"
+            says = f"the bound is above the ceiling {limit}: {verdict.why or spent}"
+        yield Diagnostic(CEILING, says, report.place, _by("max-budget", settings))
+
+
+def of_population(
+    source: Source, population: str | None, settings: Settings
+) -> Iterator[Diagnostic]:
+    """That the population of a spec is none of those that are listed, or is not named."""
+    listed = settings.populations
+    if population is None:
+        if listed or settings.require_population:
+            says = "no population is named: nothing adds this release up with others"
+            key = "require-population" if settings.require_population else "populations"
+            yield Diagnostic(POPULATION, says, source.span(()), _by(key, settings))
+        return
+    for known in listed:
+        if population not in known:
+            near = nearest(population, known)
+            offer = f"; did you mean {quoted(near)}?" if near else ""
+            says = f"the population {quoted(population)} is none of those that are listed{offer}"
+            hint = _by("populations", settings)
+            yield Diagnostic(POPULATION, says, source.span(("population",)), hint)
+            return
 
 
 def _delta(report: Report, settings: Settings) -> Iterator[Diagnostic]:
@@ -85,11 +141,13 @@ def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
             says = f"{quoted(each.name)} is forbidden: {kind}"
             yield Diagnostic(FORBIDDEN, says, source.span(each.path, True), _by("forbid", settings))
         kind = each.is_of(settings.because)
-        if kind is not None and each.because is None:
+        if kind is not None and not says_something(each.because or ""):
             says = f"{quoted(each.name)} ({kind}) needs a `because:` that says why it is so"
+            if each.because is not None:
+                says += f", in {FEWEST} words or more: {quoted(each.because)} does not"
             hint = _by("require-because", settings)
             yield Diagnostic(BECAUSE, says, source.span(each.path, True), hint)
 
 
 def _by(key: str, settings: Settings) -> str:
-    return f"required by `{key}` of {settings.origins.get(key, 'the settings')}"
+    return f"required by `{key}` of {settings.origin(key)}"

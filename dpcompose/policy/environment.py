@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpcompose.errors import nearest, printable, quoted
-from dpcompose.policy.settings import FIELDS, BadSettings, Layer, layer
+from dpcompose.policy.reading import BadSettings
+from dpcompose.policy.settings import FIELDS, VARIABLES, Layer, Said, layer
 
 _PREFIX = "DPCOMPOSE_"
-_TABLES = ("budget", "total-budget", "severity")
-_ONE = ("require-delta", "fail-on")
+_TABLES = ("budget", "max-budget", "total-budget", "severity")
+_ONE = ("require-delta", "require-population", "fail-on")
 #: Variables that are no settings of a spec.
 _OTHERS = ("jobs", "isolated")
 
@@ -19,20 +20,19 @@ def from_environment(environment: Mapping[str, str]) -> Layer | None:
 
     Lists are written `a,b`, tables `epsilon=2,delta=1e-6`; an empty variable counts as none.
     """
-    values: dict[str, object] = {}
+    said: dict[str, Said] = {}
     for name in sorted(environment):
         text = environment[name].strip()
         if not name.startswith(_PREFIX) or not text:
             continue
         key = name.removeprefix(_PREFIX).lower().replace("_", "-")
         if key in FIELDS:
-            values.update(
-                layer({key: _value(key, text, printable(name))}, "", printable(name)).values
-            )
+            value, shown = _value(key, text, printable(name)), printable(name)
+            said.update(layer({key: value}, "the environment", shown).said)
         elif key not in _OTHERS and (near := nearest(key, FIELDS)) is not None:
             meant = _PREFIX + near.upper().replace("-", "_")
             raise BadSettings(f"{printable(name)}: unknown setting; did you mean {meant}?")
-    return Layer("the environment", values) if values else None
+    return Layer(said, VARIABLES) if said else None
 
 
 def _value(key: str, text: str, variable: str) -> object:

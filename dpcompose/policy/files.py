@@ -1,4 +1,4 @@
-"""Settings files: the nearest one above a spec, and what it says for that spec."""
+"""Settings files: those around a spec, and what each of them says for that spec."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 from dpcompose.errors import printable
-from dpcompose.policy.settings import FIELDS, BadSettings, Layer, known, layer
+from dpcompose.policy.reading import BadSettings, a_switch, known
+from dpcompose.policy.settings import FIELDS, Layer, layer
 from dpcompose.values import dataclass
 
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
 _TABLE = "dpcompose"
 _LARGEST = 2**20  # bytes
-_OVERRIDES = "overrides"
+_OVERRIDES, _ROOT = "overrides", "root"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,57 +27,104 @@ class _Override:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A settings file: what it says for every spec, and for those at some paths below `folder`."""
+    """A settings file: what it says for every spec, and for those at some paths below `folder`.
+
+    `root`: whether settings of the folders above are left alone.
+    """
 
     path: str
     folder: str
     base: Layer
     overrides: tuple[_Override, ...] = ()
+    root: bool = False
 
-    def layers(self, spec: str) -> Iterator[Layer]:
-        """What holds for a spec, the more particular settings later."""
-        yield self.base
+    def layer(self, spec: str) -> Layer:
+        """What it says for a spec: overrides that fit replace what stands above them."""
+        found = self.base
         inside = os.path.relpath(os.path.abspath(spec), self.folder).replace(os.sep, "/")
         for each in self.overrides:
             if any(pattern.fullmatch(inside) for pattern in each.patterns):
-                yield each.layer
+                found = each.layer.over(found)
+        return found
 
 
-def nearest_file(spec: str) -> File | None:
-    """The settings file in the folder of a spec, or in the nearest folder above that has one.
+def names(spec: str) -> tuple[str, ...]:
+    """The paths by which a spec is below folders: as it is named, and without links."""
+    return tuple(dict.fromkeys((os.path.abspath(spec), os.path.realpath(spec))))
 
-    `dpcompose.toml` counts before `pyproject.toml`, which counts only with a table
-    `[tool.dpcompose]`. Raises BadSettings.
+
+def found_layers(spec: str) -> list[Layer]:
+    """What the settings files around a spec say, those of the nearest folder first.
+
+    They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
+    and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
     """
-    return _nearest(os.path.dirname(os.path.abspath(spec)))
+    return [
+        file.layer(name) for name in names(spec) for file in _nearest(os.path.dirname(name))
+    ]
+
+
+def explicit(path: str) -> File:
+    """The settings file at a path that somebody named; its overrides are below the working folder.
+
+    Raises BadSettings, also where there is none.
+    """
+    data = _bytes(path) if path else None
+    found = None if data is None else parsed_file(path, data, os.getcwd(), _shown(path))
+    if found is None:
+        why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
+        raise BadSettings(f"{_shown(path) or 'the settings file, which has no name,'} is {why}")
+    return found
 
 
 @lru_cache(maxsize=4096)
-def _nearest(folder: str) -> File | None:
-    found = _in(folder)
-    above = os.path.dirname(folder)
-    return found if found is not None or above == folder else _nearest(above)
+def _nearest(folder: str) -> tuple[File, ...]:
+    found: list[File] = []
+    while True:
+        here = [*_in(folder)]
+        found += here
+        above = os.path.dirname(folder)
+        if above == folder or any(file.root for file in here):
+            return tuple(found)
+        folder = above
 
 
-def _in(folder: str) -> File | None:
-    own = os.path.join(folder, OWN)
-    data = _bytes(own)
-    if data is not None:
-        settings = _parsed(data, own)
+def _in(folder: str) -> Iterator[File]:
+    for name in (OWN, SHARED):
+        path = os.path.join(folder, name)
+        data = _bytes(path)
+        if data is None:
+            if os.path.lexists(path):
+                raise BadSettings(f"{_shown(path)} is no file that can be read")
+            continue
+        target = os.path.basename(os.path.realpath(path))
+        if name == OWN and target not in (OWN, SHARED):
+            # What a link leads to is not told: it may be any file of this machine.
+            raise BadSettings(f"{_shown(path)} is a link to what is no settings file")
+        file = parsed_file(path, data, folder, _shown(path))
+        if file is not None:
+            yield file
+
+
+def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
+    """The settings in a file that is called `path`; None for a pyproject.toml without any.
+
+    `folder`: what the paths of its overrides are below. Raises BadSettings, which calls it `shown`.
+    """
+    if len(data) > _LARGEST:
+        raise BadSettings(f"{shown}: settings are larger than 1 MiB")
+    if os.path.basename(path) != SHARED:
+        settings = _parsed(data, shown)
         if "tool" in settings:
-            raise BadSettings(f"{_shown(own)}: settings stand at its top, without [tool.{_TABLE}]")
-        return _file(own, folder, settings, _shown(own))
-    if os.path.lexists(own):
-        raise BadSettings(f"{_shown(own)} is no file that can be read")
-    shared = os.path.join(folder, SHARED)
-    data = _bytes(shared)
-    if data is None or _TABLE.encode() not in data:  # most are about something else
+            raise BadSettings(f"{shown}: settings stand at its top, without [tool.{_TABLE}]")
+        return _file(path, folder, settings, shown, shown)
+    if _TABLE.encode() not in data:  # most are about something else
         return None
-    tools = _parsed(data, shared).get("tool")
+    tools = _parsed(data, shown).get("tool")
     table = tools.get(_TABLE) if isinstance(tools, dict) else None
     if table is None:
         return None
-    return _file(shared, folder, table, f"{_shown(shared)}: [tool.{_TABLE}]")
+    return _file(path, folder, table, shown, f"{shown}: [tool.{_TABLE}]")
 
 
 def _shown(path: str) -> str:
@@ -94,12 +142,10 @@ def _bytes(path: str) -> bytes | None:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
         raise BadSettings(f"cannot read {_shown(path)}: {error.strerror or error}") from error
-    if len(data) > _LARGEST:
-        raise BadSettings(f"{_shown(path)}: settings are larger than 1 MiB")
     return data
 
 
-def _parsed(data: bytes, path: str) -> dict[str, Any]:
+def _parsed(data: bytes, shown: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -107,15 +153,15 @@ def _parsed(data: bytes, path: str) -> dict[str, Any]:
         return tomllib.loads(data.decode(), parse_float=str)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it cannot be parsed"
-        raise BadSettings(f"{_shown(path)}: not valid TOML: {why}") from error
+        raise BadSettings(f"{shown}: not valid TOML: {why}") from error
 
 
-def _file(path: str, folder: str, table: object, where: str) -> File:
+def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
     if not isinstance(table, dict):
         raise BadSettings(f"{where}: a table is due")
-    known(table, (*FIELDS, _OVERRIDES), where)
-    name = os.path.basename(path)
-    base = layer({k: v for k, v in table.items() if k != _OVERRIDES}, name, where)
+    known(table, (*FIELDS, _OVERRIDES, _ROOT), where)
+    base = layer({k: v for k, v in table.items() if k in FIELDS}, name, where)
+    root = a_switch(table.get(_ROOT, False), f"{where}: {_ROOT}")
     listed = table.get(_OVERRIDES, [])
     if not isinstance(listed, list):
         raise BadSettings(f"{where}: {_OVERRIDES}: tables are due, as in [[{_OVERRIDES}]]")
@@ -123,7 +169,7 @@ def _file(path: str, folder: str, table: object, where: str) -> File:
         _override(each, f"{name}: {_OVERRIDES}[{number}]", f"{where}: {_OVERRIDES}[{number}]")
         for number, each in enumerate(listed)
     )
-    return File(path, folder, base, tuple(overrides))
+    return File(path, folder, base, tuple(overrides), root)
 
 
 def _override(table: object, origin: str, where: str) -> _Override:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from dpcompose.errors import Diagnostic, Span, quoted
 from dpcompose.policy import MENTION
@@ -37,9 +37,14 @@ class _Comment:
 
 
 def ignoring(
-    findings: Iterable[Diagnostic], source: Source
+    findings: Iterable[Diagnostic],
+    source: Source,
+    held_up: Callable[[Diagnostic], str | None] = lambda _: None,
 ) -> tuple[list[Diagnostic], list[Ignored]]:
-    """The findings that stay, with those about comments; and those that are ignored."""
+    """The findings that stay, with those about comments; and those that are ignored.
+
+    `held_up`: the setting by which no comment can ignore a finding; None: there is none.
+    """
     kept: list[Diagnostic] = list(findings)
     ignored: list[Ignored] = []
     about: list[Diagnostic] = []
@@ -53,11 +58,18 @@ def ignoring(
         used: set[str] = set()
         staying = []
         for finding in kept:
-            if comment.is_about(finding):
-                used.add(finding.code)
-                ignored.append(Ignored(finding, comment.reason))
-            else:
+            if not comment.is_about(finding):
                 staying.append(finding)
+                continue
+            used.add(finding.code)
+            setting = held_up(finding)
+            if setting is not None:
+                staying.append(finding)
+                says = f"{finding.code} cannot be ignored here: {setting} asks for it"
+                hint = "`severity` in those settings can turn it off"
+                about.append(Diagnostic(NOT_IGNORABLE, says, comment.span, hint))
+            else:
+                ignored.append(Ignored(finding, comment.reason))
         kept = staying
         unused = [code for code in comment.codes if code not in used]
         if unused:

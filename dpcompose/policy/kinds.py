@@ -13,6 +13,10 @@ from dpcompose.values import dataclass
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")
 
+#: Keys of mechanisms and maps that are kinds of their own, wherever they stand in an entry.
+OF_KEYS = ("stated_on", "count", "sensitivity", "post_processes")
+_INNER = ("guarantees", "map", "relation")  # what holds such keys as well
+
 
 @cache
 def kinds() -> tuple[str, ...]:
@@ -30,6 +34,7 @@ def kinds() -> tuple[str, ...]:
     }
     return (
         *("root", "graph", "post-processing", "drops", "keeps", "roots.disjoint"),
+        *("adversary", *OF_KEYS),
         *(f"{family}.{kind}" for family, members in families.items() for kind in ("*", *members)),
     )
 
@@ -61,15 +66,44 @@ def declared(source: Source) -> Iterator[Declared]:
     protect = tree.get("protect")
     if isinstance(protect, dict) and protect.get("keeps"):
         yield Declared(("keeps",), "protect", ("protect",), None)
+    of_adversary: tuple[Path, ...] = (("adversary",), ("budget", "adversary"))
+    for path in of_adversary:
+        if _has(tree, path):
+            yield Declared(("adversary",), "adversary", path, None)
     datasets, mechanisms = tree.get("datasets"), tree.get("mechanisms")
     for name, entry in datasets.items() if isinstance(datasets, dict) else ():
-        path: Path = ("datasets", name)
+        path = ("datasets", name)
         yield Declared(_of_dataset(entry), name, path, reason(tree, path))
+        yield from _of_keys(entry, name, path)
     for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         if isinstance(entry, dict):
             path = ("mechanisms", number)
             name = str(entry.get("name"))
             yield Declared(_of_mechanism(entry), name, path, reason(tree, path))
+            yield from _of_keys(entry, name, path)
+
+
+def _has(tree: Value, path: Path) -> bool:
+    for step in path:
+        if not isinstance(tree, dict) or step not in tree:
+            return False
+        tree = tree[str(step)]
+    return True
+
+
+def _of_keys(entry: Value, name: str, path: Path) -> Iterator[Declared]:
+    """The keys in an entry that are kinds: its own, and those of its map and its guarantees."""
+    stack: list[tuple[Value, Path]] = [(entry, path)]
+    while stack:
+        each, at = stack.pop()
+        if isinstance(each, list):
+            stack += [(item, (*at, index)) for index, item in reversed([*enumerate(each)])]
+        if not isinstance(each, dict):
+            continue
+        for key in (*OF_KEYS, "keeps"):
+            if each.get(key):
+                yield Declared((key,), name, (*at, key), None)
+        stack += [(each[key], (*at, key)) for key in _INNER if key in each]
 
 
 def _of_dataset(entry: Value) -> tuple[str, ...]:

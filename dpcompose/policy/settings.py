@@ -1,194 +1,282 @@
-"""Settings: their keys, what values they take, and how layers of them make one."""
+"""Settings: their keys, and how layers of them make one, in which each can only tighten.
+
+Whatever a layer asks for holds, and nothing that another one says takes it back; a stronger one can
+only say that a finding which a weaker one asks for is of a lower level. What an override in a file
+says replaces what that file says, and no more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.exact_expr import ExpressionError, parse
-from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
-from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE
-from dpcompose.policy.kinds import OF_ENTRIES, kinds
+from dpcompose.budget import least
+from dpcompose.errors import LEVELS, Level
+from dpcompose.policy import reading
+from dpcompose.policy.codes import REQUIRED_BY
+from dpcompose.policy.reading import OFF, known
+from dpcompose.policy.reading import BadSettings as BadSettings
 from dpcompose.report import Limit
 from dpcompose.values import dataclass
 
-_OFF = "off"
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A value of a key, and who says so: a file, an override in it, a variable, or a flag."""
 
-class BadSettings(DpcomposeError):
-    """Settings that make no sense; the message names their place and what is wrong."""
+    value: Any
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings of one origin: a file, an override in it, the environment, or flags."""
+    """What one origin says for a spec, by key; one of a larger `strength` can lower levels."""
 
-    origin: str
-    values: Mapping[str, Any]
+    said: Mapping[str, Said]
+    strength: int = 0
+
+    def over(self, other: Layer) -> Layer:
+        """This layer in place of what `other` says; levels of findings code by code."""
+        said = {**other.said, **self.said}
+        if "severity" in self.said and "severity" in other.said:
+            levels = {**other.said["severity"].value, **self.said["severity"].value}
+            said["severity"] = Said(levels, self.said["severity"].origin)
+        return Layer(said, self.strength)
+
+
+# --- how layers make one -------------------------------------------------------------------------
+
+_Merge = Callable[[Sequence[Said]], Sequence[Said]]
+
+
+def _least_budgets(said: Sequence[Said]) -> Sequence[Said]:
+    kept = least(each.value for each in said)
+    first = {each.value: each for each in reversed(said)}
+    return [first[limit] for limit in kept]
+
+
+def _all(said: Sequence[Said]) -> Sequence[Said]:
+    first = {each.value: each for each in reversed(said) if each.value}
+    return [each for each in said if first.get(each.value) is each]
+
+
+def _union(said: Sequence[Said]) -> Sequence[Said]:
+    kept, seen = [], set[str]()
+    for each in said:
+        fresh = tuple(name for name in each.value if name not in seen)
+        seen.update(fresh)
+        kept += [Said(fresh, each.origin)] if fresh else []
+    return kept
+
+
+def _smallest(said: Sequence[Said]) -> Sequence[Said]:
+    return [min(said, key=lambda each: each.value)]
+
+
+def _strictest(said: Sequence[Said]) -> Sequence[Said]:
+    return [min(said, key=lambda each: LEVELS.index(each.value))]
+
+
+def _by_code(said: Sequence[Said]) -> Sequence[Said]:
+    return [each for each in said if each.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of settings: how a value is read, which of several values hold, and that in words."""
+
+    read: Callable[[Any, str], Any]
+    merge: _Merge
+    says: str
+
+
+_LEAST = "the least of each unit; those in other units hold as well"
+#: Every key, and what several layers that have it make of it.
+FIELDS = {
+    "budget": Key(reading.a_budget, _least_budgets, _LEAST),
+    "max-budget": Key(reading.a_budget, _least_budgets, _LEAST),
+    "total-budget": Key(reading.a_budget, _least_budgets, _LEAST),
+    "require-relation": Key(
+        reading.texts, _all, "every list holds: the relation is in each of them"
+    ),
+    "require-delta": Key(reading.a_probability, _smallest, "the smallest"),
+    "require-because": Key(reading.kinds_of_entries, _union, "all of them"),
+    "require-population": Key(
+        reading.a_switch, _all, "true where one layer says so"
+    ),
+    "populations": Key(
+        reading.populations, _all, "every list holds: the name is in each of them"
+    ),
+    "forbid": Key(reading.kinds_of_anything, _union, "all of them"),
+    "fail-on": Key(reading.a_level, _strictest, "the least level"),
+    "severity": Key(
+        reading.levels,
+        _by_code,
+        "the highest level of each code; below its own only where no layer as strong requires it",
+    ),
+}
+#: Keys that require nothing of a spec: how findings are told, and a budget where there is none.
+_REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget"})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one spec.
+    """What holds for one spec. `said`: what counts of each key; `layers`: what all of them say."""
 
-    `budget`: of a spec that has none. `total_budget`: of all releases on its population together.
-    `relations`: the relations that may be protected (empty: any). `delta`: the largest δ, at which
-    ε is stated as well. `because` and `forbid`: kinds of what a spec declares. `fail_on`: the least
-    level of a finding that fails. `severity`: the level of findings by code, or `off`. `origins`:
-    where each came from, by key.
-    """
+    said: Mapping[str, Sequence[Said]] = field(default_factory=dict)
+    layers: tuple[Layer, ...] = ()
 
-    budget: Limit | None = None
-    total_budget: Limit | None = None
-    relations: tuple[str, ...] = ()
-    delta: Fraction | None = None
-    because: tuple[str, ...] = ()
-    forbid: tuple[str, ...] = ()
-    fail_on: str = "error"
-    severity: Mapping[str, str] = field(default_factory=dict)
-    origins: Mapping[str, str] = field(default_factory=dict)
+    def _values(self, key: str) -> tuple[Any, ...]:
+        return tuple(each.value for each in self.said.get(key, ()))
 
+    @property
+    def budgets(self) -> tuple[Limit, ...]:
+        """Those of a spec that has none."""
+        return self._values("budget")
+
+    @property
+    def ceilings(self) -> tuple[Limit, ...]:
+        """Above which no bound may be."""
+        return self._values("max-budget")
+
+    @property
+    def defaults(self) -> tuple[Limit, ...]:
+        """What a spec without a budget is held against."""
+        return least((*self.budgets, *self.ceilings))
+
+    @property
+    def total_budgets(self) -> tuple[Limit, ...]:
+        """Those of all releases on its population together."""
+        return self._values("total-budget")
+
+    @property
+    def relations(self) -> tuple[tuple[str, ...], ...]:
+        """Lists of relations, of each of which one is protected."""
+        return self._values("require-relation")
+
+    @property
+    def populations(self) -> tuple[tuple[str, ...], ...]:
+        """Lists of populations, in each of which that of a spec is."""
+        return self._values("populations")
+
+    @property
+    def require_population(self) -> bool:
+        """Whether a spec names its population."""
+        return any(self._values("require-population"))
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The largest δ."""
+        return next(iter(self._values("require-delta")), None)
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Kinds of entries that say why they are so."""
+        return sum(self._values("require-because"), ())
+
+    @property
+    def forbid(self) -> tuple[str, ...]:
+        """Kinds that no spec declares."""
+        return sum(self._values("forbid"), ())
+
+    @property
+    def fail_on(self) -> Level:
+        """The least level of a finding that fails."""
+        return next(iter(self._values("fail-on")), "error")
+
+    @property
+    def severity(self) -> Mapping[str, str]:
+        """The highest level that is said of each code."""
+        found: dict[str, str] = {}
+        for levels in self._values("severity"):
+            for code, level in levels.items():
+                found[code] = max(found.get(code, OFF), level, key=_rank)
+        return found
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is required of specs: a policy, under which passing means something."""
+        return any(self.said.get(key) for key in FIELDS.keys() - _REQUIRE_NOTHING)
+
+    def origin(self, *keys: str) -> str:
+        """Who says what counts of these keys."""
+        found = dict.fromkeys(each.origin for key in keys for each in self.said.get(key, ()))
+        return " and ".join(found) or "the settings"
+
+    def level(self, code: str, own: Level) -> str:
+        """The level of a finding whose own one is `own`, or `off`.
+
+        A layer can lower it only where no other one that is as strong requires the finding.
+        """
+        counted = [
+            level
+            for layer in self.layers
+            if (level := _said_level(layer, code)) is not None
+            and (
+                _rank(level) >= _rank(own)
+                or not any(
+                    _requires(each, code, own)
+                    for each in self.layers
+                    if each is not layer and each.strength >= layer.strength
+                )
+            )
+        ]
+        return max(counted, key=_rank, default=own)
+
+    def holds_up(self, code: str, own: Level) -> str | None:
+        """Which setting keeps comments from ignoring a finding: it fails by it; None: none does."""
+        level = self.level(code, own)
+        if _rank(level) > _rank(own):
+            return f"`severity` of {self.origin('severity')}"
+        if "fail-on" in self.said and _rank(level) >= _rank(self.fail_on):
+            return f"`fail-on` of {self.origin('fail-on')}"
+        return None
+
+
+def _rank(level: str) -> int:
+    return 0 if level == OFF else 1 + [*LEVELS].index(level)  # type: ignore[arg-type]
+
+
+def _said_level(layer: Layer, code: str) -> str | None:
+    said = layer.said.get("severity")
+    return None if said is None else said.value.get(code)
+
+
+def _requires(layer: Layer, code: str, own: Level) -> bool:
+    """Whether a layer asks for findings of this code, or fails on those of their own level."""
+    keys = REQUIRED_BY.get(code)
+    if keys is not None:
+        return any(key in layer.said for key in keys)
+    said = layer.said.get("fail-on")
+    return said is not None and _rank(own) >= _rank(said.value)
+
+
+#: The strengths of layers: of settings files, of the environment, and of what a call names.
+FOUND, VARIABLES, NAMED = 0, 1, 2
 
 DEFAULTS = Settings()
 
-#: Every key with the field of `Settings` that it sets.
-FIELDS = {
-    "budget": "budget",
-    "total-budget": "total_budget",
-    "require-relation": "relations",
-    "require-delta": "delta",
-    "require-because": "because",
-    "forbid": "forbid",
-    "fail-on": "fail_on",
-    "severity": "severity",
-}
-
 
 def merged(layers: Iterable[Layer]) -> Settings:
-    """One out of layers, of which the later win; severities are merged code by code."""
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for layer in layers:
-        for key, value in layer.values.items():
-            name = FIELDS[key]
-            values[name] = {**values.get(name, {}), **value} if key == "severity" else value
-            origins[key] = layer.origin
-    return Settings(**values, origins=origins)
+    """One out of layers, whose order changes nothing but what is told first."""
+    found = tuple(each for each in layers if each.said)
+    said: dict[str, Sequence[Said]] = {}
+    for name, key in FIELDS.items():
+        values = [each.said[name] for each in found if name in each.said]
+        if values:
+            said[name] = key.merge(values)
+    return Settings(said, found) if found else DEFAULTS
 
 
-# --- reading -------------------------------------------------------------------------------------
-
-
-def layer(table: Mapping[str, Any], origin: str, where: str) -> Layer:
+def layer(table: Mapping[str, Any], origin: str, where: str, strength: int = FOUND) -> Layer:
     """The settings in a table. Raises BadSettings, which says `where` they stand."""
     known(table, FIELDS, where)
     return Layer(
-        origin, {key: _READERS[key](value, f"{where}: {key}") for key, value in table.items()}
+        {
+            key: Said(FIELDS[key].read(value, f"{where}: {key}"), origin)
+            for key, value in table.items()
+        },
+        strength,
     )
-
-
-def known(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:
-    """Refuse keys that are none of the legal ones."""
-    for key in table:
-        if key not in legal:
-            raise BadSettings(f"{where}: unknown key {quoted(key)}; {_legal(key, legal)}")
-
-
-def _legal(wrong: str, legal: Collection[str]) -> str:
-    near = nearest(wrong, legal)
-    offer = f"did you mean {near}? " if near else ""
-    return f"{offer}possible: {', '.join(sorted(legal))}"
-
-
-def _one_of(value: Any, legal: Collection[str], where: str) -> str:
-    if isinstance(value, str) and value in legal:
-        return value
-    raise BadSettings(f"{where}: {_shown(value)} is none of them; {_legal(str(value), legal)}")
-
-
-def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
-    """An exact number ≥ 0, from a text or from a number that kept its text."""
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise BadSettings(f"{where}: a number is due, not {_shown(value)}")
-    text = str(value) if isinstance(value, str) or abs(value) < 10**18 else "9" * 2000
-    try:
-        number = parse(text, {})
-    except ExpressionError as error:
-        raise BadSettings(f"{where}: {_shown(value)} is not a number: {error.message}") from error
-    if number < 0 or (below_one and number >= 1):
-        due = "a probability below 1" if below_one else "a number ≥ 0"
-        raise BadSettings(f"{where}: {due} is due, not {_shown(value)}")
-    return number
-
-
-def _delta(value: Any, where: str) -> Fraction:
-    return _number(value, where, below_one=True)
-
-
-def _budget(value: Any, where: str) -> Limit:
-    if not isinstance(value, Mapping) or not value:
-        form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
-        raise BadSettings(f"{where}: a table is due, {form}, not {_shown(value)}")
-    known(value, ("epsilon", "delta", "rho", "mu"), where)
-    if set(value) not in ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}):
-        raise BadSettings(f"{where}: a budget is epsilon, epsilon and delta, rho, or mu")
-    names = [name for name in ("epsilon", "delta", "rho", "mu") if name in value]
-    return Limit(
-        tuple((name, _number(value[name], f"{where}.{name}", name == "delta")) for name in names)
-    )
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
-        raise BadSettings(f"{where}: a text or a list of texts is due, not {_shown(value)}")
-    return tuple(found)
-
-
-def _kinds(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(_one_of(each, kinds(), where) for each in _texts(value, where))
-
-
-def _entries(value: Any, where: str) -> tuple[str, ...]:
-    legal = [each for each in kinds() if each.split(".")[0] in OF_ENTRIES]
-    return tuple(_one_of(each, legal, where) for each in _texts(value, where))
-
-
-def _level(value: Any, where: str) -> str:
-    return _one_of(value, LEVELS, where)
-
-
-def _severity(value: Any, where: str) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise BadSettings(f'{where}: a table is due, such as {{DPC204 = "off"}}')
-    found = {}
-    for code, level in value.items():
-        if code not in ADJUSTABLE:
-            raise BadSettings(
-                f"{where}: the level of {quoted(code)} cannot be set; {_legal(code, ADJUSTABLE)}"
-            )
-        legal = (*LEVELS, _OFF) if code in REMOVABLE else LEVELS
-        found[code] = _one_of(level, legal, f"{where}.{code}")
-    return found
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, (dict, list)):
-        return "a table" if isinstance(value, dict) else "a list"
-    return quoted(str(value).lower()[:100])
-
-
-_READERS: dict[str, Callable[[Any, str], Any]] = {
-    "budget": _budget,
-    "total-budget": _budget,
-    "require-relation": _texts,
-    "require-delta": _delta,
-    "require-because": _entries,
-    "forbid": _kinds,
-    "fail-on": _level,
-    "severity": _severity,
-}

@@ -51,8 +51,11 @@ def _one(change: Change, style: Style) -> str:
         section("At a chosen δ", columns(_at(change), style), style),
         section("Changed in the spec", columns(_edit_rows(change.edits), style), style),
         section("New findings", _findings(change, style), style),
+        section("Newly free", _items(free(change), style), style),
         section("Newly assumed, not checked", _items(change.assumed, style), style),
         section("No longer assumed", _items(change.no_longer_assumed, style), style),
+        section("Settings", _items(change.settings, style), style),
+        section("Fails by --fail-on", _items(change.failing, style), style),
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -118,6 +121,14 @@ def budget_words(change: Change) -> str:
         return words
     whom = " against the adversary alone" if old.of_adversary else ""
     return f"{words}; before: budget {budget_text(old, change.old)}{whom}"
+
+
+def free(change: Change) -> list[str]:
+    """That mechanisms cost nothing which did, or were not there; a sentence each."""
+    return [
+        f"`{each}` is said to use released outputs alone, and so costs nothing"
+        for each in change.free
+    ]
 
 
 def _findings(change: Change, style: Style) -> list[str]:

@@ -81,6 +81,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
         "title": report.title,
+        **({} if report.population is None else {"population": report.population}),
         "status": report.status,
         "protect": _protect(report),
         "guarantee": _guarantee(report),

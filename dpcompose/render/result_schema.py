@@ -94,6 +94,7 @@ _RESULT: Schema = mapping(
             "type": "integer",
             "minimum": 1,
         },
+        "population": {**TEXT, "description": "Whose data it is, where the spec says so."},
         "at_epsilon": listed(defined("at_epsilon"), "Where an epsilon was chosen."),
         "ignored": listed(defined("ignored"), "Where comments ignore findings."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),

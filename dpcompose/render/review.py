@@ -13,6 +13,7 @@ from dpcompose.render.diff import (
     amount,
     before_now,
     budget_words,
+    free,
     headline,
     worst_rows,
 )
@@ -55,7 +56,8 @@ def _invalid(found: Invalid) -> Iterator[str]:
 
 
 def _details(change: Change) -> Iterator[str]:
-    if change.direction == "same" and not change.edits and not change.findings:
+    told = (change.edits, change.findings, change.assumed, change.settings, change.failing)
+    if change.direction == "same" and not any(told):
         return
     yield f"\n**{code(change.label)}**: {plain(headline(change))}\n"
     if words := budget_words(change):
@@ -66,8 +68,11 @@ def _details(change: Change) -> Iterator[str]:
         ("What mechanisms add there", [_moved(each) for each in change.moved]),
         ("Changed in the spec", list(_edits(change.edits))),
         ("New findings", [_finding(each) for each in change.findings]),
+        ("Newly free", [plain(each) for each in free(change)]),
         ("Newly assumed, not checked", [plain(each) for each in change.assumed]),
         ("No longer assumed", [plain(each) for each in change.no_longer_assumed]),
+        ("Settings", [plain(each) for each in change.settings]),
+        ("Fails by `--fail-on`", list(change.failing)),
     )
     for title, items in lists:
         if items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcompose.events import EVENTS
 from dpcompose.render.result_schema import DEFINITIONS
 from dpcompose.render.schema import (
     AMOUNT,
@@ -130,6 +131,10 @@ _CHANGE = mapping(
     edits=listed(_EDIT),
     assumed=listed(TEXT, "What is newly assumed."),
     no_longer_assumed=listed(TEXT),
+    free=listed(TEXT, "Mechanisms that post-process now, and did not."),
+    settings=listed(TEXT, "What the settings files around the spec say now, and did not."),
+    events=listed({"enum": list(EVENTS)}, "What --fail-on can stop at."),
+    failing=listed({"enum": list(EVENTS)}, "Those of them that it was told to."),
     findings=listed(defined("finding"), "Those that the spec did not have before."),
     old=maybe(defined("result"), "Null for a new spec."),
     new=maybe(defined("result"), "Null for a spec that was removed."),

@@ -22,6 +22,7 @@ from dpcompose.resolve.maps import Maps
 from dpcompose.resolve.meaning import Meaningless, Where, meaningless
 from dpcompose.resolve.mechanisms import Mechanisms
 from dpcompose.resolve.numbers import DELTA, NUMBER, Need, Numbers
+from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.resolve.post_processing import check_post_processing
 from dpcompose.resolve.relations import Relations
 from dpcompose.source import Source
@@ -122,6 +123,7 @@ class _Resolver:
         relations = Relations(spec.relations, broken, faults)
         budget = self._budget(spec.budget, numbers)
         deltas, epsilons = self._report(spec.report, numbers)
+        population = self._population(spec.population)
         goal = None if ("protect",) in broken else relations.goal(spec.protect)
         names = Names(self._declared(), faults)
         datasets = Datasets(spec, names, Maps(numbers, faults), faults)
@@ -165,7 +167,7 @@ class _Resolver:
             deltas,
             epsilons,
             adversary,
-            spec.population,
+            population,
         )
 
     def _left_out(self) -> set[int]:
@@ -226,6 +228,17 @@ class _Resolver:
         }
         values = [found.get(name) for name in ("epsilon", "delta", "rho", "mu")]
         return Budget(values[0], values[1], values[2], values[3], path, whole)
+
+    def _population(self, written: str | None) -> str | None:
+        if written is None:
+            return None
+        try:
+            return canonical(written)
+        except Misleading as error:
+            message = f"the name of the population misleads: {error}"
+            hint = "releases on the same people add up by it: write it as the other specs do"
+            self._faults.add("DPC118", ("population",), message, hint)
+            return None
 
     def _report(
         self, written: WrittenReport | None, numbers: Numbers

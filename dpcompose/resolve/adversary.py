@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.hypotheses.beliefs import Belief
+from dpcompose.core.hypotheses.equal import equal
 from dpcompose.core.problem import (
     Dataset,
     Filter,
@@ -70,6 +71,11 @@ def resolve_adversary(
     hypotheses = Hypotheses(partition, numbers, faults)
     one, other = (hypotheses.belief(each, at) for each, at in zip(pair, paths, strict=True))
     if one is None or other is None:
+        return None
+    if equal(one[0], other[0], partition.size):
+        message = f"the two hypotheses are the same ({one[1]}): nothing is told apart, at no cost"
+        hint = "an adversary is given two hypotheses that differ: `[none, uniform]`"
+        faults.add("DPC166", _HYPOTHESES, message, hint)
         return None
     classes = tuple(hypotheses.classes())
     return Adversary(partition, way, classes, (one[0], other[0]), (one[1], other[1]))

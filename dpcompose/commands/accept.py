@@ -1,0 +1,89 @@
+"""`accept`: what the authors of specs vouch for, written to a file that `check` reads."""
+
+from __future__ import annotations
+
+import os
+from getpass import getuser
+
+from dpcompose.commands.analysis import Selection
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.gather import Problem
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
+from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
+from dpcompose.errors import InvalidSpec, printable
+from dpcompose.policy.accepted import Accepted, BadAccepted, accepted, updated, written
+from dpcompose.resolve import resolve
+from dpcompose.source import Source, documents, load
+
+
+def accepted_in(path: str) -> Accepted:
+    """The accepted assumptions in a file. Raises BadCall, also where there is none."""
+    try:
+        return accepted(path, read(path) if path not in ("", STANDARD_INPUT) else b"")
+    except (Unreadable, BadAccepted) as error:
+        raise BadCall(str(error)) from error
+
+
+def accept_files(
+    selection: Selection, output: str, by: str | None, on: str | None
+) -> ExitCode:
+    """The command `accept`. Raises BadCall."""
+    if STANDARD_INPUT in selection.files:
+        raise BadCall("accept takes files: standard input (-) has no name to accept it by")
+    specs: dict[str, list[tuple[int, Source]]] = {}
+    code = ExitCode.FINE
+    for item in selection.gathering().items():
+        if isinstance(item, Problem):
+            complain(item.says)
+            code = max(code, ExitCode.USAGE)
+            continue
+        if would_overwrite(output, [item]):
+            raise BadCall(f"--output {output} would overwrite a spec")
+        try:
+            specs[item] = [
+                (part.number or 1, _valid(part.data, item, part.lines_before))
+                for part in documents(read(item))
+            ]
+        except Unreadable as error:
+            complain(str(error))
+            code = max(code, ExitCode.USAGE)
+        except InvalidSpec as error:
+            complain_lines(str(error))
+            code = max(code, ExitCode.INVALID)
+    if code is not ExitCode.FINE:
+        complain("nothing was accepted, since not every spec could be read")
+        return code
+    found = updated(_old(output), specs, by or _user(), on or _today())
+    deliver([written(found)], output)
+    return ExitCode.FINE
+
+
+def _valid(data: bytes | str, name: str, above: int) -> Source:
+    source = load(data, name, above)
+    resolve(source)
+    return source
+
+
+def _old(output: str) -> Accepted:
+    """What is accepted already. Raises BadCall where something else is there."""
+    if to_standard_output(output):
+        return Accepted("<stdout>", os.getcwd())
+    if not os.path.lexists(output):
+        return Accepted(output, os.path.dirname(os.path.abspath(output)))
+    return accepted_in(output)
+
+
+def _user() -> str:
+    try:
+        return printable(getuser())
+    except (KeyError, OSError) as error:
+        raise BadCall("nobody is known to this machine: --by says who accepts") from error
+
+
+def _today() -> str:
+    """The day in UTC, or that of SOURCE_DATE_EPOCH."""
+    from datetime import UTC, datetime
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    return now.date().isoformat()

@@ -1,0 +1,76 @@
+"""Whether two beliefs are one and the same, however they are written."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+from dpcompose.core.hypotheses.beliefs import ZERO, Belief, Exactly
+from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
+
+#: So many sizes of sets are counted. Of more, no weight that fits in a spec is the right one.
+_MOST_SIZES = 2000
+#: Of more than so many blocks there are more sets of any three than a hypothesis can name.
+_FEW = 100
+
+
+def equal(one: Belief, other: Belief, size: int) -> bool:
+    """Whether both hold every set out of `size` blocks equally likely.
+
+    Each size has one weight for all sets that no part names; what is named is added to it.
+    """
+    by_size: dict[tuple[int, int], Fraction] = {}
+    named: dict[frozenset[int], Fraction] = {}
+    for sign, belief in ((1, one), (-1, other)):
+        for part, weight in belief.parts:
+            if isinstance(part, Exactly):
+                named[part.blocks] = named.get(part.blocks, ZERO) + sign * weight
+            else:
+                key = part.low, part.high
+                by_size[key] = by_size.get(key, ZERO) + sign * weight
+    steps: dict[int, Fraction] = {}  # by how much the weight of a set grows at a size
+    for (low, high), weight in by_size.items():
+        if not weight:
+            continue
+        if not _countable(size, low, high):
+            return False
+        each = weight / how_many(size, low, high)
+        steps[low] = steps.get(low, ZERO) + each
+        steps[high + 1] = steps.get(high + 1, ZERO) - each
+    return _nothing_left(steps, named, size)
+
+
+def _countable(size: int, low: int, high: int) -> bool:
+    inside = high - low + 1
+    if inside <= _MOST_SIZES:
+        return True
+    return size + 1 - inside <= _MOST_SIZES and size <= MOST_BLOCKS
+
+
+def _nothing_left(
+    steps: dict[int, Fraction], named: dict[frozenset[int], Fraction], size: int
+) -> bool:
+    """Whether the weights of sizes and of named sets add up to 0 for every set."""
+    sets: dict[int, list[Fraction]] = {}
+    for blocks, weight in named.items():
+        sets.setdefault(len(blocks), []).append(weight)
+    level, start = ZERO, 0
+    for at in sorted({*steps, size + 1}):
+        if level and at - start > len(sets):
+            return False  # of some size no set is named
+        counts = range(start, at) if level else [each for each in sets if start <= each < at]
+        for count in counts:
+            weights = sets.get(count, [])
+            if any(level + weight for weight in weights):
+                return False
+            if level and not _are_all(weights, size, count):
+                return False
+        level, start = level + steps.get(at, ZERO), at
+    return True
+
+
+def _are_all(weights: list[Fraction], size: int, count: int) -> bool:
+    """Whether every set of `count` blocks is among those that have weights."""
+    if not weights or (min(count, size - count) > 2 and size > _FEW):
+        return False
+    return len(weights) == comb(size, count)

@@ -1,0 +1,167 @@
+"""What the authors of specs vouch for, as a file keeps it: each claim by its hash, who and when.
+
+The hash is of the file of the spec, the number of the document in it, the entry and what the entry
+declares; it is worked out again from what the file says, so that nothing else can be read there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
+from dpcompose.policy.codes import NOT_ACCEPTED, STALE
+from dpcompose.source import Source
+from dpcompose.values import dataclass
+from dpcompose.vouched import Claim, claims, difference
+
+VERSION = 1
+_HEAD = "dpcompose_assumptions"
+_TEXTS = ("spec", "of", "hash", "by", "on")
+
+
+class BadAccepted(DpcomposeError):
+    """A file that holds no accepted assumptions; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A claim that somebody accepted: of a document of a spec, `by` whom and `on` which day."""
+
+    spec: str
+    document: int
+    of: str
+    claim: Mapping[str, Any]
+    by: str
+    on: str
+
+    @property
+    def hash(self) -> str:
+        """What tells its claim from every other one."""
+        told = json.dumps([self.spec, self.document, self.of, self.claim], sort_keys=True)
+        return f"sha256:{sha256(told.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The accepted claims of a file that is called `name`; specs are named from its `folder`."""
+
+    name: str
+    folder: str
+    entries: tuple[Entry, ...] = ()
+
+    def spec(self, file: str) -> str:
+        """What a spec is called in the file."""
+        if file.startswith("<"):  # standard input
+            return file
+        return os.path.relpath(os.path.abspath(file), self.folder).replace(os.sep, "/")
+
+    def gone(self) -> list[str]:
+        """The specs with entries that are no longer there."""
+        named = dict.fromkeys(each.spec for each in self.entries)
+        return [each for each in named if not os.path.lexists(os.path.join(self.folder, each))]
+
+    def findings(self, source: Source, file: str, document: int) -> Iterator[Diagnostic]:
+        """The claims of a spec that are not accepted, and what was accepted and is not claimed."""
+        place = self.spec(file), document
+        known = [each for each in self.entries if (each.spec, each.document) == place]
+        hashes = {each.hash for each in known}
+        by_name = {each.of: each for each in known}
+        seen = set()
+        for claim in claims(source):
+            seen.add(claim.of)
+            entry = Entry(*place, claim.of, claim.content, "", "")
+            if entry.hash not in hashes:
+                old = by_name.get(claim.of)
+                known_claim = None if old is None else Claim(old.of, dict(old.claim), ())
+                says, path = difference(claim, known_claim)
+                says = f"nobody has accepted {says}"
+                hint = f"`dpcompose accept` writes it to {self.name}, for its authors to vouch for"
+                yield Diagnostic(NOT_ACCEPTED, says, source.span(path, True), hint)
+        for each in known:
+            if each.of not in seen:
+                says = f"{quoted(each.of)} was accepted by {quoted(each.by)} and is gone"
+                hint = f"`dpcompose accept` takes it out of {self.name}"
+                yield Diagnostic(STALE, says, source.span(()), hint, "note")
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def accepted(name: str, data: bytes) -> Accepted:
+    """What a file of a name holds. Raises BadAccepted."""
+
+    def bad(why: str) -> BadAccepted:
+        return BadAccepted(f"{printable(name)}: {why}")
+
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise bad("it is no JSON") from error
+    if not isinstance(document, dict) or document.get(_HEAD) != VERSION:
+        raise bad(f"no assumptions of version {VERSION} are there, as `dpcompose accept` writes")
+    listed = document.get("accepted")
+    if document.keys() != {_HEAD, "accepted"} or not isinstance(listed, list):
+        raise bad(f"it holds `{_HEAD}` and a list `accepted`, and nothing else")
+    entries = []
+    for number, each in enumerate(listed):
+        entry = _entry(each)
+        if entry is None:
+            raise bad(f"accepted[{number}] is no accepted assumption")
+        if entry.hash != each["hash"]:
+            raise bad(f"accepted[{number}]: the hash is not that of what is said there")
+        entries.append(entry)
+    return Accepted(name, os.path.dirname(os.path.abspath(name)), tuple(entries))
+
+
+def _entry(found: Any) -> Entry | None:
+    if not isinstance(found, dict) or found.keys() != {*_TEXTS, "document", "claim"}:
+        return None
+    texts = all(isinstance(found[key], str) for key in _TEXTS)
+    number = type(found["document"]) is int and found["document"] >= 1
+    if not texts or not number or not isinstance(found["claim"], dict):
+        return None
+    return Entry(
+        found["spec"], found["document"], found["of"], found["claim"], found["by"], found["on"]
+    )
+
+
+def updated(
+    old: Accepted, specs: Mapping[str, Iterable[tuple[int, Source]]], by: str, on: str
+) -> Accepted:
+    """The file with the claims of `specs`, by their files and documents, in place of its own.
+
+    A claim that is there already keeps who accepted it and when; entries of specs that are gone go.
+    """
+    known = {each.hash: each for each in old.entries}
+    taken = {old.spec(file) for file in specs} | {*old.gone()}
+    entries = [each for each in old.entries if each.spec not in taken]
+    for file, documents in specs.items():
+        for number, source in documents:
+            for claim in claims(source):
+                entry = Entry(old.spec(file), number, claim.of, claim.content, by, on)
+                entries.append(known.get(entry.hash, entry))
+    entries.sort(key=lambda each: (each.spec, each.document, each.of, each.hash))
+    return replace(old, entries=tuple(entries))
+
+
+def written(found: Accepted) -> str:
+    """The text of the file: sorted, one value a line, so that a difference can be read."""
+    listed = [
+        {
+            "spec": each.spec,
+            "document": each.document,
+            "of": each.of,
+            "claim": json.loads(json.dumps(each.claim, sort_keys=True)),
+            "hash": each.hash,
+            "by": each.by,
+            "on": each.on,
+        }
+        for each in found.entries
+    ]
+    document = {_HEAD: VERSION, "accepted": listed}
+    return json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False) + "\n"
