@@ -558,7 +558,8 @@ def schema(
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
     `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total` and
-    `sensitivity` are what the commands of these names print with --format json.
+    `sensitivity` are what the commands of these names print with --format json, `assumptions` what
+    `accept` writes.
     """
     from dpcompose.commands.book import print_schema
 

@@ -21,6 +21,7 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 
 #: The parts of a spec whose assumptions are told by what they declare.
 _TOLD_BY_CLAIM = ("mechanisms", "reasons")
+_CLAIMED = ("datasets", "mechanisms", "adaptivity", "adversary")
 
 
 def newly_assumed(
@@ -28,8 +29,8 @@ def newly_assumed(
 ) -> tuple[str, ...]:
     """What `new` rests on and `old` does not, whatever is true of either.
 
-    Of mechanisms and roots it is what they declare, without what follows from the old declaration:
-    a guarantee that is weaker now assumes nothing new.
+    What follows from the old declaration is left out: a guarantee that is weaker now assumes
+    nothing new. Of mechanisms only what they declare is told.
     """
     known = {each.says for each in (old.assumptions if old else ())}
     facts = [
@@ -39,11 +40,9 @@ def newly_assumed(
     ]
     claimed = {each.of: each for each in (claims(before) if before else ())}
     for each in claims(now):
-        root = each.path[0] == "datasets" and "from" not in each.content
-        if root or each.path[0] in ("mechanisms", "adaptivity", "adversary"):
-            known_claim = claimed.get(each.of)
-            if is_new(each, known_claim):
-                facts.append(difference(each, known_claim)[0])
+        known_claim = claimed.get(each.of)
+        if each.path[0] in _CLAIMED and is_new(each, known_claim):
+            facts.append(difference(each, known_claim)[0])
     return tuple(dict.fromkeys(facts))
 
 

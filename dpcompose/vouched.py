@@ -32,6 +32,12 @@ _NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "colum
 _PARAMETERS = frozenset({"count"})
 
 
+#: Keys without which as much is said of what is declared, and less assumed.
+_MORE = frozenset(
+    {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """An entry of a spec: what it is called, what it declares, and where it stands."""
@@ -123,7 +129,7 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
             return False
         if key == "" and new.keys() ^ old.keys() <= _PARAMETERS:
             keys = set(new.keys() & old.keys()) - _PARAMETERS
-        elif new.keys() == old.keys():
+        elif not new.keys() - old.keys() and old.keys() - new.keys() <= _MORE:
             keys = set(new)
         else:
             return False

@@ -10,13 +10,19 @@ from typing import Any
 import jsonschema
 
 from dpcompose.render.result_schema import result_schema
-from dpcompose.render.schemas import diff_schema, sensitivity_schema, total_schema
+from dpcompose.render.schemas import (
+    assumptions_schema,
+    diff_schema,
+    sensitivity_schema,
+    total_schema,
+)
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "result": result_schema,
     "diff": diff_schema,
     "total": total_schema,
     "sensitivity": sensitivity_schema,
+    "assumptions": assumptions_schema,
 }
 
 

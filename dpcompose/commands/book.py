@@ -99,6 +99,8 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
             return schemas.total_schema()
         case SchemaOf.SENSITIVITY:
             return schemas.sensitivity_schema()
+        case SchemaOf.ASSUMPTIONS:
+            return schemas.assumptions_schema()
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

@@ -43,6 +43,7 @@ class SchemaOf(StrEnum):
     DIFF = "diff"
     TOTAL = "total"
     SENSITIVITY = "sensitivity"
+    ASSUMPTIONS = "assumptions"
 
 
 class Shell(StrEnum):

@@ -113,4 +113,10 @@ FORMS = {
         instead="report:\n  delta:\n    - 1e-6",
         times=101,
     ),
+    "DPC118": Entry(
+        why="Releases add up where they name the same population. A name that only looks the same "
+        "would start another sum, with a budget of its own: here one letter is Cyrillic.",
+        example="population: p\u0430tients-2026",
+        instead="population: patients-2026",
+    ),
 }

@@ -306,6 +306,12 @@ datasets:
         example="budget: {adversary: {epsilon: 1}}",
         instead="budget: {epsilon: 1}",
     ),
+    "DPC166": Entry(
+        why="Between a hypothesis and itself there is nothing to tell, so that the figure would be "
+        "0 whatever is released.",
+        example=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [uniform, {{at_least: 1}}]}}",
+        instead=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [none, {{at_least: 1}}]}}",
+    ),
     "DPC191": Entry(
         why="Equal blocks are analysed as one, however many. Here each has numbers of its own on "
         "every level, so that they multiply beyond the limit.",

@@ -6,6 +6,10 @@ from dpcompose.handbook.entry import Entry
 
 _WARNING = "a warning of `analyze`, which only reports the budget"
 _PURE = "mechanisms: [{name: total, reads: trips, notion: pure, "
+_BOTH = (
+    "mechanisms:\n  - {name: mean, reads: trips, notion: pure, epsilon: 1}\n"
+    "  - {name: total, reads: trips, notion: pure, "
+)
 _GAUSSIAN = "mechanisms: [{name: total, reads: trips, notion: gdp, mu: 0.1}]\n"
 _APPROX = "mechanisms:\n  - {name: total, reads: trips, notion: approx, epsilon: 1, "
 
@@ -73,7 +77,7 @@ VERDICTS = {
         example="""\
 datasets:
   trips: {}
-  long: {from: trips, map: filter}""",
+  long: {from: trips, map: filter, because: TODO}""",
         instead="""\
 datasets:
   trips: {}
@@ -85,6 +89,38 @@ datasets:
         settings='forbid = ["roots.disjoint"]',
         example="roots: disjoint\ndatasets: {trips: {}, hires: {}}",
         instead="datasets: {trips: {}, hires: {}}",
+    ),
+    "DPC314": Entry(
+        why="A spec brings its own budget, and whoever changes it can change that. The ceiling of "
+        "the settings holds beside it, for differential privacy: no figure against an adversary "
+        "meets it.",
+        settings="max-budget = {epsilon = 2}",
+        example=_PURE + "epsilon: 3}]\nbudget: {epsilon: 9}",
+        instead=_PURE + "epsilon: 2}]\nbudget: {epsilon: 9}",
+    ),
+    "DPC315": Entry(
+        why="Releases on the same people add up by the name of their population. A spec that names "
+        "another one, or none, is not in the sum.",
+        settings='populations = ["riders-2026"]',
+        example="population: riders-26",
+        instead="population: riders-2026",
+    ),
+    "DPC316": Entry(
+        why="A bound is as true as what the spec assumes. Somebody vouched for that, by `dpcompose "
+        "accept`; this is other than what they have seen.",
+        accepted=_PURE + "epsilon: 2}]\nbudget: {epsilon: 9}",
+        example=_PURE + "epsilon: 1}]\nbudget: {epsilon: 9}",
+        instead=_PURE + "epsilon: 2}]\nbudget: {epsilon: 8}",
+        command="check",
+    ),
+    "DPC317": Entry(
+        why="Nothing is wrong with the spec. What stays in the file would be accepted again if it "
+        "came back, unseen.",
+        accepted=_BOTH + "epsilon: 1}\nbudget: {epsilon: 9}",
+        example=_PURE + "epsilon: 1}]\nbudget: {epsilon: 9}",
+        instead=_BOTH + "epsilon: 1}\nbudget: {epsilon: 9}",
+        level="note",
+        command="check",
     ),
     "DPC305": Entry(
         why="What cannot be read was not analysed, and a run must not pass without it. A fault in "

@@ -69,11 +69,13 @@ def explicit(path: str) -> File:
 
     Raises BadSettings, also where there is none.
     """
-    data = _bytes(path) if path else None
+    if not path:
+        raise BadSettings("--settings: the name of the file is empty; is a variable not set?")
+    data = _bytes(path)
     found = None if data is None else parsed_file(path, data, os.getcwd(), _shown(path))
     if found is None:
         why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
-        raise BadSettings(f"{_shown(path) or 'the settings file, which has no name,'} is {why}")
+        raise BadSettings(f"{_shown(path)} is {why}")
     return found
 
 

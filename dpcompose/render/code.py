@@ -66,6 +66,8 @@ def snippets(entry: Entry) -> Iterator[tuple[str, list[str]]]:
         return
     if entry.settings:
         yield "With the settings", [entry.settings]
+    if entry.accepted:
+        yield "Accepted, for `check --assumptions`", entry.accepted.split("\n")
     if entry.example:
         lines = entry.example.split("\n")
         if entry.times > 1:

@@ -55,7 +55,7 @@ def _one(change: Change, style: Style) -> str:
         section("Newly assumed, not checked", _items(change.assumed, style), style),
         section("No longer assumed", _items(change.no_longer_assumed, style), style),
         section("Settings", _items(change.settings, style), style),
-        section("Fails by --fail-on", _items(change.failing, style), style),
+        section("Fails by --fail-on", [f"  {each}" for each in change.failing], style),
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what `diff`, `total` and `sensitivity` print, version 1."""
+"""The JSON Schemas of what `diff`, `total`, `sensitivity` and `accept` write, version 1."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dpcompose.render.schema import (
     LINE,
     TEXT,
     TOO_LARGE,
+    VERSION,
     Schema,
     defined,
     document,
@@ -63,6 +64,31 @@ def sensitivity_schema() -> Schema:
         DEFINITIONS,
     )
 
+
+def assumptions_schema() -> Schema:
+    """The JSON Schema of what `accept` writes."""
+    return published(
+        "dpcompose assumptions",
+        "What accept writes, and check --assumptions reads.",
+        mapping(
+            "What the authors of specs vouch for.",
+            dpcompose_assumptions=VERSION,
+            accepted=listed(_ACCEPTED, "By spec, document and entry."),
+        ),
+        DEFINITIONS,
+    )
+
+
+_ACCEPTED = mapping(
+    "An entry of a spec that somebody accepted.",
+    spec={**TEXT, "description": "The file of the spec, from the folder of this file."},
+    document={**COUNT, "minimum": 1, "description": "Which document of the file, from 1."},
+    of={**TEXT, "description": "The entry, such as `mechanism total`."},
+    claim={"type": "object", "description": "What it declares, numbers as exact fractions."},
+    hash={**TEXT, "pattern": "^sha256:[0-9a-f]{64}$", "description": "Of all of the above."},
+    by={**TEXT, "description": "Who accepted it."},
+    on={**TEXT, "description": "On which day."},
+)
 
 _DOCUMENT: Schema = {"document": DEFINITIONS["result"]["properties"]["document"]}
 _MAYBE_TEXT = maybe(TEXT, "Null: it was not there.")
