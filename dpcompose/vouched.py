@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.exact_expr import ExpressionError, parse
-from dpcompose.errors import Path, quoted
+from dpcompose.errors import Path, printable, quoted
 from dpcompose.source import Source, Value
 from dpcompose.values import dataclass
 
@@ -32,6 +32,8 @@ _NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "colum
 _PARAMETERS = frozenset({"count"})
 
 
+#: What stands for the value of a key that is not there.
+_ABSENT = object()
 #: Keys without which as much is said of what is declared, and less assumed.
 _MORE = frozenset(
     {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"}
@@ -160,17 +162,25 @@ def difference(claim: Claim, known: Claim | None) -> tuple[str, Path]:
     name = quoted(claim.of)
     if known is None:
         return f"{name}: {_said(claim.content)}", claim.path
+    keys: list[str] = []
     new, old = claim.content, known.content
-    key = next((key for key in [*new, *old] if new.get(key) != old.get(key)), "")
-    was = _said(old[key]) if key in old else "not there"
-    now = _said(new[key]) if key in new else "not there"
-    path = claim.path if key in claim.path else (*claim.path, key)
-    if key == "protect" and claim.path[0] == "mechanisms":
-        path = ("protect",)
-    return f"{name} as it is: {key} is {now} and was {was}", path
+    while isinstance(new, dict) and isinstance(old, dict):
+        keys.append(next(key for key in [*new, *old] if _there(new, key) != _there(old, key)))
+        new, old = _there(new, keys[-1]), _there(old, keys[-1])
+    path: Path = (*claim.path, *keys[keys[0] in claim.path :])
+    if keys[0] == "protect" and claim.path[0] == "mechanisms":
+        path = tuple(keys)
+    says = f"{'.'.join(map(printable, keys))} is {_said(new)} and was {_said(old)}"
+    return f"{name} as it is: {says}", path
+
+
+def _there(content: dict[str, Any], key: str) -> Any:
+    return content.get(key, _ABSENT)
 
 
 def _said(value: Any) -> str:
+    if value is _ABSENT:
+        return "not there"
     if isinstance(value, dict):
         return quoted(", ".join(f"{key}: {_text(each)}" for key, each in value.items()))
     return quoted(_text(value))

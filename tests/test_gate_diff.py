@@ -179,7 +179,8 @@ def test_comments_and_the_order_of_settings_change_nothing() -> None:
     write("s.yaml", SPEC)
     commit()
     write("dpcompose.toml", "# more\nfail-on = 'warning'\nforbid = ['drops']\n")
-    assert changes(run("diff", "--against", "HEAD", "s.yaml", "--format", "json"))[0]["events"] == []
+    result = run("diff", "--against", "HEAD", "s.yaml", "--format", "json")
+    assert changes(result)[0]["events"] == []
 
 
 @pytest.mark.parametrize(

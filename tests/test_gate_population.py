@@ -1,4 +1,4 @@
-"""Populations: names that only look the same, that are missing, or that nobody holds to a budget."""
+"""Populations: names that only look the same, are missing, or are held to no budget."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_name_that_misleads_is_refused(name: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (NAME, " riders-2026 "), ("caf\u00e9", "cafe\u0301"), ("a b", "a  b"), ("\u212bngstr\u00f6m",
-         "\u00c5ngstro\u0308m"), ("患者 patients", "患者  patients"),
+        (NAME, " riders-2026 "), ("caf\u00e9", "cafe\u0301"), ("a b", "a  b"),
+        ("\u212bngstr\u00f6m", "\u00c5ngstro\u0308m"), ("患者 patients", "患者  patients"),
     ],
 )  # fmt: skip
 def test_names_that_look_the_same_are_the_same(one: str, other: str) -> None:
@@ -82,7 +82,8 @@ def test_the_list_of_populations_is_closed(other: str) -> None:
     write("s.yaml", SPEC.replace(NAME, other))
     assert codes("check", "s.yaml") == (1, ["DPC315"])
     result = run("check", "s.yaml", "--format", "concise")
-    assert f"s.yaml:3:13: the population `{other}` is none of those that are listed" in result.stdout
+    says = f"s.yaml:3:13: the population `{other}` is none of those that are listed"
+    assert says in result.stdout
     total = run("total", "s.yaml", "--epsilon", "9")
     assert total.exit_code == 1 and "[DPC315]" in total.stderr
 

@@ -21,6 +21,7 @@ from dpcompose.changes import Change, Invalid, Terms, Version, change
 from dpcompose.cli import app
 from dpcompose.commands.outputs import SchemaOf
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render import diff_json, sensitivity, total
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
@@ -189,6 +190,9 @@ def examples() -> dict[str, str]:
         "diff": "".join(diff_json.json([found, invalid])),
         "total": "".join(total.json(summed)),
         "sensitivity": "".join(sensitivity.json("gdp", halved)),
+        "assumptions": written(
+            updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
+        ),
     }
 
 
@@ -199,11 +203,11 @@ def found_in(report: dpcompose.Report) -> dpcompose.Report:
 
 
 def objects(node: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a document but those with keys of their own: exact numbers."""
+    """Every object in a document but those with keys of their own: exact numbers, claims."""
     if isinstance(node, dict):
         yield node
         for key, value in node.items():
-            if key != "exact":
+            if key not in ("exact", "claim"):
                 yield from objects(value)
     elif isinstance(node, list):
         for each in node:

@@ -15,8 +15,9 @@ class Entry:
     in `REST`. `level`: the one that it has by default; `but`: where it has another one. `command`:
     what finds it. `times`: how often the last line of the example stands, where one would be too
     few. `saved`: the encoding of the example. `settings`: a line of `dpcompose.toml` that both
-    need; `accepted`: the spec that `accept` was given before. `mended`: the one to write instead, where it is what is wrong. `theorems`: ids of the
-    theorem book that say why.
+    need; `accepted`: the spec that `accept` was given before. `mended`: the
+    settings to write instead, where they are what is wrong. `theorems`: ids of the theorem book
+    that say why.
     """
 
     why: str
