@@ -391,8 +391,9 @@ def total(
 
     FILE is a spec, a folder, a pattern, or - for standard input. Specs that name the same
     `population:` are added up; within it, datasets with the same name and declaration are the
-    same, but for what each release draws at random. The budget of every population is that of the flags, or else `total-budget` of the
-    settings; `budget:` is for one spec.
+    same, but for what each release draws at random. The budget of every population is that of the
+    flags, or else `total-budget` of the settings; `budget:` is for one spec. Without one it fails
+    where settings require anything.
     """
     from dpcompose.commands.limits import limit_of, points_of
     from dpcompose.commands.total import total_of

@@ -49,8 +49,8 @@ class Revision:
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
-            said = str(error)
-            raise BadSettings(f"settings of {self.past.revision}: {said}") from error
+            # Whoever reads the past speaks of the option that it is mostly read for.
+            raise BadSettings(str(error).replace("--against", "--settings-from")) from error
 
     def _files(self, name: str) -> tuple[File, ...]:
         from dpcompose.policy.files import OWN, SHARED, parsed_file
