@@ -123,6 +123,14 @@ IsolatedOption = Annotated[
     bool,
     typer.Option("--isolated", envvar="DPCOMPOSE_ISOLATED", help="Leave settings files alone."),
 ]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit with 2 where files of folders have no result."),
+]
+ChangedSinceOption = Annotated[
+    str | None,
+    typer.Option("--changed-since", metavar="REV", help="Leave files that are as in REV of git."),
+]
 ShowSettingsOption = Annotated[
     bool, typer.Option("--show-settings", help="Print what is set for each spec, and where; end.")
 ]
@@ -184,6 +192,8 @@ def analyze(
     require_delta: RequireDeltaOption = None,
     isolated: IsolatedOption = False,
     show_settings: ShowSettingsOption = False,
+    changed_since: ChangedSinceOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
@@ -201,9 +211,11 @@ def analyze(
     from dpcompose.commands.limits import points_of
 
     points = points_of(delta, at_epsilon)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    selection = Selection(
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+    )
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
+        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings, strict
     )
     raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, color))
 
@@ -237,6 +249,8 @@ def check(
     require_delta: RequireDeltaOption = None,
     isolated: IsolatedOption = False,
     show_settings: ShowSettingsOption = False,
+    changed_since: ChangedSinceOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -250,9 +264,11 @@ def check(
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    selection = Selection(
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+    )
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
+        fail_on, exit_zero, require_relation, require_delta, isolated, show_settings, strict
     )
     raise typer.Exit(check_files(selection, strictness, limit, points, form, output, color))
 
@@ -284,6 +300,7 @@ def diff(
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    strict: StrictOption = False,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -303,7 +320,16 @@ def diff(
     selection = Selection(files or (), files_from, None, allow_empty)
     raise typer.Exit(
         diff_files(
-            selection, against, deltas, fail_on_increase, allow_new, isolated, form, output, color
+            selection,
+            against,
+            deltas,
+            fail_on_increase,
+            allow_new,
+            isolated,
+            strict,
+            form,
+            output,
+            color,
         )
     )
 
@@ -335,6 +361,7 @@ def total(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    strict: StrictOption = False,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
@@ -350,7 +377,7 @@ def total(
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty)
-    raise typer.Exit(total_of(selection, asked, isolated, form, output, color))
+    raise typer.Exit(total_of(selection, asked, isolated, strict, form, output, color))
 
 
 @app.command(short_help="Scale a spec to its budget.")

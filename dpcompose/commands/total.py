@@ -9,7 +9,7 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import policies_of
 from dpcompose.errors import InvalidSpec
@@ -23,6 +23,7 @@ def total_of(
     selection: Selection,
     asked: object,
     isolated: bool,
+    strict: bool,
     form: Told,
     output: str | None,
     color: Color,
@@ -37,7 +38,8 @@ def total_of(
     releases: list[Release] = []
     said: set[str] = set()
     code = ExitCode.FINE
-    for item in selection.gathering().items():
+    gathering = selection.gathering()
+    for item in gathering.items():
         if isinstance(item, Problem):
             complain(item.says)
             code = max(code, ExitCode.USAGE)
@@ -56,8 +58,11 @@ def total_of(
                 said.add(str(error))
             code = max(code, ExitCode.USAGE)
         except InvalidSpec as error:
-            complain_lines(str(error))
+            complain_lines(str(unquoting_fault(error, data)))
             code = max(code, ExitCode.INVALID)
+    if (out := gathering.left_out).untold:
+        complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
+        code = max(code, ExitCode.USAGE if strict else ExitCode.FINE)
     if code is not ExitCode.FINE:
         # A sum without one of its terms would promise too much.
         complain("nothing was added up, since not every spec could be read")
