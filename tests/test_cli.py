@@ -136,7 +136,7 @@ def test_an_interrupt_ends_quietly(run: Run) -> None:
         ("analyze", "rides.yaml", "-o", "./rides.yaml"),
         ("analyze", "rides.yaml", "-o", "no/such/folder/out.txt"),
         ("analyze", "rides.yaml", "-o", "."),
-        ("analyze", "."),
+        ("analyze", "none/*.yaml"),
         ("analyze", "a\0b"),
         ("check", "rides.yaml", "--epsilon", "abc"),
         ("check", "rides.yaml", "--epsilon", "-1"),

@@ -96,6 +96,7 @@ class Comparison:
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         """
+        from dpcompose.changes import Invalid
         from dpcompose.policy.settings import BadSettings
 
         given = new or old
@@ -110,9 +111,10 @@ class Comparison:
         terms = _terms(settings, self.deltas)
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
+        held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         for was, now in zip_longest(before, after):
             found = self._change(was, now, terms, settings)
-            yield found if isinstance(found, Change) else _unquoting(found, old, new)
+            yield _unquoting(found, held) if isinstance(found, Invalid) else found
 
     def _change(
         self, old: Version | None, new: Version | None, terms: Terms, settings: Settings
@@ -150,17 +152,13 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
     )
 
 
-def _unquoting(
-    found: Invalid, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None
-) -> Invalid:
-    """What is wrong with a spec, without the text of files that are none."""
-    held = {name: data for each in (old, new) if each is not None for name, data in (each,)}
-    reports = [
-        shown
-        for report in found.reports
-        for shown in unquoting([report], held.get(report.file, b""))
-    ]
-    return replace(found, reports=tuple(reports))
+def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
+    """What is wrong with a spec, without the text of files that are none.
+
+    `held`: what each file holds.
+    """
+    shown = (unquoting([report], held[report.file]) for report in found.reports)
+    return replace(found, reports=tuple(each for reports in shown for each in reports))
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:

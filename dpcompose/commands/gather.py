@@ -159,7 +159,10 @@ class Gathering:
     def _kept(self, name: str, top: str) -> str | Problem:
         """A file that was found below a folder, unless a link leads out of that."""
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
-        return name if why is None else Problem(name, f"cannot read {name}: {why}")
+        if why is None:
+            return name
+        self._first(name)  # it is told of here
+        return Problem(name, f"cannot read {name}: {why}")
 
     def _skip(self, kind: str, name: str) -> None:
         self._skipped[kind] += 1

@@ -83,6 +83,7 @@ class Repository:
     directory: str
     _program: str
     _reader: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _process: int = field(default=0, init=False)
 
     def commit(self, revision: str) -> str:
         """The name of the commit that `revision` means. Raises BadCall."""
@@ -121,7 +122,8 @@ class Repository:
 
         Raises Unreadable where the clone lacks them. One process of git reads all.
         """
-        if self._reader is None:
+        if self._reader is None or self._process != os.getpid():  # a fork shares no pipes
+            self._process = os.getpid()
             self._reader = subprocess.Popen(
                 self._call("cat-file", "--batch"),
                 stdin=subprocess.PIPE,
@@ -187,10 +189,9 @@ def repository(folder: str) -> Repository:
         raise BadCall(f"git finds the files of the repository of {root} elsewhere, in {top}")
     if directory != (_named_by(entry) if os.path.isfile(entry) else entry):
         raise BadCall(f"{os.path.join(root, GIT)} does not name the repository that git finds")
-    if (above := work_tree(os.path.dirname(directory))) is not None:
-        above = os.path.realpath(above)
-        if not is_below(directory, os.path.realpath(os.path.join(above, GIT))):
-            raise BadCall(f"the repository of {root} stands among the files of {above}")
+    above = work_tree(os.path.dirname(directory))
+    if above is not None and not is_below(directory, os.path.join(os.path.realpath(above), GIT)):
+        raise BadCall(f"the repository of {root} stands among the files of {above}")
     return Repository(root, directory, program)
 
 

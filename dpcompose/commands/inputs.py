@@ -80,5 +80,5 @@ def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
 
     says = "no spec: no document of the file has the key `dpcompose` at its top"
     hint = "a spec starts with `dpcompose: 1`; nothing is shown of other files"
-    told = tuple(each for each in findings if each.code in _QUOTING_NOTHING)
-    return told or (Diagnostic("DPC102", says, None, hint),)
+    told = (replace(each, span=None) for each in findings if each.code in _QUOTING_NOTHING)
+    return tuple(dict.fromkeys(told)) or (Diagnostic("DPC102", says, None, hint),)

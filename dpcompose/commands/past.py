@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dpcompose.commands import git
@@ -88,7 +88,7 @@ class Past:
     def below(self, folder: str, yaml: bool) -> Iterator[str]:
         """The paths, from a folder on, of files (or YAML files) that it had, sorted."""
         try:
-            base = self._real(self.path(os.path.join(folder, "-"))[:-2])
+            base = self._real(self._by_name(os.path.join(folder, "-"))[:-2])
         except Unreadable:
             return
         start = f"{base}/" if base else ""
@@ -102,22 +102,33 @@ class Past:
     def was_spec(self, file: str) -> bool:
         """Whether a file was a spec, or a link to one."""
         try:
-            return self._spec_at(self.path(file)) is not None
+            return self._spec_at(self._by_name(file)) is not None
         except Unreadable:
             return False
+
+    def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The files of some names in the folder of `file` and in those above, as they were.
+
+        From the nearest folder to the top of the repository, each with its path of now. The path
+        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
+        Unreadable.
+        """
+        parts = self._by_name(file).split("/")
+        while parts:
+            for name in names:
+                path = "/".join([*parts[:-1], name])
+                data = self._before(path)
+                if data is not None:
+                    yield self._here(path), data
+            parts.pop()
 
     def path(self, file: str) -> str:
         """The path of a file, which may be gone, by its own name: links are not followed.
 
         Raises Unreadable where it is in no folder of the repository, or in one of another.
         """
-        if "\0" in file:
-            raise Unreadable(f"no file is called {file}: there is a null byte in it")
-        root = self._repository.root
-        path = _inside(file, root)
-        if path is None:
-            raise Unreadable(f"{file} is not in the repository of the working folder, {root}")
-        folder = os.path.dirname(os.path.join(root, path))
+        root, path = self._repository.root, self._by_name(file)
+        folder = os.path.dirname(self._here(path))
         while not os.path.isdir(folder):
             folder = os.path.dirname(folder)
         around = work_tree(os.path.realpath(folder))
@@ -127,6 +138,16 @@ class Past:
                 f"{file} is in another repository, {other}: {self.revision} of this one does not "
                 "say what it held"
             )
+        return path
+
+    def _by_name(self, file: str) -> str:
+        """The same, wherever another repository may be now."""
+        if "\0" in file:
+            raise Unreadable(f"no file is called {file}: there is a null byte in it")
+        root = self._repository.root
+        path = _inside(file, root)
+        if path is None:
+            raise Unreadable(f"{file} is not in the repository of the working folder, {root}")
         return path.replace(os.sep, "/")
 
     # --- names -------------------------------------------------------------------------------
