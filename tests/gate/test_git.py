@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from attacks import call, commit, directions, git, needs_git, since, spec
 
+from dpcompose.commands.past import Past
+
 pytestmark = needs_git
 
 GREW = {"specs/a.yaml": "increased", "specs/b.yaml": "same"}
@@ -236,7 +238,7 @@ def test_a_submodule_is_another_repository(root: Path) -> None:
     assert done.returncode == 2 and "specs/b.yaml" in done.stderr
 
 
-def test_replaced_objects_grafts_and_alternates_change_no_base(root: Path) -> None:
+def test_replaced_objects_change_no_base(root: Path) -> None:
     base = git("rev-parse", "base").stdout.strip()
     grow(root)
     commit("Grown")
@@ -356,6 +358,22 @@ def test_a_spec_made_a_bad_link_is_an_error(root: Path, target: str) -> None:
     assert done.returncode == 2 and "cannot read specs/a.yaml: " in done.stderr
     assert directions(done) == {"specs/b.yaml": "same"}
     assert '"unread": 1' in done.stdout
+
+
+def test_settings_of_the_base_are_those_above_a_spec(root: Path) -> None:
+    Path("dpcompose.toml").write_text("fail-on = 'note'\n")
+    Path("specs/pyproject.toml").symlink_to("../dpcompose.toml")
+    commit()
+    Path("dpcompose.toml").unlink()
+    shutil.rmtree("specs")
+    past = Past("HEAD")
+    names = ("dpcompose.toml", "pyproject.toml")
+    held = b"fail-on = 'note'\n"
+    assert list(past.above("specs/new/x.yaml", names)) == [
+        (str(root / "specs" / "pyproject.toml"), held), (str(root / "dpcompose.toml"), held),
+    ]  # fmt: skip
+    assert list(Past("base").above("specs/a.yaml", names)) == []
+    past.close()
 
 
 def test_one_process_reads_all_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_errors_print_no_commands(hostile: list[str]) -> None:
         ["fit", "broken.yaml"], ["sensitivity", "named.yaml"],
         ["analyze", "-q", *hostile], ["check", "--show-settings", *hostile],
     ):  # fmt: skip
-        done = call(*arguments)
+        done = call(*arguments, GITHUB_ACTIONS="true")
         assert commands(done.stdout) == [] and commands(done.stderr) == [], arguments
 
 

@@ -8,11 +8,16 @@ import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import jsonschema
 import pytest
 from attacks import call, commit, directions, git, needs_git, since, spec
+from contracts import checked
 
 from dpcompose.source import is_spec
 
+SARIF = json.loads(
+    (Path(__file__).parent.parent / "schemas" / "sarif-2.1.0-reduced.json").read_text("utf-8")
+)
 LATER = spec().partition("\n")[2]
 
 
@@ -118,10 +123,14 @@ def hidden(root: Path) -> Path:
 def counted(form: str, output: str) -> bool:
     match form:
         case "json":
+            if "changes" not in json.loads(output):
+                checked("result", output)
             counts = json.loads(output)["left_out"]
         case "jsonl":
+            checked("result", output.splitlines()[-1])
             counts = json.loads(output.splitlines()[-1])["left_out"]
         case "sarif":
+            jsonschema.Draft202012Validator(SARIF).validate(json.loads(output))
             (told,) = json.loads(output)["runs"][0]["invocations"]
             return SAYS in told["toolExecutionNotifications"][0]["message"]["text"]
         case "github":
@@ -224,7 +233,8 @@ def test_links_and_modes_do_not_make_a_changed_spec_the_old_one(root: Path) -> N
     times = os.stat("specs/a.yaml")
     Path("specs/b.yaml").touch()
     os.utime("specs/b.yaml", (times.st_atime, times.st_mtime))
-    done = call("check", "specs/b.yaml", "specs/link.yaml", "--changed-since=HEAD", "--format=jsonl")
+    names = ("specs/b.yaml", "specs/link.yaml")
+    done = call("check", *names, "--changed-since=HEAD", "--format=jsonl")
     files = [json.loads(line)["file"] for line in done.stdout.splitlines()]
-    assert files == ["specs/b.yaml", "specs/link.yaml"] and done.returncode == 1
+    assert files == list(names) and done.returncode == 1
     assert directions(since("HEAD", "specs"))["specs/b.yaml"] == "increased"
