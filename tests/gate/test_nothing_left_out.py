@@ -13,6 +13,7 @@ import pytest
 from attacks import call, commit, directions, git, needs_git, since, spec
 from contracts import checked
 
+from dpcompose.render.result_schema import result_schema
 from dpcompose.source import is_spec
 
 SARIF = json.loads(
@@ -127,7 +128,7 @@ def counted(form: str, output: str) -> bool:
                 checked("result", output)
             counts = json.loads(output)["left_out"]
         case "jsonl":
-            checked("result", output.splitlines()[-1])
+            jsonschema.validate(json.loads(output.splitlines()[-1]), result_schema())
             counts = json.loads(output.splitlines()[-1])["left_out"]
         case "sarif":
             jsonschema.Draft202012Validator(SARIF).validate(json.loads(output))
