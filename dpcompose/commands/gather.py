@@ -109,12 +109,12 @@ class Gathering:
             yield from self._named(name)
 
     def _named(self, name: str) -> Iterator[str]:
-        """A file named by itself, or what a folder had that is gone."""
+        """A file named by itself, and what a folder had in whose place it is, or that is gone."""
         self.named = False
-        gone = [] if self.gone is None or os.path.lexists(name) else list(self._lost(name))
+        gone = list(self._lost(name))
         yield from gone
         self.named = True
-        if not gone:
+        if not gone or os.path.lexists(name):
             yield name
 
     def _folder(self, name: str) -> Iterator[str | Problem]:
@@ -124,7 +124,10 @@ class Gathering:
 
     def _pattern(self, pattern: str) -> Iterator[str | Problem]:
         start, rest = split(pattern)
-        for name in matches(pattern):
+        why = strays(os.path.join(start, os.curdir))
+        if why is not None:
+            yield Problem(start, f"cannot read {start}: {why}")
+        for name in matches(pattern) if why is None else ():
             try:
                 mode = os.stat(name).st_mode
             except OSError:  # a link that leads nowhere: whoever reads it says so
@@ -187,6 +190,9 @@ class Gathering:
 
         `top`: the folder that is meant, this one or one above.
         """
+        if (why := strays(os.path.join(folder, os.curdir))) is not None:
+            yield Problem(folder, f"cannot read {folder}: {why}")
+            return
         try:
             with os.scandir(folder or os.curdir) as found:
                 entries = sorted((each.name, _kind(each)) for each in found)

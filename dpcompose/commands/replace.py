@@ -81,14 +81,14 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
 
 def _opened(path: str) -> _Target:
     with _naming(path):
-        final = os.path.abspath(path)
-        if (link := _link(final)) is not None:
+        place = os.path.abspath(path)  # without links before `..`
+        if (link := _link(place)) is not None:
             raise OSError(f"{link} is a symbolic link, which nothing is written through")
-        if os.path.exists(path) and not os.path.isfile(path):  # a directory fails here
-            return _Target(path, _writing(path), None, path)
+        if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
+            return _Target(path, _writing(place), None, place)
         import tempfile
 
-        final = os.path.realpath(path)
+        final = os.path.realpath(place)
         handle, temporary = tempfile.mkstemp(
             dir=os.path.dirname(final), prefix=f".{os.path.basename(final)[:50]}.", suffix=".tmp"
         )

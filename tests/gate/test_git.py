@@ -350,6 +350,36 @@ def test_every_spec_of_the_revision_has_a_result(
     assert (done.returncode, told[name], told["specs/b.yaml"]) == (code, direction, "same")
 
 
+@pytest.mark.parametrize("kind", ["file", "dangling", "gone", "link"])
+def test_a_folder_that_is_none_any_more_hides_no_spec(root: Path, kind: str) -> None:
+    shutil.rmtree("specs")
+    match kind:
+        case "file":
+            Path("specs").write_text(spec())
+        case "dangling":
+            Path("specs").symlink_to("nowhere")
+        case "link":
+            Path("specs").symlink_to("/")
+    for name in ("specs", "specs/*.yaml"):
+        done = since("base", name, "--allow-new")
+        told = directions(done)
+        if kind == "link":  # nor is it told what else this machine has
+            assert done.returncode == 2 and "leads out of the repository" in done.stderr
+            assert len(done.stderr.splitlines()) <= 3
+        else:
+            assert {told["specs/a.yaml"], told["specs/b.yaml"]} == {"decreased"}
+            assert (done.returncode == 2) == (kind == "dangling" and name == "specs")
+
+
+def test_names_that_are_no_text_are_compared(root: Path) -> None:
+    name = os.fsdecode(b"specs/\xff\xfe.yaml")
+    Path(name).write_text(spec())
+    commit()
+    Path(name).write_text(spec(2))
+    done = since("HEAD", "specs")
+    assert done.returncode == 1 and directions(done)[name] == "increased"
+
+
 @pytest.mark.parametrize("target", ["nowhere", "/proc/self/environ", "../.git/config", "a.yaml"])
 def test_a_spec_made_a_bad_link_is_an_error(root: Path, target: str) -> None:
     Path("specs/a.yaml").unlink()

@@ -86,6 +86,8 @@ def test_no_folder_on_the_way_is_a_link_of_the_pull_request(root: Path) -> None:
     Path("reports").symlink_to("../elsewhere")
     Path("deep").mkdir()
     Path("deep/reports").symlink_to("../specs")
+    assert call("check", "specs", "-o", "reports/../plain").returncode == 0
+    assert Path("plain").exists() and not (root.parent / "plain").exists()
     for name in ("reports/x.json", str(root / "reports/x.json"), "deep/reports/x.json"):
         done = call("check", "specs", "-o", f"json={name}")
         assert done.returncode == 2 and "is a symbolic link" in done.stderr, name
