@@ -144,6 +144,14 @@ SettingsFromOption = Annotated[
         help="Ask for what the settings files of this git revision ask for as well.",
     ),
 ]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit with 2 where files of folders have no result."),
+]
+ChangedSinceOption = Annotated[
+    str | None,
+    typer.Option("--changed-since", metavar="REV", help="Leave files that are as in REV of git."),
+]
 ShowSettingsOption = Annotated[
     bool, typer.Option("--show-settings", help="Print what is set for each spec, and where; end.")
 ]
@@ -207,6 +215,8 @@ def analyze(
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
     show_settings: ShowSettingsOption = False,
+    changed_since: ChangedSinceOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
@@ -224,10 +234,12 @@ def analyze(
     from dpcompose.commands.limits import points_of
 
     points = points_of(delta, at_epsilon)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    selection = Selection(
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+    )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, sources, show_settings
+        fail_on, exit_zero, require_relation, require_delta, sources, show_settings, strict=strict
     )
     raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, color))
 
@@ -271,6 +283,8 @@ def check(
             help="Assume nothing but what `dpcompose accept` wrote there.",
         ),
     ] = None,
+    changed_since: ChangedSinceOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -285,10 +299,19 @@ def check(
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    selection = Selection(
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+    )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, sources, show_settings, assumptions
+        fail_on,
+        exit_zero,
+        require_relation,
+        require_delta,
+        sources,
+        show_settings,
+        assumptions,
+        strict,
     )
     raise typer.Exit(check_files(selection, strictness, limit, points, form, output, color))
 
@@ -328,6 +351,7 @@ def diff(
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -352,7 +376,16 @@ def diff(
     failing = [*(fail_on or ()), *(["increase"] if fail_on_increase else [])]
     raise typer.Exit(
         diff_files(
-            selection, against, deltas, failing, allow_new, sources, form, output, color
+            selection,
+            against,
+            deltas,
+            failing,
+            allow_new,
+            sources,
+            strict,
+            form,
+            output,
+            color,
         )
     )
 
@@ -386,6 +419,7 @@ def total(
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
@@ -403,7 +437,7 @@ def total(
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(total_of(selection, asked, sources, form, output, color))
+    raise typer.Exit(total_of(selection, asked, sources, strict, form, output, color))
 
 
 @app.command(short_help="Write what the authors of specs vouch for.")

@@ -12,8 +12,43 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.values import dataclass
 
-#: `unreadable`: there is no spec, since the file or its settings cannot be read.
-Status = Literal["ok", "no-guarantee", "invalid", "unreadable"]
+#: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
+#: of no file, but counts those that a run met and has no result for.
+Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a run met and has no result for.
+
+    `unread`: files that could not be read, each told by itself. `skipped`: YAML files in folders
+    that are no specs. `dangling`: links that lead to no file. `folders`: links to folders that are
+    not looked into by another name. `names`: the first of these, but of `unread`.
+    """
+
+    unread: int = 0
+    skipped: int = 0
+    dangling: int = 0
+    folders: int = 0
+    names: tuple[str, ...] = ()
+
+    @property
+    def untold(self) -> int:
+        """How many are told of by this count alone."""
+        return self.skipped + self.dangling + self.folders
+
+    @property
+    def says(self) -> str:
+        """`1 file without a result; 2 other YAML files skipped; 1 dangling link`."""
+        parts = (
+            (self.unread, "file{} without a result"),
+            (self.skipped, "other YAML file{} skipped"),
+            (self.dangling, "dangling link{}"),
+            (self.folders, "link{} to folders elsewhere"),
+        )
+        return "; ".join(
+            f"{count} {noun.format('' if count == 1 else 's')}" for count, noun in parts if count
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +275,7 @@ class Report:
     population: str | None = None
     ceilings: tuple[Verdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
+    left_out: LeftOut | None = None
     lines: Sequence[str] = field(default=(), repr=False)
     derivation: Step | None = field(default=None, repr=False)
 

@@ -1,4 +1,4 @@
-"""What stands around the program: `init`, completion, the hook of pre-commit, the Action."""
+"""What stands around the program: `init`, completion, the hooks of pre-commit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from dpcompose.cli import app
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
 
 ROOT = Path(__file__).parent.parent
-ACTION = ROOT / ".github" / "actions" / "dpcompose" / "action.yml"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 
@@ -139,62 +138,17 @@ def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> No
         subprocess.run(reading, input=result.stdout, text=True, check=True, timeout=60)
 
 
-# --- pre-commit and GitHub -----------------------------------------------------------------------
+# --- pre-commit ----------------------------------------------------------------------------------
 
 
 def test_the_hooks_call_commands_that_exist_on_the_right_files() -> None:
     hooks = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
     assert [each["id"] for each in hooks] == ["dpcompose-check", "dpcompose-analyze"]
     for hook in hooks:
-        program, command, *options = hook["entry"].split()
-        assert program == "dpcompose" and command in commands()
+        program, command, *options, last = hook["entry"].split()
+        assert program == "dpcompose" and command in commands() and last == "--"
         assert call(command, *options, "-h").exit_code == 0
         assert hook["language"] == "python"
         files = re.compile(hook["files"])
         assert all(files.search(name) for name in ("pipeline.dp.yaml", "a/b.dp.yml"))
         assert not any(files.search(name) for name in ("a.yaml", "dp.yaml", "a.dp.yaml.orig"))
-
-
-def steps() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"][
-        "steps"
-    ]
-    return found
-
-
-def test_the_action_never_puts_an_input_into_a_script() -> None:
-    for step in steps():
-        assert "${{" not in step["run"] and step["shell"] == "bash"
-        for value in step.get("env", {}).values():
-            assert re.fullmatch(r"\$\{\{ (inputs\.[\w-]+|github\.action_path) \}\}", value)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_the_action_hands_its_inputs_over_as_they_are(folder: Path) -> None:
-    """Its last step, with a program in the place of dpcompose that says how it was called."""
-    program = folder / "dpcompose" / "bin" / "dpcompose"
-    program.parent.mkdir(parents=True)
-    program.write_text('#!/bin/sh\nfor each; do printf "%s\\n" "$each"; done\nexit 3\n')
-    program.chmod(0o755)
-    hostile = "specs/a b.yaml\n$(touch pwned).yaml\n\n  *.yaml  \n; touch pwned\n"
-    environment = {
-        "PATH": os.environ["PATH"],
-        "RUNNER_TEMP": str(folder),
-        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
-        "COMMAND": "check",
-        "FILES": hostile,
-        "ARGUMENTS": "--epsilon\n1\n",
-        "SUMMARY": "true",
-    }
-    (run,) = (step["run"] for step in steps() if "FILES" in step.get("env", {}))
-    result = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", run],
-        env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert (result.returncode, result.stderr) == (3, "")
-    assert result.stdout.splitlines() == [
-        "check", "--format", "github", "--output", f"markdown={folder / 'summary.md'}",
-        "--epsilon", "1",
-        "--", "specs/a b.yaml", "$(touch pwned).yaml", "*.yaml", "; touch pwned",
-    ]  # fmt: skip
-    assert not (folder / "pwned").exists()

@@ -50,7 +50,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if data == b"interrupt":
             raise KeyboardInterrupt
         report = replace(
-            REPORTS[data.decode()],
+            REPORTS[data.decode().removeprefix("dpcompose: ")],
             file=name,
             at_delta=tuple(replace(AT_MILLIONTH, given=each) for each in deltas),
             at_epsilon=tuple(replace(AT_ONE, given=each) for each in epsilons),
@@ -63,7 +63,9 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     engine.analyze = analyze  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dpcompose.analyze", engine)
     monkeypatch.chdir(tmp_path)
-    for name in [*REPORTS, "fault", "interrupt"]:
+    for name in REPORTS:  # nothing is quoted of a file without the key
+        (tmp_path / f"{name}.yaml").write_text(f"dpcompose: {name}")
+    for name in ("fault", "interrupt"):
         (tmp_path / f"{name}.yaml").write_text(name)
     (tmp_path / "nobudget.yaml").write_text("rides")
     return tmp_path
@@ -134,7 +136,7 @@ def test_an_interrupt_ends_quietly(run: Run) -> None:
         ("analyze", "rides.yaml", "-o", "./rides.yaml"),
         ("analyze", "rides.yaml", "-o", "no/such/folder/out.txt"),
         ("analyze", "rides.yaml", "-o", "."),
-        ("analyze", "."),
+        ("analyze", "none/*.yaml"),
         ("analyze", "a\0b"),
         ("check", "rides.yaml", "--epsilon", "abc"),
         ("check", "rides.yaml", "--epsilon", "-1"),
@@ -272,13 +274,11 @@ def test_a_file_holds_what_would_be_printed(run: Run, specs: Path, form: str) ->
     assert run("analyze", "rides.yaml", "-o", "-").stdout
 
 
-def test_a_file_is_replaced_whole_and_keeps_its_mode_and_links(run: Run, specs: Path) -> None:
+def test_a_file_is_replaced_whole_and_keeps_its_mode(run: Run, specs: Path) -> None:
     out = specs / "out"
     out.write_text("old " * 10_000)
     out.chmod(0o640)
-    (specs / "link").symlink_to(out)
-    assert run("analyze", "rides.yaml", "-q", "-o", "link").exit_code == 0
-    assert (specs / "link").is_symlink()
+    assert run("analyze", "rides.yaml", "-q", "-o", "out").exit_code == 0
     assert out.read_text() == "1.7\n"
     assert stat.S_IMODE(out.stat().st_mode) == 0o640
 

@@ -30,7 +30,7 @@ BESIDE = {
     "DPC320": {"DPC204"},
 }
 #: Of which there is no example in a spec.
-BARE = {"DPC300"}
+BARE = {"DPC300", "DPC306"}
 
 
 def whole(lines: str, times: int = 1) -> str:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "dpcompose"
 LAYERS = """
 values
 core
-errors memory
+errors memory places
 source
 faults
 report

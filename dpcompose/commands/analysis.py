@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
@@ -17,8 +18,12 @@ from dpcompose.commands.policies import Policies, Sources, policies_of
 from dpcompose.commands.run import Run, Task
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
+from dpcompose.render.problems import NO_SPEC
 from dpcompose.report import Limit, Report
 from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.commands.past import Past
 
 
 class FailOn(StrEnum):
@@ -33,7 +38,8 @@ class FailOn(StrEnum):
 class Selection:
     """Which specs are meant, and by how many processes they are looked at.
 
-    `jobs`: None for as many as can run at once.
+    `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
+    as they were in it are left alone.
     """
 
     files: Sequence[str]
@@ -41,6 +47,7 @@ class Selection:
     stdin_filename: str | None = None
     allow_empty: bool = False
     jobs: int | None = None
+    changed_since: str | None = None
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """The files; `gone` knows of those that are no longer there. Raises BadCall."""
@@ -52,6 +59,14 @@ class Selection:
         if self.stdin_filename is not None and STANDARD_INPUT not in files:
             raise BadCall("--stdin-filename names standard input, which is not read: add -")
         return Gathering(files, self.files_from, self.allow_empty, gone)
+
+    def past(self) -> Past | None:
+        """The revision that files are compared with. Raises BadCall."""
+        if self.changed_since is None:
+            return None
+        from dpcompose.commands.past import Past
+
+        return Past(self.changed_since, "--changed-since")
 
     def processes(self, gathering: Gathering) -> int:
         """How many processes may work. Raises BadCall."""
@@ -72,7 +87,7 @@ class Strictness:
 
     `sources`: which settings count beside those of the environment. `show_settings`: whether the
     settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
-    assumed, and nothing else.
+    assumed, and nothing else. `strict`: whether what is left out is a failure.
     """
 
     fail_on: FailOn | None = None
@@ -82,6 +97,7 @@ class Strictness:
     sources: Sources = field(default_factory=Sources)
     show_settings: bool = False
     assumptions: str | None = None
+    strict: bool = False
 
     def policies(self) -> Policies:
         """Where settings come from, those of the flags above all. Raises BadCall."""
@@ -146,12 +162,15 @@ def _run(
         from dpcompose.commands.settings import show_settings
 
         return show_settings(task, gathering)
+    past = selection.past()
     printed = any(to_standard_output(each.path) for each in outputs)
     run = Run(
         task,
         selection.processes(gathering),
         None if gathering.single else waiting_stream(printed),
         [str(each.path) for each in outputs if not to_standard_output(each.path)],
+        strictness.strict,
+        past,
     )
     if (accepted := task.policies.accepted) is not None:
         for each in accepted.gone():
@@ -162,18 +181,27 @@ def _run(
         style, named = style_for(outputs[0].path, color), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, task.points)
     tally = Tally(_outcome(task.checking))
-    with closing(run.reports(gathering)) as reports:
+    with _closing(past), closing(run.reports(gathering)) as reports:
         pieces = rendered(tally.counted(reports), renderings)
-        deliver_all(pieces, [each.path for each in outputs])
-    summary = tally.line(run.unread, gathering.skipped)
-    if summary is not None and not quiet and outputs[0].form is Format.TEXT:
+        github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
+        deliver_all(pieces, [each.path for each in outputs], github)
+    form = outputs[0].form
+    summary = tally.line(run.unchanged, form is Format.GITHUB)
+    told = not quiet and form in (Format.TEXT, Format.GITHUB)
+    if summary is not None and (told or tally.untold or run.unchanged):
         complain_lines(summary)
     code = run.finish()
     return ExitCode.FINE if strictness.exit_zero and code is ExitCode.FAILED else code
 
 
+def _closing(past: Past | None) -> AbstractContextManager[object]:
+    return nullcontext() if past is None else closing(past)
+
+
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
+#: Formats that count what has no result.
+_COUNTING = (Format.JSON, Format.JSONL)
 
 
 def _outcome(checking: bool) -> Callable[[Report], str]:
@@ -188,13 +216,22 @@ def _outcome(checking: bool) -> Callable[[Report], str]:
 def _rendering(renderers: Mapping[str, Renderer], output: Output, color: Color) -> Rendering:
     renderer, style = renderers[output.form], style_for(output.path, color)
     if output.form in _FOR_CI:
-        return lambda reports: renderer(reports, style)
+        return lambda reports: renderer((each for each in reports if _is_told(each)), style)
+    if output.form in _COUNTING:
+        return lambda reports: renderer(
+            (each for each in reports if each.status != "unreadable"), style
+        )
     return lambda reports: renderer(_read(reports), style)
 
 
+def _is_told(report: Report) -> bool:
+    """Whether the formats of CI have something to say: of a file, or of what is left out."""
+    return report.left_out is None or report.left_out.untold > 0
+
+
 def _read(reports: Iterable[Report]) -> Iterator[Report]:
-    """Without the files that were not read: they have no result, standard error tells of them."""
-    return (report for report in reports if report.status != "unreadable")
+    """Without the files that have no result: standard error tells of them."""
+    return (report for report in reports if report.status not in NO_SPEC)
 
 
 def _bounds(reports: Iterable[Report], style: Style, named: bool, points: Points) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
@@ -13,11 +14,11 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Gathering, Problem
-from dpcompose.commands.git import checked
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.past import Past
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
+from dpcompose.report import LeftOut
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
@@ -31,14 +32,18 @@ class Comparison:
     """Compares versions one after the other; `code` is the worst so far.
 
     `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: the events
-    that are failures. `before`: the settings files of the revision.
+    that are failures. `before`: the settings files of the revision. `strict`: whether what is left
+    out is a failure. `left_out`: counts it, once all is compared.
     """
 
     policies: Policies
     deltas: tuple[Fraction, ...]
     failing: Container[Event]
     before: Revision | None = None
+    strict: bool = False
     code: ExitCode = field(default=ExitCode.FINE, init=False)
+    left_out: LeftOut = field(default_factory=LeftOut, init=False)
+    _unread: int = field(default=0, init=False)
     _said: set[str] = field(default_factory=set, init=False)
 
     def of_two(self, old: str, new: str) -> Iterator[Change | Invalid]:
@@ -47,14 +52,17 @@ class Comparison:
             before, after = read(old), read(new)
         except Unreadable as error:
             self._unreadable(error)
-            return
-        yield from self._changes((shown(old), before), (shown(new), after))
+        else:
+            yield from self._changes((shown(old), before), (shown(new), after))
+        self.left_out = LeftOut(self._unread)
 
     def since(
         self, past: Past, gathering: Gathering, allow_new: bool, output: str | None
     ) -> Iterator[Change | Invalid]:
         """The change of each file since a revision; of a renamed one once, at its first name."""
-        told: set[tuple[str, str]] = set()
+        from dpcompose.source import is_spec
+
+        told: set[str] = set()
         for file in gathering.items():
             if isinstance(file, Problem):
                 self._unreadable(file.says)
@@ -76,7 +84,12 @@ class Comparison:
                 self._unreadable(f"{file} is not in {past.revision} ({hint})")
                 continue
             before = None if pair.old is None else (pair.old, pair.data or b"")
+            if before is not None and after is not None and not is_spec(before[1]):
+                before = None  # it was there, but was no spec
             yield from self._changes(before, after, f"@{past.revision}")
+        self.left_out = replace(gathering.left_out, unread=self._unread)
+        if self.strict and self.left_out.untold:
+            self.code = max(self.code, ExitCode.USAGE)
 
     def _changes(
         self, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None, when: str = ""
@@ -85,6 +98,7 @@ class Comparison:
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         """
+        from dpcompose.changes import Invalid
         from dpcompose.policy.settings import BadSettings
 
         given = new or old
@@ -100,8 +114,10 @@ class Comparison:
         terms = _terms(settings, self.deltas)
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
+        held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         for was, now in zip_longest(before, after):
-            yield self._change(was, now, terms, settings, told)
+            found = self._change(was, now, terms, settings, told)
+            yield _unquoting(found, held) if isinstance(found, Invalid) else found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
         """What the settings files around a file say now and did not before. Raises BadSettings."""
@@ -152,6 +168,7 @@ class Comparison:
 
     def _unreadable(self, message: object) -> None:
         complain(str(message))
+        self._unread += 1
         self.code = max(self.code, ExitCode.USAGE)
 
 
@@ -167,6 +184,15 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
         partial(audited, settings),
         "note" if settings.fail_on == "note" else "warning",
     )
+
+
+def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
+    """What is wrong with a spec, without the text of files that are none.
+
+    `held`: what each file holds.
+    """
+    shown = (unquoting([report], held[report.file]) for report in found.reports)
+    return replace(found, reports=tuple(each for reports in shown for each in reports))
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
@@ -204,6 +230,7 @@ def diff_files(
     failing: Sequence[str],
     allow_new: bool,
     sources: Sources,
+    strict: bool,
     form: Told,
     output: str | None,
     color: Color,
@@ -225,20 +252,24 @@ def diff_files(
     if against is None and would_overwrite(output, files):
         raise BadCall(f"--output {output} would overwrite a spec")
     events, level = _failing(failing)
-    run = Comparison(policies_of(sources, level), deltas, events)
-    if against is None:
-        found = run.of_two(files[0], files[1])
-    else:
-        past = Past(checked(against))
-        run.before = Revision(past)
-        found = run.since(past, selection.gathering(past), allow_new, output)
+    run = Comparison(policies_of(sources, level), deltas, events, strict=strict)
     style = style_for(output, color)
-    match form:
-        case Told.TEXT:
-            pieces = render.text(found, style)
-        case Told.MARKDOWN:
-            pieces = markdown(found)
-        case Told.JSON:
-            pieces = diff_json.json(found)
-    deliver(pieces, output)
+    with ExitStack() as stack:
+        if against is None:
+            found = run.of_two(files[0], files[1])
+        else:
+            past = stack.enter_context(closing(Past(against)))
+            run.before = Revision(past)
+            found = run.since(past, selection.gathering(past), allow_new, output)
+        match form:
+            case Told.TEXT:
+                pieces = render.text(found, style)
+            case Told.MARKDOWN:
+                pieces = markdown(found, lambda: run.left_out)
+            case Told.JSON:
+                pieces = diff_json.json(found, lambda: run.left_out)
+        deliver(pieces, output)
+    if run.left_out.untold:
+        names = f": {', '.join(run.left_out.names)}" if strict else ""
+        complain(run.left_out.says + names)
     return run.code

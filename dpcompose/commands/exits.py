@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from dpcompose.errors import printable
 from dpcompose.render.layout import transliterated
+from dpcompose.render.logs import Inert
 
 
 class ExitCode(IntEnum):
@@ -35,7 +36,8 @@ def complain_lines(text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(transliterated(text, sys.stderr.encoding or "utf-8") + "\n")
+        safe = Inert()(transliterated(text, sys.stderr.encoding or "utf-8"))
+        sys.stderr.write(safe + "\n")
         sys.stderr.flush()
     except OSError:
         pass

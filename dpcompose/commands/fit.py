@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
-from dpcompose.commands.inputs import Unreadable, read, shown
-from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
+from dpcompose.commands.output import (
+    Color,
+    deliver,
+    style_for,
+    to_standard_output,
+    would_overwrite,
+)
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
+from dpcompose.render.logs import Inert
 from dpcompose.report import Limit
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ def fit_file(
         complain(str(error))
         return ExitCode.USAGE
     except (InvalidSpec, Several, Unscalable) as error:
-        return _refused(shown(file), error)
+        return _refused(shown(file), error, data)
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
@@ -65,7 +73,10 @@ def fit_file(
         )
     if limit is not None and (contradicts := _own_budget(fitted.text, shown(file))):
         complain(f"{shown(file)}: {contradicts}")
-    deliver([_as_it_was(fitted.text, data)], output)
+    text = _as_it_was(fitted.text, data)
+    if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
+        raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
+    deliver([text], output, raw=True)
     return ExitCode.FINE
 
 
@@ -81,10 +92,10 @@ def _own_budget(text: str, name: str) -> str | None:
     return f"its own `budget:` stays as it was, and is not met: {word}: {rest}"
 
 
-def _refused(name: str, error: Exception) -> ExitCode:
+def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
     """Say why a file is no valid spec, or cannot be scaled; the exit code."""
     if isinstance(error, InvalidSpec):
-        complain_lines(str(error))
+        complain_lines(str(unquoting_fault(error, data)))
         return ExitCode.INVALID
     complain(f"{name}: {error}")
     return ExitCode.USAGE
@@ -185,7 +196,7 @@ def sensitivity_of(
         complain(str(error))
         return ExitCode.USAGE
     except (InvalidSpec, Several, Unscalable) as error:
-        return _refused(name, error)
+        return _refused(name, error, data)
     except NoBound as error:
         complain(f"{name}: {error}")
         return ExitCode.FAILED

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
-from fnmatch import fnmatchcase
-from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, Protocol
 
-from dpcompose.commands.inputs import STANDARD_INPUT, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, read, shown
 from dpcompose.commands.once import Once
+from dpcompose.commands.patterns import is_entered, is_met, is_pattern, left, matches, split
+from dpcompose.places import is_below, strays
+from dpcompose.report import LeftOut
 from dpcompose.values import dataclass
 
-_ENDINGS = (".yaml", ".yml")
-_PATTERN = frozenset("*?[")
-_NO_SPECS_IN = frozenset({"node_modules", "__pycache__"})  # and what starts with a dot
 _LONGEST_NAME = 2**16  # bytes of a line in a list of files
+_MOST_NAMES = 20  # of what is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,13 @@ class Problem:
 
 
 class Gone(Protocol):
-    """Knows of files that are no longer there, and are meant as well."""
+    """Knows of the files that there were, which are meant as well."""
+
+    def path(self, file: str) -> str:
+        """What tells a file from others. Raises Unreadable where it is none of them."""
 
     def below(self, folder: str, yaml: bool) -> Iterable[str]:
-        """The paths of such files (or YAML files) from a folder on, with `/`."""
+        """The paths of files (or YAML files) that there were, from a folder on, with `/`."""
 
     def was_spec(self, file: str) -> bool:
         """Whether one of them was a spec."""
@@ -45,16 +48,19 @@ class Gathering:
 
     `files_from`: a file with a name a line (or ended by null bytes), `-` for standard input.
     `gone`: of a repository, where files are told apart as git does. As far as `items` has come,
-    `skipped` counts the YAML files in folders that are no specs, and `named` says whether the last
-    file was named by itself.
+    `left_out` counts what has no item, and `named` says whether the last file was named by itself.
+
+    A settings file stands for its folder, whose specs it is about.
     """
 
     arguments: Sequence[str]
     files_from: str | None = None
     allow_empty: bool = False
     gone: Gone | None = None
-    skipped: int = field(default=0, init=False)
     named: bool = field(default=False, init=False)
+    _skipped: Counter[str] = field(default_factory=Counter, init=False)
+    _names: list[str] = field(default_factory=list, init=False)
+    _once: Once = field(default_factory=Once, init=False)
 
     @property
     def single(self) -> bool:
@@ -62,14 +68,28 @@ class Gathering:
         if self.files_from is not None or len(self.arguments) != 1:
             return False
         name = self.arguments[0]
-        return name == STANDARD_INPUT or not (_is(os.path.isdir, name) or _is_pattern(name))
+        several = _is(os.path.isdir, name) or is_pattern(name) or _is_settings(name)
+        return name == STANDARD_INPUT or not several
+
+    @property
+    def left_out(self) -> LeftOut:
+        """What there was and has no item, as far as `items` has come."""
+        return LeftOut(**self._skipped, names=tuple(self._names))
 
     def items(self) -> Iterator[str | Problem]:
         """Each file, once and at its first place, and each problem where it turns up."""
-        once = Once(linked=self.gone is None)
         for each in self._all():
-            if isinstance(each, Problem) or each == STANDARD_INPUT or once.first(each):
+            if isinstance(each, Problem) or each == STANDARD_INPUT or self._first(each):
                 yield each
+
+    def _first(self, name: str) -> bool:
+        """Whether a file comes for the first time."""
+        if self.gone is None:
+            return self._once.first(name)
+        try:
+            return self._once.first_named(self.gone.path(name))
+        except Unreadable:
+            return self._once.first_named(os.path.abspath(name))
 
     def _all(self) -> Iterator[str | Problem]:
         for argument in self.arguments:
@@ -81,66 +101,98 @@ class Gathering:
         self.named = False
         if name != STANDARD_INPUT and _is(os.path.isdir, name):
             yield from self._or_none(self._folder(name), name, f"no specs in {name}")
-        elif _is_pattern(name) and not (self.gone is not None and self.gone.was_spec(name)):
+        elif _is_settings(name):
+            yield from self._folder(os.path.dirname(name) or os.curdir)
+        elif is_pattern(name) and not (self.gone is not None and self.gone.was_spec(name)):
             yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
         else:
             yield from self._named(name)
 
     def _named(self, name: str) -> Iterator[str]:
-        """A file named by itself, or what a folder had that is gone."""
+        """A file named by itself, and what a folder had in whose place it is, or that is gone."""
         self.named = False
-        gone = [] if self.gone is None or os.path.lexists(name) else list(self._lost(name))
+        gone = list(self._lost(name))
         yield from gone
         self.named = True
-        if not gone:
+        if not gone or os.path.lexists(name):
             yield name
 
     def _folder(self, name: str) -> Iterator[str | Problem]:
         self.named, folder = False, _bare(name)
-        yield from self._inside(folder)
+        yield from self._inside(folder, folder)
         yield from self._lost(folder)
 
     def _pattern(self, pattern: str) -> Iterator[str | Problem]:
-        for name in _matches(pattern):
+        start, rest = split(pattern)
+        why = strays(os.path.join(start, os.curdir))
+        if why is not None:
+            yield Problem(start, f"cannot read {start}: {why}")
+        for name in matches(pattern) if why is None else ():
             try:
                 mode = os.stat(name).st_mode
             except OSError:  # a link that leads nowhere: whoever reads it says so
                 mode = None
             if mode is not None and S_ISDIR(mode):
-                yield from self._inside(name)
+                yield from self._inside(name, start)
             elif mode is None or S_ISREG(mode):  # to open a pipe would wait for its writer
-                yield name
+                yield self._kept(name, start)
         if self.gone is not None:
-            start, rest = _split(pattern)
-            yaml = pattern.endswith(_ENDINGS)
-            for path in self.gone.below(start, yaml):
-                left = _left(tuple(path.split("/")), rest)
+            for path in self.gone.below(start, is_yaml(pattern)):
                 name = os.path.join(start, *path.split("/"))
-                if left is not None and (not left or _met(left)) and self.gone.was_spec(name):
+                more = left(tuple(path.split("/")), rest)
+                below = more is not None and (not more or (is_yaml(path) and is_met(more)))
+                if below and self._is_lost(name):
                     yield name
 
     def _lost(self, folder: str) -> Iterator[str]:
-        """The specs that a folder no longer has."""
+        """The specs that a folder had, but for those that came already."""
         for path in self.gone.below(folder, True) if self.gone is not None else ():
             name = os.path.join(folder, *path.split("/"))
-            if _met(path.split("/")) and self.gone is not None and self.gone.was_spec(name):
+            if is_met(path.split("/")) and self._is_lost(name):
                 yield name
+
+    def _is_lost(self, name: str) -> bool:
+        assert self.gone is not None
+        try:
+            seen = self._once.has_named(self.gone.path(name))
+        except Unreadable:  # to be said
+            seen = False
+        return not seen and self.gone.was_spec(name)
+
+    def _kept(self, name: str, top: str) -> str | Problem:
+        """A file that was found below a folder, unless a link leads out of that."""
+        why = strays(name, top or os.curdir) if os.path.islink(name) else None
+        if why is None:
+            return name
+        self._first(name)  # it is told of here
+        return Problem(name, f"cannot read {name}: {why}")
+
+    def _skip(self, kind: str, name: str) -> None:
+        self._skipped[kind] += 1
+        if len(self._names) < _MOST_NAMES:
+            self._names.append(name)
 
     def _or_none(
         self, found: Iterable[str | Problem], name: str, says: str
     ) -> Iterator[str | Problem]:
         """All of `found`; if that is nothing, a problem."""
-        skipped, empty = self.skipped, True
+        skipped, empty = self._skipped["skipped"], True
         for each in found:
             empty = False
             yield each
         if empty and not self.allow_empty:
-            others = self.skipped - skipped
+            others = self._skipped["skipped"] - skipped
             more = f" ({others} other YAML file{'s' if others > 1 else ''})" if others else ""
             yield Problem(name, f"{says}{more}; --allow-empty accepts that")
 
-    def _inside(self, folder: str) -> Iterator[str | Problem]:
-        """The specs in a folder and the folders below it, sorted by name at each level."""
+    def _inside(self, folder: str, top: str) -> Iterator[str | Problem]:
+        """The specs in a folder and those below it, sorted by name at each level.
+
+        `top`: the folder that is meant, this one or one above.
+        """
+        if (why := strays(os.path.join(folder, os.curdir))) is not None:
+            yield Problem(folder, f"cannot read {folder}: {why}")
+            return
         try:
             with os.scandir(folder or os.curdir) as found:
                 entries = sorted((each.name, _kind(each)) for each in found)
@@ -150,24 +202,31 @@ class Gathering:
             return
         for name, kind in entries:
             path = os.path.join(folder, name)
-            if kind == "folder" and _is_entered(name):
-                yield from self._inside(path)
-            elif kind == "file" and name.endswith(_ENDINGS):
-                if _may_be_spec(path):
-                    yield path
+            if kind == "folder" and is_entered(name):
+                yield from self._inside(path, top)
+            elif _is_left_out(kind, path, top):
+                self._skip(kind, path)
+            elif kind == "file" and is_yaml(name):
+                kept = self._kept(path, top)
+                if isinstance(kept, Problem) or _may_be_spec(path):
+                    yield kept
                 else:
-                    self.skipped += 1
+                    self._skip("skipped", path)
 
     def _listed(self, source: str) -> Iterator[str | Problem]:
         def meant() -> Iterator[str | Problem]:
             for name in names:
-                if _is(os.path.isdir, name):
+                if _is_settings(name):
+                    yield from self._meant(name)
+                elif _is(os.path.isdir, name):
                     yield from self._or_none(self._folder(name), name, f"no specs in {name}")
                 else:
                     yield from self._named(f".{os.sep}-" if name == STANDARD_INPUT else name)
 
         try:
-            if source != STANDARD_INPUT:
+            if source != STANDARD_INPUT and (why := strays(source)) is not None:
+                yield Problem(source, f"cannot read the list of files {source}: {why}")
+            elif source != STANDARD_INPUT:
                 with open(source, "rb") as stream:
                     names = _names(stream)
                     yield from self._or_none(meant(), source, f"no files are listed in {source}")
@@ -204,9 +263,27 @@ def _is(test: Callable[[str], bool], name: str) -> bool:
         return False
 
 
-def _is_pattern(name: str) -> bool:
-    """Whether a name has wildcards, and is no file as it stands."""
-    return not _PATTERN.isdisjoint(name) and "\0" not in name and not os.path.lexists(name)
+def _is_settings(name: str) -> bool:
+    """Whether a file is one of settings."""
+    if not name.endswith(".toml"):
+        return False
+    from dpcompose.policy.files import OWN, SHARED
+
+    return os.path.basename(name) in (OWN, SHARED)
+
+
+def _is_left_out(kind: str, link: str, top: str) -> bool:
+    """Whether what a link may hide is met nowhere else below `top`."""
+    if kind == "folders":
+        return is_entered(os.path.basename(link)) and not _is_met_in(link, top)
+    return kind == "dangling" and is_yaml(link)
+
+
+def _is_met_in(link: str, top: str) -> bool:
+    """Whether what is in a folder that a link leads to is met below `top` by its own name."""
+    real, above = os.path.realpath(link), os.path.realpath(top or os.curdir)
+    inside = os.path.relpath(real, above).split(os.sep)
+    return is_below(real, above) and (real == above or all(map(is_entered, inside)))
 
 
 def _bare(folder: str) -> str:
@@ -215,69 +292,25 @@ def _bare(folder: str) -> str:
     return "" if whole == os.curdir else whole
 
 
-def _is_entered(folder: str) -> bool:
-    return folder[0] != "." and folder not in _NO_SPECS_IN
-
-
-def _met(path: Sequence[str]) -> bool:
-    """Whether a file at a path below a folder counts as one of its YAML files."""
-    return path[-1].endswith(_ENDINGS) and all(map(_is_entered, path[:-1]))
-
-
-def _split(pattern: str) -> tuple[str, tuple[str, ...]]:
-    """The folder that a pattern starts from, and its parts below that."""
-    parts = Path(pattern).parts
-    start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
-    return os.path.join("", *parts[:start]), parts[start:]
-
-
-def _left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The parts of a path below what matches a pattern; None where nothing of it does."""
-    if not pattern or not path:
-        return None if pattern else path
-    if pattern[0] == "**":
-        found = _left(path, pattern[1:])
-        deeper = found is None and len(path) > 1 and path[0][0] != "."
-        return _left(path[1:], pattern) if deeper else found
-    if path[0][0] == "." and path[0] != pattern[0]:
-        return None
-    return _left(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
-
-
-def _matches(pattern: str) -> list[str]:
-    """What matches a pattern, sorted; `**` goes down folders but not along links.
-
-    As in a shell, names that start with a dot match no wildcard.
-    """
-    path = Path(pattern)
-    literal = set(path.parts)
-    try:
-        found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-        return sorted(
-            str(each)
-            for each in found
-            if not any(part[0] == "." and part not in literal for part in each.parts)
-        )
-    except (OSError, ValueError, NotImplementedError):
-        return []
-
-
 def _kind(entry: os.DirEntry[str]) -> str:
-    """`folder` (no link to one: it could lead round in a circle), `file`, or neither."""
+    """`folder`, `file` or neither; a link: `folders` to one of those, `dangling` to nothing."""
     try:
         if entry.is_dir(follow_symlinks=False):
             return "folder"
-        return "file" if entry.is_file() else ""
+        if entry.is_file():
+            return "file"
+        if entry.is_symlink():  # a folder could lead round in a circle
+            return "folders" if entry.is_dir() else "dangling"
     except OSError:
-        return ""
+        return "dangling"
+    return ""
 
 
 def _may_be_spec(path: str) -> bool:
     """Whether a YAML file is a spec; one that cannot be read is for whoever reads it to report."""
-    from dpcompose.source import MAX_BYTES, is_spec
+    from dpcompose.source import is_spec
 
     try:
-        with open(path, "rb") as stream:
-            return is_spec(stream.read(MAX_BYTES + 1))
-    except OSError:
+        return is_spec(read(path))
+    except Unreadable:
         return True

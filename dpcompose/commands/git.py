@@ -1,135 +1,254 @@
-"""Git, asked about a commit of a repository: what it holds and what was renamed; never a shell."""
+"""Git, asked what a commit of the repository around the working folder holds; never a shell.
+
+What stands in a work tree may come from strangers, and be made to look like a repository. So the
+repository is found by its entry `.git` and named in every call; nothing that it configures is run,
+nothing is fetched, and only commands that read objects are called.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
+from contextlib import suppress
+from dataclasses import field
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable
+from dpcompose.places import GIT, is_below, work_tree
 from dpcompose.values import dataclass
 
 #: Seconds that one call of git may take.
 _PATIENCE = 60
-#: What a hook of git may have set for a repository around another folder, and what would change
-#: the meaning of paths.
-_LEFT_OUT = frozenset(
-    {
-        "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX",
-        "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
-        "GIT_ICASE_PATHSPECS",
-    }
-)  # fmt: skip
+#: Variables of git that stay: where it looks for repositories, and the configuration of its user,
+#: which says whose repositories are trusted. All others could name another one, or a program.
+_KEPT = re.compile(
+    "GIT_(CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM"
+    "|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_[0-9]+|VALUE_[0-9]+))"
+)
+#: An empty list of protocols allows none, however a configuration names them: git before 2.45 has
+#: no other way to leave the objects that a partial clone lacks where they are.
+_QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "LC_ALL": "C",
+}
+#: Settings that beat those of every file. The last ones are for calls that should not happen.
+_SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    "core.pager=cat",
+    "protocol.allow=never",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "credential.helper=",
+    "diff.external=",
+)
+_OPTIONS = ("--no-pager", "--no-replace-objects", "--literal-pathspecs")
 _DEEPER = "`fetch-depth: 0` for actions/checkout, or `git fetch --deepen 100`, gets more of it"
+_KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What stands at a path of a commit: `kind` is `file`, `link`, `folder` or `repository`.
-
-    `size`: of a file or a link, in bytes.
-    """
+    """What stands at a path of a commit: `kind` is `file`, `link`, `folder` or `repository`."""
 
     kind: str
     name: str
-    size: int
 
 
-def checked(revision: str, flag: str = "--against") -> str:
+def checked(revision: str, option: str = "--against") -> str:
     """`revision`, which may be one. Raises BadCall where none can be called so."""
     if not revision.strip():
-        raise BadCall(f"{flag}: the revision is empty; is a variable not set?")
+        raise BadCall(f"{option}: the revision is empty; is a variable not set?")
     if revision.startswith("-"):
-        raise BadCall(f"{flag} {revision}: a revision does not start with a hyphen")
+        raise BadCall(f"{option} {revision}: a revision does not start with a hyphen")
     if "\0" in revision:
-        raise BadCall(f"{flag}: no revision has a null byte in it")
+        raise BadCall(f"{option}: no revision has a null byte in it")
     return revision
 
 
-def root_of(folder: str) -> str:
-    """The top folder of the repository around `folder`, without links in its name.
+@dataclass(slots=True)
+class Repository:
+    """The repository that the working folder is in; `root` is its top folder, without links."""
 
-    Raises BadCall where git is missing or there is no repository.
-    """
-    found = _git(folder, "rev-parse", "--show-toplevel")
-    if found.returncode == 0:
-        return os.path.realpath(os.fsdecode(found.stdout.removesuffix(b"\n")))
-    said, where = _said(found), folder or "."
-    if "not a git repository" in said:
-        raise BadCall(f"{where} is in no git repository: {said}")
-    raise BadCall(f"cannot look for a git repository around {where}: {said}")
+    root: str
+    directory: str
+    _program: str
+    _reader: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _process: int = field(default=0, init=False)
+
+    def commit(self, revision: str) -> str:
+        """The name of the commit that `revision` means. Raises BadCall."""
+        wanted = f"{revision}^{{commit}}"
+        found = self._run("rev-parse", "--verify", "--end-of-options", wanted)
+        name = found.stdout.decode("ascii", "replace").strip()
+        if b"is ambiguous" in found.stderr:
+            raise BadCall(f"{revision}: git knows several of this name; refs/… tells which one")
+        if found.returncode == 0 and name:
+            return name.splitlines()[-1]
+        shallow = self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+        why = f"; the clone is shallow, without its whole history: {_DEEPER}" if shallow else ""
+        raise BadCall(f"{revision}: git knows no such revision{why}")
+
+    def entries(self, commit: str) -> dict[str, Entry]:
+        """Everything in a commit by its path from the root, with `/`. Raises BadCall."""
+        done = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
+        if done.returncode != 0:
+            raise BadCall(f"git cannot list what the revision holds: {_said(done)}")
+        found = {}
+        for line in done.stdout.split(b"\0")[:-1]:
+            fields, _, path = line.partition(b"\t")
+            mode, _, name = fields.split()
+            found[os.fsdecode(path)] = Entry(_KINDS.get(mode, "file"), name.decode("ascii"))
+        return found
+
+    def tracked(self) -> list[str]:
+        """The paths of the index, where git keeps what the next commit holds. Raises BadCall."""
+        done = self._run("ls-files", "-z", "--cached", "--full-name")
+        if done.returncode != 0:
+            raise BadCall(f"git cannot read its index: {_said(done)}")
+        return os.fsdecode(done.stdout).split("\0")[:-1]
+
+    def read(self, entry: Entry, most: int) -> bytes:
+        """The bytes of a file or a link; of a larger one than `most` blanks, as many and one.
+
+        Raises Unreadable where the clone lacks them. One process of git reads all.
+        """
+        if self._reader is None or self._process != os.getpid():  # a fork shares no pipes
+            self._process = os.getpid()
+            self._reader = subprocess.Popen(
+                self._call("cat-file", "--batch"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_environment(),
+                cwd=self.root,
+            )
+        ask, answers = self._reader.stdin, self._reader.stdout
+        assert ask is not None and answers is not None
+        head: list[bytes] = []
+        with suppress(OSError):
+            ask.write(entry.name.encode("ascii") + b"\n")
+            ask.flush()
+            head = answers.readline().split()
+        if len(head) != 3 or head[1] != b"blob":
+            if head[1:] != [b"missing"]:  # it has ended, or would answer what was not asked
+                self.close()
+            raise Unreadable("git has no such object here; a partial clone lacks some")
+        size = int(head[2])
+        if size > most:
+            self.close()  # sooner than to read it to its end
+            return b" " * (most + 1)
+        data = answers.read(size)
+        answers.read(1)
+        if len(data) != size:
+            self.close()
+            raise Unreadable("git stopped in the middle of it")
+        return data
+
+    def close(self) -> None:
+        """End the process that reads, if there is one."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.kill()
+            with suppress(OSError):
+                reader.communicate()
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return _run(self._call(*arguments), self.root)
+
+    def _call(self, *arguments: str) -> list[str]:
+        """A call of git on this repository, and on no other that might be found."""
+        places = (f"--git-dir={self.directory}", f"--work-tree={self.root}")
+        return [*_program_call(self._program), *places, *arguments]
 
 
-def commit(revision: str, root: str) -> str:
-    """The name of the commit that `revision` means in a repository. Raises BadCall."""
-    wanted = f"{revision}^{{commit}}"
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
-    name = found.stdout.decode("ascii", "replace").strip()
-    if found.returncode == 0 and name:
-        return name.splitlines()[-1]
-    shallow = _git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
-    why = f"; the clone is shallow, without its whole history: {_DEEPER}" if shallow else ""
-    raise BadCall(f"--against {revision}: git knows no such revision{why}")
-
-
-def entry(name: str, path: str, root: str) -> Entry | None:
-    """What the commit `name` has at `path` (from the root, with `/`); None: nothing."""
-    listing = ("ls-tree", "-z", "-l", "--full-tree", "--end-of-options", name, path)
-    found = _git(root, "--literal-pathspecs", *listing)
-    line, _, _ = found.stdout.partition(b"\0")
-    fields, _, at = line.partition(b"\t")
-    if found.returncode != 0 or os.fsdecode(at) != path:
-        return None
-    mode, kind, identifier, size = fields.split()
-    kinds = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
-    known = kinds.get(mode, "file" if kind == b"blob" else "folder")
-    return Entry(known, identifier.decode("ascii"), int(size) if size.isdigit() else 0)
-
-
-def blob(found: Entry, root: str) -> bytes:
-    """The bytes of a file or a link. Raises Unreadable."""
-    done = _git(root, "cat-file", "blob", found.name)
-    if done.returncode != 0:
-        raise Unreadable(_said(done))
-    return done.stdout
-
-
-def gone(name: str, root: str, *patterns: str) -> dict[str, str | None]:
-    """The files of a commit that are no longer there, each with its new path where it has one.
-
-    `patterns` of git restrict what is looked at; without any it is everything. Raises BadCall.
-    """
-    call = ("diff", "-M", "--name-status", "-z", "--diff-filter=DR", "--no-ext-diff")
-    # A monitor of files would be a program that the repository names.
-    done = _git(
-        root, "-c", "core.fsmonitor=false", *call, "--ignore-submodules", name, "--", *patterns
+def repository(folder: str) -> Repository:
+    """The repository around a folder. Raises BadCall where there is none, or none to be trusted."""
+    around = work_tree(folder)
+    root = None if around is None else os.path.realpath(around)
+    program = _git(root)
+    if program is None:
+        raise BadCall("git is not installed, or not on the PATH, and is needed here")
+    if root is None:
+        raise BadCall(f"the working folder, {os.path.abspath(folder)}, is in no git repository")
+    # Git looks at the owner as well where it finds a repository by itself.
+    directory, top = (
+        _told(program, root, each) for each in ("--absolute-git-dir", "--show-toplevel")
     )
+    entry = os.path.realpath(os.path.join(root, GIT))
+    if top != root:
+        raise BadCall(f"git finds the files of the repository of {root} elsewhere, in {top}")
+    if directory != (_named_by(entry) if os.path.isfile(entry) else entry):
+        raise BadCall(f"{os.path.join(root, GIT)} does not name the repository that git finds")
+    above = work_tree(os.path.dirname(directory))
+    if above is not None and not is_below(directory, os.path.join(os.path.realpath(above), GIT)):
+        raise BadCall(f"the repository of {root} stands among the files of {above}")
+    return Repository(root, directory, program)
+
+
+def _told(program: str, root: str, what: str) -> str:
+    """A path that git tells of the repository that it finds in `root`. Raises BadCall."""
+    done = _run([*_program_call(program), "rev-parse", what], root)
     if done.returncode != 0:
-        raise BadCall(f"git cannot tell what was renamed or removed: {_said(done)}")
-    found: dict[str, str | None] = {}
-    fields = iter(os.fsdecode(done.stdout).split("\0"))
-    for status in fields:
-        if status:
-            path = next(fields)
-            found[path] = next(fields) if status[0] == "R" else None
-    return found
+        raise BadCall(f"git refuses the repository of {root}: {_said(done)}")
+    return os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
-def _git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = ["git", "--no-replace-objects", "-C", folder or ".", *arguments]
-    quiet = {key: value for key, value in os.environ.items() if key not in _LEFT_OUT}
-    quiet.update(GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+def _named_by(file: str) -> str | None:
+    """The folder that a file `.git` names, as in a submodule or a further work tree."""
+    with suppress(OSError), open(file, "rb") as stream:
+        start, _, name = stream.read(2**16).partition(b": ")
+        if start == b"gitdir":
+            named = os.fsdecode(name.rstrip(b"\r\n"))
+            return os.path.realpath(os.path.join(os.path.dirname(file), named))
+    return None
+
+
+def _git(root: str | None) -> str | None:
+    """The program, found in absolute folders that are not among the files of the repository."""
+    for folder in os.get_exec_path():
+        if not os.path.isabs(folder) or (root and is_below(os.path.realpath(folder), root)):
+            continue
+        found = shutil.which("git", path=folder)
+        if found is not None and os.path.dirname(found) == folder:  # Windows looks here first
+            return found
+    return None
+
+
+def _program_call(program: str) -> list[str]:
+    settings = [part for each in _SETTINGS for part in ("-c", each)]
+    return [program, *_OPTIONS, *settings]
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("GIT_") or _KEPT.fullmatch(key)
+    }
+    return {**kept, **_QUIET}
+
+
+def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            env=quiet,
+            env=_environment(),
+            cwd=folder,
             timeout=_PATIENCE,
         )
-    except FileNotFoundError as error:
-        raise BadCall("git is not installed, or not on the PATH: --against needs it") from error
     except subprocess.TimeoutExpired as error:
         raise BadCall(f"git took longer than {_PATIENCE} seconds") from error
     except (OSError, ValueError) as error:

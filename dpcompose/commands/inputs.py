@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpcompose.places import strays
+
+if TYPE_CHECKING:
+    from dpcompose.errors import Diagnostic, InvalidSpec
+    from dpcompose.report import Report
 
 #: The name that stands for standard input.
 STANDARD_INPUT = "-"
+#: Faults whose words hold nothing of the file: too large or too deep, no text, empty.
+_QUOTING_NOTHING = ("DPC001", "DPC002", "DPC003", "DPC004", "DPC008", "DPC009", "DPC016")
 
 
 class Unreadable(Exception):
     """A file that cannot be read; the message names it and the reason."""
+
+
+def is_yaml(name: str) -> bool:
+    """Whether a file is called as YAML files are, in letters of any size."""
+    return name.lower().endswith((".yaml", ".yml"))
 
 
 def shown(file: str) -> str:
@@ -26,6 +42,8 @@ def read(file: str) -> bytes:
 
     try:
         if file != STANDARD_INPUT:
+            if (why := strays(file)) is not None:
+                raise Unreadable(f"cannot read {file}: {why}")
             with open(file, "rb") as stream:
                 return stream.read(MAX_BYTES + 1)
         if sys.stdin is None:
@@ -34,3 +52,33 @@ def read(file: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         why = getattr(error, "strerror", None) or str(error)
         raise Unreadable(f"cannot read {shown(file)}: {why}") from error
+
+
+def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
+    """The reports on a file that holds `data`; one without its text where it is no spec.
+
+    It may be anything that a link, or an argument by mistake, leads to.
+    """
+    from dpcompose.source import is_spec
+
+    bad = next((each for each in reports if each.status == "invalid"), None)
+    if bad is None or is_spec(data):
+        return list(reports)
+    return [replace(bad, findings=_unquoted(bad.findings), lines=(), document=None)]
+
+
+def unquoting_fault(error: InvalidSpec, data: bytes) -> InvalidSpec:
+    """The same of a fault in a file that holds `data`."""
+    from dpcompose.errors import InvalidSpec
+    from dpcompose.source import is_spec
+
+    return error if is_spec(data) else InvalidSpec(_unquoted(error.diagnostics), error.file)
+
+
+def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    from dpcompose.errors import Diagnostic
+
+    says = "no spec: no document of the file has the key `dpcompose` at its top"
+    hint = "a spec starts with `dpcompose: 1`; nothing is shown of other files"
+    told = (replace(each, span=None) for each in findings if each.code in _QUOTING_NOTHING)
+    return tuple(dict.fromkeys(told)) or (Diagnostic("DPC102", says, None, hint),)

@@ -12,21 +12,14 @@ from dpcompose.values import dataclass
 
 @dataclass(slots=True)
 class Once:
-    """Which files there were already; small, since there may be very many.
+    """Which files there were already; small, since there may be very many."""
 
-    `linked`: whether what a link leads to is the same file; git has links as files of their own.
-    """
-
-    linked: bool = True
     _seen: dict[int, set[int]] = field(default_factory=dict, init=False)
     _paths: set[str] = field(default_factory=set, init=False)
 
     def first(self, file: str) -> bool:
         """Whether a file comes for the first time; pipes and devices always do."""
         try:
-            if not self.linked:
-                folder, base = os.path.split(file)
-                return self._is_new(self._paths, os.path.join(os.path.realpath(folder), base))
             found = os.stat(file)
         except (OSError, ValueError):  # it cannot be read: to be said once
             return self._is_new(self._paths, os.path.abspath(file))
@@ -35,6 +28,14 @@ class Once:
         if not found.st_ino:  # a file system without such numbers
             return self._is_new(self._paths, os.path.realpath(file))
         return self._is_new(self._seen.setdefault(found.st_dev, set()), found.st_ino)
+
+    def first_named(self, name: str) -> bool:
+        """Whether a name comes for the first time, where names tell files apart."""
+        return self._is_new(self._paths, name)
+
+    def has_named(self, name: str) -> bool:
+        """Whether there was such a name."""
+        return name in self._paths
 
     @staticmethod
     def _is_new(seen: set[Any], key: object) -> bool:

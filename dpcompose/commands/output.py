@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import TextIO
 
 from dpcompose.commands.exits import ExitCode, complain
 from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
+from dpcompose.render.logs import Inert
 
 _NARROWEST, _WIDEST = 40, 100
 
@@ -59,24 +60,33 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def deliver(pieces: Iterable[str], path: str | None) -> None:
+def deliver(pieces: Iterable[str], path: str | None, raw: bool = False) -> None:
     """Print each piece as it comes, or write all of them to the file at `path` (not `-`).
 
+    `raw`: whether every byte matters, as in a file of data; else no log reads a command in it.
     Raises SystemExit where writing fails.
     """
-    deliver_all(((0, piece) for piece in pieces), [path])
+    deliver_all(((0, piece) for piece in pieces), [path], raw=raw)
 
 
-def deliver_all(pieces: Iterable[tuple[int, str]], paths: Sequence[str | None]) -> None:
+def deliver_all(
+    pieces: Iterable[tuple[int, str]],
+    paths: Sequence[str | None],
+    commanding: Collection[int] = (),
+    raw: bool = False,
+) -> None:
     """Write each piece to the one of `paths` that its number names; None and `-` are printed.
 
-    What is printed goes out as it comes; files appear at the end, whole, or not at all. Raises
-    SystemExit where writing fails.
+    What is printed goes out as it comes; files appear at the end, whole, or not at all. The pieces
+    of the numbers `commanding` are commands for a log. Raises SystemExit where writing fails.
     """
+    if not raw:
+        inert = [Inert(number in commanding) for number in range(len(paths))]
+        pieces = ((number, inert[number](piece)) for number, piece in pieces)
     files = [str(path) for path in paths if not to_standard_output(path)]
     if not files:
         for _, piece in pieces:
-            print_out(piece)
+            _print(piece)
         return
     from dpcompose.commands.replace import Unwritable, Write, replaced
 
@@ -84,7 +94,7 @@ def deliver_all(pieces: Iterable[tuple[int, str]], paths: Sequence[str | None]) 
         with replaced(files) as writers:
             waiting = iter(writers)
             ways: list[Write] = [
-                print_out if to_standard_output(path) else next(waiting) for path in paths
+                _print if to_standard_output(path) else next(waiting) for path in paths
             ]
             for number, piece in pieces:
                 ways[number](piece)
@@ -99,6 +109,11 @@ def to_standard_output(path: str | None) -> bool:
 
 
 def print_out(text: str) -> None:
+    """Print lines of text, without commands for a log. Raises SystemExit as `deliver`."""
+    _print(Inert()(text))
+
+
+def _print(text: str) -> None:
     """Write `text` to standard output now. Raises SystemExit where nobody can take it."""
     stream = sys.stdout
     if stream is None:

@@ -1,17 +1,20 @@
-"""The files of repositories as they were in a revision: bytes, names, and which are gone."""
+"""The files of the repository as they were in a revision: bytes, names, and which are gone."""
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from functools import cached_property
 
 from dpcompose.commands import git
-from dpcompose.commands.inputs import Unreadable, read
+from dpcompose.commands.exits import BadCall
+from dpcompose.commands.inputs import Unreadable, is_yaml, read
+from dpcompose.commands.renames import renamed
+from dpcompose.places import is_below, work_tree
 from dpcompose.values import dataclass
 
-_YAML = (".yaml", ".yml")
 _MOST_LINKS = 40  # that lead to one file, as for a kernel
 _LONGEST_LINK = 4096  # bytes
 
@@ -26,61 +29,225 @@ class Pair:
     old: str | None
     new: str | None
     data: bytes | None = None
-    key: tuple[str, str] | None = None
+    key: str | None = None
 
 
-@dataclass(slots=True)
-class _Repository:
-    """A repository with a commit; paths start at its root and have `/` between folders."""
+class Past:
+    """A revision of the repository around the working folder. Everything raises BadCall.
 
-    root: str
-    commit: str
-    _gone: dict[bool, dict[str, str | None]] = field(default_factory=dict, init=False)
-    _renamed: dict[bool, dict[str, str]] = field(default_factory=dict, init=False)
+    Paths start at its root and have `/` between folders.
+    """
 
-    def gone(self, yaml: bool) -> dict[str, str | None]:
-        """Files that are no longer there, or only the YAML files, each with its new path or None.
+    def __init__(self, revision: str, option: str = "--against") -> None:
+        self.revision = git.checked(revision, option)
+        self._option = option
+        self._renames: dict[str, dict[str, str]] = {}
+        self._was: dict[str, str] = {}
 
-        Renames are told as git tells them.
+    @cached_property
+    def _repository(self) -> git.Repository:
+        return git.repository(os.curdir)
+
+    @cached_property
+    def _entries(self) -> dict[str, git.Entry]:
+        try:
+            commit = self._repository.commit(self.revision)
+        except BadCall as error:
+            raise BadCall(f"{self._option} {error}") from error
+        return self._repository.entries(commit)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        kinds = ("file", "link")
+        return sorted(path for path, each in self._entries.items() if each.kind in kinds)
+
+    def close(self) -> None:
+        """End what reads for this."""
+        if "_repository" in vars(self):
+            self._repository.close()
+
+    # --- what the commands ask ---------------------------------------------------------------
+
+    def pair(self, file: str) -> Pair:
+        """A file of now, or of before, with what it was or is called. Raises Unreadable."""
+        path = self.path(file)
+        try:
+            if _is_there(file):
+                return self._of_now(path, file)
+            return self._of_before(path, file)
+        except Unreadable as error:
+            raise Unreadable(f"cannot read {file} in {self.revision}: {error}") from error
+
+    def has(self, file: str, data: bytes) -> bool:
+        """Whether a file of this name held just that."""
+        try:
+            return self._before(self.path(file)) == data
+        except Unreadable:
+            return False
+
+    def below(self, folder: str, yaml: bool) -> Iterator[str]:
+        """The paths, from a folder on, of files (or YAML files) that it had, sorted."""
+        try:
+            base = self._real(self._by_name(os.path.join(folder, "-"))[:-2])
+        except Unreadable:
+            return
+        start = f"{base}/" if base else ""
+        for index in range(bisect_left(self._sorted, start), len(self._sorted)):
+            path = self._sorted[index]
+            if not path.startswith(start):
+                return
+            if not yaml or is_yaml(path):
+                yield path[len(start) :]
+
+    def was_spec(self, file: str) -> bool:
+        """Whether a file was a spec, or a link to one."""
+        try:
+            return self._spec_at(self._by_name(file)) is not None
+        except Unreadable:
+            return False
+
+    def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The files of some names in the folder of `file` and in those above, as they were.
+
+        From the nearest folder to the top of the repository, each with its path of now. The path
+        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
+        Unreadable.
         """
-        if yaml not in self._gone:
-            patterns = [f"*{each}" for each in _YAML] if yaml else []
-            found = self._gone[yaml] = git.gone(self.commit, self.root, *patterns)
-            self._renamed[yaml] = {now: was for was, now in found.items() if now is not None}
-        return self._gone[yaml]
+        parts = self._by_name(file).split("/")
+        while parts:
+            for name in names:
+                path = "/".join([*parts[:-1], name])
+                data = self._before(path)
+                if data is not None:
+                    yield self._here(path), data
+            parts.pop()
 
-    def old_path(self, path: str) -> str | None:
-        """The path that the file had which is now at `path`; None: it was not renamed."""
-        yaml = path.endswith(_YAML)
-        self.gone(yaml)
-        return self._renamed[yaml].get(path)
+    def path(self, file: str) -> str:
+        """The path of a file, which may be gone, by its own name: links are not followed.
 
-    def here(self, path: str) -> str:
+        Raises Unreadable where it is in no folder of the repository, or in one of another.
+        """
+        root, path = self._repository.root, self._by_name(file)
+        folder = os.path.dirname(self._here(path))
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        around = work_tree(os.path.realpath(folder))
+        if around is not None and is_below(around, root) and around != root:
+            other = os.path.relpath(around, root)
+            raise Unreadable(
+                f"{file} is in another repository, {other}: {self.revision} of this one does not "
+                "say what it held"
+            )
+        return path
+
+    def _by_name(self, file: str) -> str:
+        """The same, wherever another repository may be now."""
+        if "\0" in file:
+            raise Unreadable(f"no file is called {file}: there is a null byte in it")
+        root = self._repository.root
+        path = _inside(file, root)
+        if path is None:
+            raise Unreadable(f"{file} is not in the repository of the working folder, {root}")
+        return path.replace(os.sep, "/")
+
+    # --- names -------------------------------------------------------------------------------
+
+    def _of_now(self, path: str, file: str) -> Pair:
+        data = self._before(path)
+        if data is not None:
+            return Pair(file, file, data)
+        self._renamed(path)
+        was = self._was.get(path)
+        if was is not None:
+            return Pair(self._named(was, file), file, self._before(was), path)
+        real = _inside(os.path.realpath(file), self._repository.root)
+        if real is not None:  # by way of a link, a new name for what may have been there
+            was = real.replace(os.sep, "/")
+            data = self._before(was) if was != path else None
+            if data is not None:
+                return Pair(self._named(was, file), file, data)
+        return Pair(None, file)
+
+    def _of_before(self, path: str, file: str) -> Pair:
+        data = self._before(path)
+        if data is None:
+            return Pair(None, file)  # in neither: whoever reads it says so
+        now = self._renamed(path).get(path)
+        return Pair(file, None if now is None else self._named(now, file), data, now)
+
+    def _renamed(self, like: str) -> dict[str, str]:
+        """The new path of each spec that is gone and has one, of those with such an ending."""
+        kind = _kind(like)
+        if kind not in self._renames:
+            gone = {
+                path: data
+                for path in self._sorted
+                if _kind(path) == kind and not _is_there(self._here(path))
+                if (data := self._spec_at(path)) is not None
+            }
+            found = self._renames[kind] = renamed(gone, dict(self._new(kind))) if gone else {}
+            self._was.update((now, was) for was, now in found.items())
+        return self._renames[kind]
+
+    def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
+        """The specs that git knows of and the revision does not have, with what they hold."""
+        from dpcompose.source import is_spec
+
+        for path in self._repository.tracked():
+            if _kind(path) == kind and path not in self._entries:
+                try:
+                    data = read(self._here(path))
+                except Unreadable:
+                    continue
+                if is_spec(data):
+                    yield path, data
+
+    def _here(self, path: str) -> str:
         """Where the file at a path is now."""
-        return os.path.join(self.root, *path.split("/"))
+        return os.path.join(self._repository.root, *path.split("/"))
 
-    def before(self, path: str) -> bytes | None:
+    def _named(self, path: str, like: str) -> str:
+        """What to call the file at a path beside one that is called `like`."""
+        here = self._here(path)
+        return here if os.path.isabs(like) else os.path.relpath(here)
+
+    # --- what the revision holds -------------------------------------------------------------
+
+    def _spec_at(self, path: str) -> bytes | None:
+        """What the file at a path held, if that was a spec that can be read."""
+        from dpcompose.source import is_spec
+
+        try:
+            data = self._before(path)
+        except Unreadable:
+            return None
+        return data if data is not None and is_spec(data) else None
+
+    def _before(self, path: str) -> bytes | None:
         """What the file at `path` held, links within the repository followed; None: none there.
 
         At most one byte more than can be analysed. Raises Unreadable.
         """
         from dpcompose.source import MAX_BYTES
 
-        found = git.entry(self.commit, path, self.root)
-        if found is None:
+        found = self._entries.get(path)
+        if found is None and not self._is_linked(path):
             return None
-        if found.kind == "link":
-            found = self._followed(path)
-        if found.kind != "file":
-            raise Unreadable("it was no file")
-        if found.size > MAX_BYTES:
-            return b" " * (MAX_BYTES + 1)  # too large, whatever it holds; the reader says so
-        return git.blob(found, self.root)
+        if found is None or found.kind == "link":
+            found = self._entries.get(self._real(path))
+            if found is None or found.kind != "file":
+                raise Unreadable("it was a link that leads to no file of the repository")
+        return self._repository.read(found, MAX_BYTES) if found.kind == "file" else None
 
-    def _followed(self, path: str) -> git.Entry:
-        """The file that a link leads to, in the commit itself. Raises Unreadable."""
+    def _is_linked(self, path: str) -> bool:
+        """Whether a folder that a path goes through was a link."""
+        parts = path.split("/")
+        above = ("/".join(parts[:number]) for number in range(1, len(parts)))
+        return any(each in self._entries and self._entries[each].kind == "link" for each in above)
+
+    def _real(self, path: str) -> str:
+        """A path without links in it, those of the revision followed. Raises Unreadable."""
         left, above, links = deque(path.split("/")), list[str](), 0
-        found: git.Entry | None = None
         while left:
             part = left.popleft()
             if part in ("", "."):
@@ -90,130 +257,43 @@ class _Repository:
                     raise Unreadable("it was a link that leads out of the repository")
                 above.pop()
                 continue
-            found = git.entry(self.commit, "/".join([*above, part]), self.root)
+            found = self._entries.get("/".join([*above, part]))
             if found is None or (left and found.kind not in ("folder", "link")):
                 raise Unreadable("it was a link that leads to no file of the repository")
             if found.kind != "link":
                 above.append(part)
                 continue
             links += 1
-            if links > _MOST_LINKS or found.size > _LONGEST_LINK:
+            target = os.fsdecode(self._repository.read(found, _LONGEST_LINK))
+            if links > _MOST_LINKS or len(target) > _LONGEST_LINK:
                 raise Unreadable("it was a link that leads round in a circle, or too far")
-            target = os.fsdecode(git.blob(found, self.root))
             if target.startswith("/") or "\0" in target:
                 raise Unreadable("it was a link that leads out of the repository")
             left.extendleft(reversed(target.split("/")))
-        if found is None or found.kind == "folder":
-            raise Unreadable("it was a link that leads to no file of the repository")
-        return found
+        return "/".join(above)
 
 
-@dataclass(slots=True)
-class Past:
-    """A revision, in every repository that files are in. Each method raises BadCall."""
+def _inside(file: str, root: str) -> str | None:
+    """The path of a file below `root` (which has no links) by the name it is given, or None.
 
-    revision: str
-    _around: dict[str, _Repository] = field(default_factory=dict, init=False)
-    _by_root: dict[str, _Repository] = field(default_factory=dict, init=False)
-
-    def pair(self, file: str) -> Pair:
-        """A file of now, or of before, with what it was or is called. Raises Unreadable."""
-        repository, path = self._place(file)
-        try:
-            if os.path.lexists(file):
-                return self._of_now(repository, path, file)
-            return self._of_before(repository, path, file)
-        except Unreadable as error:
-            raise Unreadable(f"cannot read {file} in {self.revision}: {error}") from error
-
-    def _of_now(self, repository: _Repository, path: str, file: str) -> Pair:
-        data = repository.before(path)
-        if data is not None:
-            return Pair(file, file, data)
-        was = repository.old_path(path)
-        if was is not None:
-            key = (repository.root, path)
-            return Pair(_named(repository, was, file), file, repository.before(was), key)
-        if os.path.islink(file):  # a new name for what may have been there
-            place, was = self._place(os.path.realpath(file))
-            data = repository.before(was) if place is repository else None
-            if data is not None:
-                return Pair(_named(repository, was, file), file, data)
-        return Pair(None, file)
-
-    def _of_before(self, repository: _Repository, path: str, file: str) -> Pair:
-        gone = repository.gone(path.endswith(_YAML))
-        if path not in gone:
-            return Pair(None, file)  # in neither: whoever reads it says so
-        data, new = repository.before(path), gone[path]
-        if new is not None and _is_spec(repository.here(new)):
-            return Pair(file, _named(repository, new, file), data, (repository.root, new))
-        return Pair(file, None, data)
-
-    def below(self, folder: str, yaml: bool) -> Iterator[str]:
-        """The paths, from a folder on, of files (or YAML files) that it no longer has, sorted."""
-        repository, path = self._place(os.path.join(folder, "-"))
-        base = path[:-1]
-        for was in sorted(repository.gone(yaml)):
-            if was.startswith(base) and not os.path.lexists(repository.here(was)):
-                yield was[len(base) :]
-
-    def was_spec(self, file: str) -> bool:
-        """Whether a file was a spec, and no link to one."""
-        from dpcompose.source import is_spec
-
-        repository, path = self._place(file)
-        found = git.entry(repository.commit, path, repository.root)
-        if found is None or found.kind != "file":
-            return False
-        return is_spec(repository.before(path) or b"")
-
-    def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """The files of some names in the folder of `file` and in those above, as they were.
-
-        From the nearest folder to the top of the repository, each with its path of now. The path
-        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
-        Unreadable.
-        """
-        repository, _ = self._place(file)
-        folder = os.path.relpath(os.path.dirname(os.path.abspath(file)), repository.root)
-        parts = [] if folder == os.curdir else folder.split(os.sep)
-        while os.pardir not in parts:
-            for name in names:
-                path = "/".join([*parts, name])
-                data = repository.before(path)
-                if data is not None:
-                    yield repository.here(path), data
-            if not parts:
-                return
-            parts.pop()
-
-    def _place(self, file: str) -> tuple[_Repository, str]:
-        """The repository of a file, whose folder may be gone, and its path there."""
-        folder = os.path.dirname(file)
-        while folder and not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        repository = self._around.get(folder)
-        if repository is None:
-            root = git.root_of(folder)
-            if root not in self._by_root:
-                self._by_root[root] = _Repository(root, git.commit(self.revision, root))
-            repository = self._around[folder] = self._by_root[root]
-        rest = file[len(folder) :].lstrip(os.sep) if folder else file
-        path = os.path.relpath(os.path.join(os.path.realpath(folder), rest), repository.root)
-        return repository, path.replace(os.sep, "/")
+    What is above the root, or before `..`, may have links.
+    """
+    folder, base = os.path.split(file)
+    if os.pardir in folder.split(os.sep):
+        folder = os.path.realpath(folder)
+    parts = os.path.abspath(os.path.join(folder, base)).split(os.sep)
+    for number in range(1, len(parts)):
+        above = os.sep.join(parts[:number]) or os.sep
+        if os.path.realpath(above) == root:
+            return os.path.join(*parts[number:])
+    return None
 
 
-def _named(repository: _Repository, path: str, like: str) -> str:
-    """What to call the file at a path beside one that is called `like`."""
-    here = repository.here(path)
-    return here if os.path.isabs(like) else os.path.relpath(here)
+def _kind(path: str) -> str:
+    """What two names of a renamed file have in common: both end as YAML does, or alike."""
+    return ".yaml" if is_yaml(path) else os.path.splitext(path)[1]
 
 
-def _is_spec(file: str) -> bool:
-    from dpcompose.source import is_spec
-
-    try:
-        return is_spec(read(file))
-    except Unreadable:
-        return False
+def _is_there(file: str) -> bool:
+    """Whether there is a file or a link, be it to nothing; a folder is none."""
+    return os.path.lexists(file) and (os.path.islink(file) or not os.path.isdir(file))

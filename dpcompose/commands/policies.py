@@ -49,8 +49,7 @@ class Revision:
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
-            # Whoever reads the past speaks of the option that it is mostly read for.
-            raise BadSettings(str(error).replace("--against", "--settings-from")) from error
+            raise BadSettings(str(error)) from error
 
     def _files(self, name: str) -> tuple[File, ...]:
         from dpcompose.policy.files import OWN, SHARED, parsed_file
@@ -132,10 +131,9 @@ def policies_of(
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
     if sources.revision is not None:
-        from dpcompose.commands.git import checked
         from dpcompose.commands.past import Past
 
-        revision = Revision(Past(checked(sources.revision, "--settings-from")))
+        revision = Revision(Past(sources.revision, "--settings-from"))
     over = tuple(each for each in found if each is not None)
     return Policies(sources.isolated, over, named, revision)
 

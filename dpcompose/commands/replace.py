@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NoReturn, TextIO
 
+from dpcompose.places import is_below, work_tree
 from dpcompose.values import dataclass
 
+#: Folders whose links are the system's own, such as /dev/stdout.
+_SYSTEM = ("/dev", "/dev/fd", "/proc/self/fd")
 #: Adds text to a file. Raises Unwritable.
 Write = Callable[[str], None]
 
@@ -78,15 +81,35 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
 
 def _opened(path: str) -> _Target:
     with _naming(path):
-        if os.path.exists(path) and not os.path.isfile(path):  # a directory fails here
-            return _Target(path, _writing(path), None, path)
+        place = os.path.abspath(path)  # without links before `..`
+        if (link := _link(place)) is not None:
+            raise OSError(f"{link} is a symbolic link, which nothing is written through")
+        if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
+            return _Target(path, _writing(place), None, place)
         import tempfile
 
-        final = os.path.realpath(path)
+        final = os.path.realpath(place)
         handle, temporary = tempfile.mkstemp(
             dir=os.path.dirname(final), prefix=f".{os.path.basename(final)[:50]}.", suffix=".tmp"
         )
         return _Target(path, _writing(handle), temporary, final)
+
+
+def _link(path: str) -> str | None:
+    """The link that writing to a path would follow; those of the system on the way are none.
+
+    A repository has links as others made them: below its top, or else the working folder, no folder
+    on the way is one.
+    """
+    if os.path.dirname(path) in _SYSTEM:
+        return None
+    top = work_tree(os.path.dirname(path)) or os.path.abspath(os.curdir)
+    while True:
+        if os.path.islink(path):
+            return path
+        path = os.path.dirname(path)
+        if not is_below(path, top) or path == top:
+            return None
 
 
 def _writing(file: str | int) -> TextIO:

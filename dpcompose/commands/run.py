@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, TextIO
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Problem
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
 from dpcompose.memory import settle
+from dpcompose.render.problems import counted
 from dpcompose.report import Limit, Report
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
+    from dpcompose.commands.past import Past
     from dpcompose.policy.settings import Settings
 
 
@@ -74,23 +76,32 @@ class Run:
     """Analyses files; `code` is the worst so far, `unread` counts the files without a report.
 
     `jobs`: how many processes may work. `watched`: where a progress bar is shown. `written`: files
-    that the results go to, which must not be among those that are read.
+    that the results go to, which must not be among those that are read. `strict`: whether what is
+    left out is a failure. `past`: files that are as they were in it are counted as `unchanged`.
     """
 
     task: Task
     jobs: int = 1
     watched: TextIO | None = None
     written: Sequence[str] = ()
+    strict: bool = False
+    past: Past | None = None
+    unchanged: int = field(default=0, init=False)
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     unread: int = field(default=0, init=False)
     _fault: Exception | None = field(default=None, init=False)
     _said: set[str] = field(default_factory=set, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
-        """A report for every document of every file that can be read, in order."""
+        """A report for every document of every file that can be read, in order.
+
+        The last one counts what was left out, if anything was.
+        """
         from dpcompose.commands.progress import Progress
 
-        items: Iterable[str | Problem] = gathering.items()
+        items: Iterable[str | Problem] = (
+            each for each in gathering.items() if not self._is_as_before(each)
+        )
         total = 0
         if self.watched is not None:  # somebody waits: worth the list
             items = list(items)
@@ -115,6 +126,22 @@ class Run:
         finally:
             outcomes.close()  # other processes end with it
             progress.clear()
+        found = replace(gathering.left_out, unread=self.unread)
+        if self.strict and found.untold:
+            self.code = max(self.code, ExitCode.USAGE)
+        if found.says:
+            yield counted(found, self.strict)
+
+    def _is_as_before(self, item: str | Problem) -> bool:
+        """Whether a file is as it was, and nothing needs to be said of it."""
+        if self.past is None or isinstance(item, Problem) or item == STANDARD_INPUT:
+            return False
+        try:
+            same = self.past.has(item, read(item))
+        except Unreadable:
+            return False
+        self.unchanged += same
+        return same
 
     def _without(self, outcome: _Outcome) -> Report:
         """What stands for a file that gave no report."""
@@ -214,6 +241,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
         outcome.worse(*_judged(task, settings, report))
+    outcome.reports = unquoting(outcome.reports, data)
 
 
 def _judged(task: Task, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

@@ -11,6 +11,7 @@ from typing import NoReturn, TextIO
 
 from dpcompose.commands.exits import ExitCode, complain
 from dpcompose.render.layout import STAND_IN
+from dpcompose.render.logs import Inert
 
 
 def unprintable(stream: TextIO, error: OSError) -> NoReturn:
@@ -34,21 +35,31 @@ def _unwritable(why: str) -> NoReturn:
 def guard() -> None:
     """Let what others print, such as help texts, end the run as `print_out` does.
 
-    What cannot be said on standard error is left unsaid. Both streams take every character.
+    What cannot be said on standard error is left unsaid, and nothing there is a command for a log,
+    which typer may repeat from a bad call. Both streams take every character.
     """
     if sys.stdout is None:
         sys.stdout = _Closed()
     elif type(sys.stdout) is TextIOWrapper:
         sys.stdout = _Guarded(sys.stdout, unprintable)
     if type(sys.stderr) is TextIOWrapper:
-        sys.stderr = _Guarded(sys.stderr, _abandon)
+        sys.stderr = _Guarded(sys.stderr, _abandon, Inert())
 
 
 class _Guarded(TextIOWrapper):
-    """The stream `over` again; `fail` says what a write that it does not take ends in."""
+    """The stream `over` again; `fail` says what a write that it does not take ends in.
 
-    def __init__(self, over: TextIOWrapper, fail: Callable[[TextIO, OSError], object]) -> None:
+    `inert`: what is done to all that is written.
+    """
+
+    def __init__(
+        self,
+        over: TextIOWrapper,
+        fail: Callable[[TextIO, OSError], object],
+        inert: Callable[[str], str] | None = None,
+    ) -> None:
         self._fail = fail
+        self._inert = inert
         super().__init__(
             over.buffer,
             over.encoding,
@@ -59,7 +70,8 @@ class _Guarded(TextIOWrapper):
 
     def write(self, text: str) -> int:
         try:
-            return super().write(text)
+            super().write(text if self._inert is None else self._inert(text))
+            return len(text)
         except OSError as error:
             self._fail(self, error)
             return len(text)

@@ -5,40 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from dpcompose.report import Report
+from dpcompose.render.problems import NO_SPEC
+from dpcompose.report import LeftOut, Report
 
 
 class Tally:
     """Counts reports as they pass; `outcome` says in a word or two how one came out."""
 
-    __slots__ = ("_outcome", "_seen")
+    __slots__ = ("_left_out", "_outcome", "_seen")
 
     def __init__(self, outcome: Callable[[Report], str]) -> None:
         self._outcome = outcome
         self._seen: Counter[str] = Counter()
+        self._left_out = LeftOut()
 
     def counted(self, reports: Iterable[Report]) -> Iterator[Report]:
-        """The same reports; what was not read is no spec."""
+        """The same reports; what was not read, or left out, is no spec."""
         for report in reports:
-            if report.status != "unreadable":
+            self._left_out = report.left_out or self._left_out
+            if report.status not in NO_SPEC:
                 self._seen[self._outcome(report)] += 1
             yield report
 
-    def line(self, unread: int, skipped: int) -> str | None:
+    def line(self, unchanged: int = 0, always: bool = False) -> str | None:
         """`3 specs: 2 certified, 1 invalid; …`; None where there is nothing to sum up.
 
-        `unread`: files that gave no result. `skipped`: YAML files in folders that are no specs.
+        `unchanged`: files that were left alone since they are as they were. `always`: whether there
+        is something to sum up of a single spec too.
         """
-        count = self._seen.total()
-        if count + unread < 2 and not skipped:
+        count, out = self._seen.total(), self._left_out
+        if count + out.unread < 2 and not (out.untold or unchanged or always):
             return None
         parts = [f"{number} {name}" for name, number in self._seen.items()]
         line = f"{_many(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"
-        if unread:
-            line += f"; {_many(unread, 'file')} without a result"
-        if skipped:
-            line += f"; {_many(skipped, 'other YAML file')} skipped"
-        return line
+        if unchanged:
+            line += f"; {_many(unchanged, 'file')} unchanged"
+        return f"{line}; {out.says}" if out.says else line
+
+    @property
+    def untold(self) -> bool:
+        """Whether there is something that the count alone tells of."""
+        return self._left_out.untold > 0
 
 
 def _many(count: int, noun: str) -> str:

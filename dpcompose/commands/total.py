@@ -9,7 +9,7 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.errors import InvalidSpec
@@ -26,6 +26,7 @@ def total_of(
     selection: Selection,
     asked: object,
     sources: Sources,
+    strict: bool,
     form: Told,
     output: str | None,
     color: Color,
@@ -43,7 +44,8 @@ def total_of(
     asking: str | None = None
     said: set[str] = set()
     code = ExitCode.FINE
-    for item in selection.gathering().items():
+    gathering = selection.gathering()
+    for item in gathering.items():
         if isinstance(item, Problem):
             complain(item.says)
             code = max(code, ExitCode.USAGE)
@@ -69,8 +71,11 @@ def total_of(
                 said.add(str(error))
             code = max(code, ExitCode.USAGE)
         except InvalidSpec as error:
-            complain_lines(str(error))
+            complain_lines(str(unquoting_fault(error, data)))
             code = max(code, ExitCode.INVALID)
+    if (out := gathering.left_out).untold:
+        complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
+        code = max(code, ExitCode.USAGE if strict else ExitCode.FINE)
     if code is not ExitCode.FINE:
         # A sum without one of its terms would promise too much.
         complain("nothing was added up, since not every spec could be read")

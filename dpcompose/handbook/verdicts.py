@@ -131,4 +131,13 @@ datasets:
         example="title: Trips of 2026",
         instead="title: Trips of 2026",
     ),
+    "DPC306": Entry(
+        why="A folder stands for its YAML files that have the key `dpcompose`, so that others, "
+        "links to nothing and links to folders are met and left alone. Whoever can hide a spec "
+        "need not keep its budget: `--strict` fails where anything is left out.",
+        example="",
+        instead="",
+        level="note",
+        but="an error with `--strict`, which exits with 2",
+    ),
 }

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpcompose.errors import printable
+from dpcompose.places import strays
 from dpcompose.policy.reading import BadSettings, a_switch, known
 from dpcompose.policy.settings import FIELDS, Layer, layer
 from dpcompose.values import dataclass
@@ -140,6 +141,8 @@ def _bytes(path: str) -> bytes | None:
     try:
         if not os.path.isfile(path):
             return None
+        if (why := strays(path)) is not None:
+            raise BadSettings(f"cannot read {_shown(path)}: {why}")
         with open(path, "rb") as stream:
             data = stream.read(_LARGEST + 1)
     except OSError as error:

@@ -89,8 +89,8 @@ def silenced(code: str) -> str:
     """What may silence a code, in words."""
     if code in IGNORABLE:
         return (
-            f"by a comment, `# dpcompose: ignore[{code}] reason`, unless settings fail on it. There "
-            f'`severity = {{{code} = "off"}}` turns it off, and another level changes it'
+            f"by a comment, `# dpcompose: ignore[{code}] reason`, unless settings fail on it. "
+            f'There `severity = {{{code} = "off"}}` turns it off, and another level changes it'
         )
     if code in REMOVABLE:
         return (

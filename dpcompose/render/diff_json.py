@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from dpcompose.changes import Change, Invalid
 from dpcompose.directions import Number
 from dpcompose.render.diff import headline
-from dpcompose.render.json import Shape, bound_shape, dumped, finding_shape, head, result
+from dpcompose.render.json import (
+    Shape,
+    bound_shape,
+    dumped,
+    finding_shape,
+    head,
+    left_out_shape,
+    result,
+)
 from dpcompose.render.numbers import fraction_text, number_up
-from dpcompose.report import Report
+from dpcompose.report import LeftOut, Report
 
 
-def json(found: Iterable[Change | Invalid]) -> Iterator[str]:
-    """One document with all changes."""
+def json(
+    found: Iterable[Change | Invalid], left_out: Callable[[], LeftOut] = LeftOut
+) -> Iterator[str]:
+    """One document with all changes; `left_out` counts what has none, once they are all found."""
     shapes = [_invalid(each) if isinstance(each, Invalid) else _change(each) for each in found]
-    yield dumped({**head(), "changes": shapes}, indent=2)
+    out = {"left_out": left_out_shape(left_out())} if left_out().says else {}
+    yield dumped({**head(), "changes": shapes, **out}, indent=2)
 
 
 def _file(found: Change | Invalid, report: Report) -> Shape:

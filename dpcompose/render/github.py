@@ -25,7 +25,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _annotation(problem: Diagnostic, report: Report) -> str:
-    properties = {"file": from_root(report.file)}
+    properties = {"file": from_root(report.file)} if report.file else {}
     span = problem.span
     if span is not None:
         properties |= {"line": str(span.line), "endLine": str(span.end_line)}

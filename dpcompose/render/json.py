@@ -30,6 +30,7 @@ from dpcompose.report import (
     At,
     Bound,
     Ignored,
+    LeftOut,
     Line,
     Report,
     Share,
@@ -46,11 +47,14 @@ Shape = dict[str, Any]
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """One document with all results, each printed as soon as it is there."""
     yield dumped(head(), indent=2).removesuffix("\n}\n") + ',\n  "results": ['
-    first = True
+    first, out = True, ""
     for report in reports:
+        if report.left_out is not None:
+            out = ',\n  "left_out": ' + indented(left_out_shape(report.left_out), 2).lstrip()
+            continue
         yield ("\n" if first else ",\n") + indented(result(report, checking), 4)
         first = False
-    yield "]\n}\n" if first else "\n  ]\n}\n"
+    yield ("]" if first else "\n  ]") + out + "\n}\n"
 
 
 def head() -> Shape:
@@ -59,14 +63,33 @@ def head() -> Shape:
 
 
 def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One result a line."""
+    """One result a line; the last one counts what was left out of the run."""
+    waiting: Shape | None = None
     for report in reports:
-        yield dumped({"schema_version": SCHEMA_VERSION, **result(report, checking)})
+        if report.left_out is not None:
+            if waiting is not None:
+                waiting["left_out"] = left_out_shape(report.left_out)
+            continue
+        yield "" if waiting is None else dumped(waiting)
+        waiting = {"schema_version": SCHEMA_VERSION, **result(report, checking)}
+    if waiting is not None:
+        yield dumped(waiting)
+
+
+def left_out_shape(found: LeftOut) -> Shape:
+    """What a run met and has no result for."""
+    return {
+        "unread": found.unread,
+        "skipped": found.skipped,
+        "dangling": found.dangling,
+        "folders": found.folders,
+        "names": list(found.names),
+    }
 
 
 def dumped(value: object, indent: int | None = None) -> str:
-    """`value` as JSON text and a newline."""
-    return json.dumps(value, indent=indent, allow_nan=False) + "\n"
+    """`value` as JSON text and a newline, which holds no command of a log (see `logs`)."""
+    return json.dumps(value, indent=indent, allow_nan=False).replace("##", "#\\u0023") + "\n"
 
 
 def indented(value: object, spaces: int) -> str:

@@ -27,6 +27,8 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _suite(report: Report, checking: bool) -> str:
+    if report.status == "left-out":
+        return _left_out(report)
     found = [each for each in problems(report, checking) if each.level == "error"]
     invalid = report.status in BROKEN
     cases = [
@@ -46,6 +48,19 @@ def _suite(report: Report, checking: bool) -> str:
     said = "".join(concise.render([report], Style(), checking))
     out = f"    <system-out>{_escaped(said)}</system-out>\n"
     return f"  {head}>\n{''.join(cases)}{out}  </testsuite>\n"
+
+
+def _left_out(report: Report) -> str:
+    """What has no result: a case that is skipped, or an error where it is one."""
+    (found,) = report.findings
+    error = found.level == "error"
+    counts = {"tests": "1", "failures": "0", "errors": str(int(error)), "skipped": str(1 - error)}
+    name = "nothing left out"
+    kind = "error" if error else "skipped"
+    said = _tag(kind, {"message": found.message, **({"type": found.code} if error else {})})
+    case = _tag("testcase", {"name": name, "classname": "dpcompose"})
+    head = _tag("testsuite", {"name": name, **counts})
+    return f"  {head}>\n    {case}>\n      {said}/>\n    </testcase>\n  </testsuite>\n"
 
 
 def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
@@ -99,4 +114,5 @@ def _tag(name: str, attributes: dict[str, str]) -> str:
 
 def _escaped(text: str) -> str:
     """`text`, of printable characters and newlines, as content or as the value of an attribute."""
-    return text.translate(_ENTITIES).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    safe = text.translate(_ENTITIES).replace("##", "#&#35;")  # no command of a log (see `logs`)
+    return safe.encode("ascii", "xmlcharrefreplace").decode("ascii")

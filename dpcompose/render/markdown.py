@@ -38,8 +38,11 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
     plain = Style(encoding=style.encoding)
     seen: Counter[str] = Counter()
     details: list[str] = []
-    worth = 0
+    worth, out = 0, ""
     for report in reports:
+        if report.left_out is not None:
+            out = _left_out(report, plain)
+            continue
         head = "" if seen else f"### Privacy budgets\n\n{_HEAD}"
         outcome = _outcome(report, checking)
         seen[outcome] += 1
@@ -49,14 +52,26 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
             if worth <= _MOST_DETAILS:
                 details.append(_details(report, outcome, plain, checking))
     if not seen:
-        yield "### Privacy budgets\n\nNo specs.\n"
+        yield f"### Privacy budgets\n\nNo specs.\n{out}"
         return
     counts = ", ".join(f"{count} {name}" for name, count in seen.items())
     specs = "1 spec" if seen.total() == 1 else f"{seen.total()} specs"
-    yield f"\n{specs}: {counts}.\n"
+    yield f"\n{specs}: {counts}.\n{out}"
     yield from details
     if worth > len(details):
         yield f"\n{worth - len(details)} more with problems are in the log.\n"
+
+
+def _left_out(report: Report, style: Style) -> str:
+    """A sentence about what has no result, and its names folded."""
+    assert report.left_out is not None
+    found, (finding,) = report.left_out, report.findings
+    says = f"**{found.says}**" if finding.level == "error" else found.says
+    names = "".join(f"- {code(each)}\n" for each in found.names)
+    more = found.untold - len(found.names)
+    names += f"- {more} more\n" if more > 0 else ""
+    block = f"\n<details><summary>Left out</summary>\n\n{names}\n</details>\n" if names else ""
+    return transliterated(f"\n{says}.\n{block}", style.encoding)
 
 
 def _outcome(report: Report, checking: bool) -> str:

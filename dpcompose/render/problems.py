@@ -11,13 +11,15 @@ from types import MappingProxyType
 from dpcompose.errors import Diagnostic, Level
 from dpcompose.render.layout import sentence
 from dpcompose.render.ledger import judged
-from dpcompose.report import Report
+from dpcompose.report import LeftOut, Report
 
 BOUND = "DPC300"
 OVER_BUDGET, NO_BOUND, NOT_COMPARABLE, NO_BUDGET = "DPC301", "DPC302", "DPC303", "DPC304"
-UNREADABLE = "DPC305"
+UNREADABLE, LEFT_OUT = "DPC305", "DPC306"
 #: What a report has for a status where nothing could be said of the spec.
 BROKEN = ("invalid", "unreadable")
+#: What it has where it is of no spec.
+NO_SPEC = ("unreadable", "left-out")
 
 #: The codes of verdicts with their meanings.
 VERDICT_CODES = MappingProxyType(
@@ -28,6 +30,7 @@ VERDICT_CODES = MappingProxyType(
         "DPC303": "The bound cannot be compared with the budget.",
         "DPC304": "There is no budget to check against.",
         "DPC305": "The file, or its settings, cannot be read.",
+        "DPC306": "Files were left out.",
     }
 )
 
@@ -47,7 +50,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
         why = " ".join(sentence(each) for each in report.reasons)
         message = f"no finite guarantee: {why}" if why else "no finite guarantee"
         yield Diagnostic(NO_BOUND, message, place)
-    if report.status in BROKEN:  # their findings say what is wrong
+    if report.status in (*BROKEN, *NO_SPEC):  # their findings say what is wrong
         return
     if verdict is None:
         if checking:
@@ -68,3 +71,14 @@ def _hint(report: Report) -> str | None:
         return sentence(verdict.why)
     changes = (verdict.at.worst if verdict and verdict.at else ()) or (worst.says if worst else ())
     return f"worst change: {'; '.join(changes)}" if changes else None
+
+
+def counted(found: LeftOut, strict: bool) -> Report:
+    """What stands for all that was left out, a failure where that is asked."""
+    names = f": {', '.join(found.names)}" if found.names else ""
+    more = found.untold - len(found.names)
+    names += f" and {more} more" if more > 0 else ""
+    hint = "a folder stands for its YAML files with the key `dpcompose`, links to them included"
+    level: Level = "error" if strict and found.untold else "note"
+    finding = Diagnostic(LEFT_OUT, found.says + names, None, hint, level)
+    return Report("", "", "left-out", findings=(finding,), left_out=found)

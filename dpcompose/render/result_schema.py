@@ -142,19 +142,29 @@ _RESULT: Schema = mapping(
 DEFINITIONS: dict[str, Schema] = {
     "document": document(
         "All results of a run.",
+        {"left_out": defined("left_out", "Where something was met that has no result.")},
         results=listed(defined("result"), "In the order of the files."),
     ),
     "line": {
-        "description": "One result, with the version of the shape.",
+        "description": "One result, with the version of the shape; the last one of a run has "
+        "`left_out` where something was met that has no result.",
         "allOf": [
             defined("result"),
             {
                 "type": "object",
-                "properties": {"schema_version": VERSION},
+                "properties": {"schema_version": VERSION, "left_out": defined("left_out")},
                 "required": ["schema_version"],
             },
         ],
     },
+    "left_out": mapping(
+        "What a run met and has no result for.",
+        unread={**COUNT, "description": "Files that could not be read: see standard error."},
+        skipped={**COUNT, "description": "YAML files in folders that are no specs."},
+        dangling={**COUNT, "description": "Links that lead to no file."},
+        folders={**COUNT, "description": "Links to folders that are not looked into elsewhere."},
+        names=listed(TEXT, "The first of those that were not said to be unread."),
+    ),
     "result": _RESULT,
     "protect": mapping(
         "The neighbouring relation that is protected.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dpcompose.changes import Change, Invalid, Moved
 from dpcompose.directions import Number
@@ -18,10 +18,16 @@ from dpcompose.render.diff import (
     worst_rows,
 )
 from dpcompose.render.inline import code, plain
+from dpcompose.report import LeftOut
 
 
-def markdown(found: Iterable[Change | Invalid]) -> Iterator[str]:
-    """A comment for a review: a table of the specs, then the details of each."""
+def markdown(
+    found: Iterable[Change | Invalid], left_out: Callable[[], LeftOut] = LeftOut
+) -> Iterator[str]:
+    """A comment for a review: a table of the specs, then the details of each.
+
+    `left_out` counts what has none, once they are all found.
+    """
     listed = list(found)
     yield "| spec | before | now | |\n|---|---|---|---|\n"
     for each in listed:
@@ -35,6 +41,10 @@ def markdown(found: Iterable[Change | Invalid]) -> Iterator[str]:
             now = "" if each.new is None else code(amount(row.new))
             yield f"| {code(each.label)} {plain(row.name)} | {was} | {now} | "
             yield f"{'removed' if each.new is None else _word(row.direction)} |\n"
+    out = left_out()
+    if out.says:
+        names = ": " + ", ".join(map(code, out.names)) if out.names else ""
+        yield f"\n{out.says}{names}\n"
     for each in listed:
         yield from _invalid(each) if isinstance(each, Invalid) else _details(each)
 

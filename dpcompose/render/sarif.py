@@ -54,7 +54,11 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
     head = {"$schema": _SCHEMA, "version": "2.1.0"}
     yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "runs": [\n    {\n'
     yield '      "columnKind": "unicodeCodePoints",\n      "results": ['
+    told: Shape = {}
     for report in reports:
+        if report.left_out is not None:
+            told = _left_out(report)
+            continue
         pieces = []
         for each in _results(report, checking, rules):
             pieces.append(("\n" if first else ",\n") + indented(each, 8))
@@ -66,7 +70,24 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         "rules": [rule(each) for each in rules.ids],
     }
     yield "],\n" if first else "\n      ],\n"
+    if told:
+        yield f'      "invocations": {indented([told], 6).lstrip()},\n'
     yield f'      "tool": {indented({"driver": driver}, 6).lstrip()}\n    }}\n  ]\n}}\n'
+
+
+def _left_out(report: Report) -> Shape:
+    """A notification about the run: what it counts has no place in any file."""
+    (found,) = report.findings
+    return {
+        "executionSuccessful": found.level != "error",
+        "toolExecutionNotifications": [
+            {
+                "descriptor": {"id": found.code},
+                "level": found.level,
+                "message": _message(_said(found)),
+            }
+        ],
+    }
 
 
 def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:

@@ -75,10 +75,10 @@ def maybe(schema: Schema, says: str) -> Schema:
     return {"description": says, "anyOf": [schema, {"type": "null"}]}
 
 
-def document(says: str, **required: Schema) -> Schema:
+def document(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
     """A whole document, with what all of them start with."""
     program = {**TEXT, "description": "Version of the program."}
-    return mapping(says, dpcompose=program, schema_version=VERSION, **required)
+    return mapping(says, optional, dpcompose=program, schema_version=VERSION, **required)
 
 
 TEXT: Schema = {"type": "string"}

@@ -30,7 +30,11 @@ def diff_schema() -> Schema:
     return published(
         "dpcompose changes",
         "What diff --format json prints.",
-        document("All changes.", changes=listed(_ANY_CHANGE, "In the order of the files.")),
+        document(
+            "All changes.",
+            {"left_out": defined("left_out", "Where something was met that has no result.")},
+            changes=listed(_ANY_CHANGE, "In the order of the files."),
+        ),
         {**DEFINITIONS, "change": _CHANGE, "invalid": _INVALID},
     )
 

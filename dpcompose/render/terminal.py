@@ -56,6 +56,7 @@ def outcome(report: Report) -> str:
         "no-guarantee": "without a finite bound",
         "invalid": "invalid",
         "unreadable": "not read",
+        "left-out": "left out",
     }[report.status]
 
 

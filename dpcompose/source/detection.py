@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
+from dpcompose.source.documents import documents
 from dpcompose.source.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -16,38 +18,85 @@ from dpcompose.source.events import (
     YAMLError,
     event_source,
 )
+from dpcompose.source.limits import MAX_BYTES
 
 _KEY = "dpcompose"
-_ANYWHERE = re.compile(rb"dpcompose[\"']?\s*:")
 _AT_MARGIN = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)[\"']?dpcompose[\"']?[ \t]*:(?:[ \t\r\n]|\Z)")
+#: The other way to write a letter of the key, or to break it: an escape.
+_ESCAPED = re.compile(
+    rb"\\(?:(?:x|u00|U000000)(?:6[3-5dDfF]|7[03])|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])"
+)
+#: A line that starts at the margin, and can hold the key.
+_LINE = re.compile(r"^[^\s#][^\n]*(?:dpcompose|\\)[^\n]*$", re.MULTILINE)
+_MOST_LINES = 10_000
+#: How texts start whose characters take more than one byte.
+_WIDE = (
+    (re.compile(rb"\xff\xfe\0\0|[^\0]\0\0\0"), "utf-32-le"),
+    (re.compile(rb"\0\0\xfe\xff|\0\0\0[^\0]"), "utf-32-be"),
+    (re.compile(rb"\xff\xfe|[^\0]\0"), "utf-16-le"),
+    (re.compile(rb"\xfe\xff|\0[^\0]"), "utf-16-be"),
+)
 
 
 def is_spec(data: bytes) -> bool:
     """Whether `data` is meant as a spec, be it valid or not.
 
-    A broken file counts where the key stands at the margin, or comes before the fault.
+    A broken document counts where the key stands at the margin, or comes before the fault, and one
+    that is too large to be read where the key stands anywhere.
     """
-    if not _ANYWHERE.search(data):
+    data = _in_utf8(data)
+    literal = _KEY.encode() in data
+    if not literal and not _ESCAPED.search(data):
         return False
-    if _AT_MARGIN.search(data):
+    if literal and (len(data) > MAX_BYTES or _AT_MARGIN.search(data)):
         return True
+    return any(_is_one(_text(each.data)) for each in documents(data))
+
+
+def _in_utf8(data: bytes) -> bytes:
+    """The same text in UTF-8, which is told by its first bytes as YAML has it."""
+    for start, encoding in _WIDE:
+        if start.match(data):
+            return data.decode(encoding, "replace").encode("utf-8", "replace")
+    return data
+
+
+def _text(data: bytes | str) -> str:
+    return data if isinstance(data, str) else data.decode("utf-8", "replace").lstrip("\ufeff")
+
+
+def _is_one(text: str) -> bool:
+    """Whether a document has the key; of a broken one, a line, or more than are looked at."""
     try:
-        return _has_key(data.decode())
-    except (UnicodeDecodeError, YAMLError):
+        return _has_key(text)
+    except YAMLError:
+        lines = (line[0] for line in _LINE.finditer(text))
+        first = any(map(_starts_with_key, islice(lines, _MOST_LINES)))
+        return first or next(lines, None) is not None
+
+
+def _starts_with_key(line: str) -> bool:
+    try:
+        return _has_key(line)
+    except YAMLError:
         return False
 
 
 def _has_key(text: str) -> bool:
     """Whether some document is a mapping with the key; YAMLError where a fault comes before it."""
     next_event, depth, in_mapping, at_key = event_source(text), 0, False, False
+    named: set[str] = set()  # anchors of texts that are the key
     while type(event := next_event()) is not StreamEndEvent:
         if isinstance(event, DocumentStartEvent):
             depth = 0
         elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
             depth -= 1
         elif isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
+            is_key = isinstance(event, ScalarEvent) and event.value == _KEY
+            if is_key and event.anchor is not None:
+                named.add(event.anchor)
             if depth == 1:
-                if in_mapping and at_key and isinstance(event, ScalarEvent) and event.value == _KEY:
+                if in_mapping and at_key and (is_key or _names(event, named)):
                     return True
                 at_key = not at_key
             if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
@@ -55,3 +104,7 @@ def _has_key(text: str) -> bool:
                     in_mapping, at_key = isinstance(event, MappingStartEvent), True
                 depth += 1
     return False
+
+
+def _names(event: object, anchors: set[str]) -> bool:
+    return isinstance(event, AliasEvent) and event.anchor in anchors

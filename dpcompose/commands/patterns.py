@@ -1,0 +1,64 @@
+"""Patterns of file names, such as `specs/**/*.yaml`: what they match, here and elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+_PATTERN = frozenset("*?[")
+_NO_SPECS_IN = frozenset({"node_modules", "__pycache__"})  # and what starts with a dot
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name has wildcards, and is no file as it stands."""
+    return not _PATTERN.isdisjoint(name) and "\0" not in name and not os.path.lexists(name)
+
+
+def is_entered(folder: str) -> bool:
+    """Whether a folder of this name is looked into, where one above it is meant."""
+    return folder[0] != "." and folder not in _NO_SPECS_IN
+
+
+def split(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """The folder that a pattern starts from, and its parts below that."""
+    parts = Path(pattern).parts
+    start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
+    return os.path.join("", *parts[:start]), parts[start:]
+
+
+def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The parts of a path below what matches a pattern; None where nothing of it does."""
+    if not pattern or not path:
+        return None if pattern else path
+    if pattern[0] == "**":
+        found = left(path, pattern[1:])
+        deeper = found is None and len(path) > 1 and path[0][0] != "."
+        return left(path[1:], pattern) if deeper else found
+    if path[0][0] == "." and path[0] != pattern[0]:
+        return None
+    return left(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
+
+
+def matches(pattern: str) -> list[str]:
+    """What matches a pattern, sorted; `**` goes down folders but not along links.
+
+    As in a shell, names that start with a dot match no wildcard.
+    """
+    path = Path(pattern)
+    literal = set(path.parts)
+    try:
+        found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+        return sorted(
+            str(each)
+            for each in found
+            if not any(part[0] == "." and part not in literal for part in each.parts)
+        )
+    except (OSError, ValueError, NotImplementedError):
+        return []
+
+
+def is_met(path: Sequence[str]) -> bool:
+    """Whether the folders of a path below a folder that is meant are looked into."""
+    return all(map(is_entered, path[:-1]))

@@ -1,0 +1,68 @@
+"""Which of the files that are gone is which of those that are new: by what they hold, as in git."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from os.path import basename
+
+_ALIKE = 0.5  # of the bytes of the larger file stand in lines that both have, as for git
+_MOST_LINES = 10_000_000  # that are compared; with more, only equal files are renamed ones
+
+
+def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
+    """The new name of each file that is gone and has one.
+
+    First files that are the same in every byte, then the most alike; of equally good ones that with
+    the same last name. Each new file takes the place of one.
+    """
+    found = _equal(gone, new)
+    taken = set(found.values())
+    before = {name: _lines(data) for name, data in gone.items() if name not in found}
+    after = {name: _lines(data) for name, data in new.items() if name not in taken}
+    work = len(after) * sum(map(len, before.values())) + len(before) * sum(map(len, after.values()))
+    if work > _MOST_LINES:
+        return found
+    scored = (
+        (_alike(one, other), basename(old) == basename(now), old, now)
+        for old, one in before.items()
+        for now, other in after.items()
+    )
+    best = sorted(scored, key=lambda each: (-each[0], not each[1], *each[2:]))
+    for score, _, old, now in best:
+        if score >= _ALIKE and old not in found and now not in taken:
+            found[old] = now
+            taken.add(now)
+    return found
+
+
+def _equal(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
+    holding: dict[bytes, dict[str, None]] = {}
+    by_last_name: dict[tuple[bytes, str], str] = {}
+    for name, data in new.items():
+        holding.setdefault(data, {})[name] = None
+        by_last_name.setdefault((data, basename(name)), name)
+    found: dict[str, str] = {}
+    for old, data in gone.items():
+        now = by_last_name.get((data, basename(old)))
+        if now is not None and now in holding[data]:
+            found[old] = now
+            del holding[data][now]
+    for old, data in gone.items():
+        if old not in found and holding.get(data):
+            found[old] = now = next(iter(holding[data]))
+            del holding[data][now]
+    return found
+
+
+def _lines(data: bytes) -> Counter[bytes]:
+    return Counter(data.splitlines())
+
+
+def _alike(one: Counter[bytes], other: Counter[bytes]) -> float:
+    """Which share of the larger of two files stands in lines of both."""
+    return _size(one & other) / max(_size(one), _size(other), 1)
+
+
+def _size(lines: Counter[bytes]) -> int:
+    return sum((len(line) + 1) * count for line, count in lines.items())
