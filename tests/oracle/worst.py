@@ -25,6 +25,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from .pipeline import Copy, Instance, Pipeline, Said, drawn, made_from
 from .tree import Node, Unsupported
@@ -52,6 +53,7 @@ class TooLarge(Exception):
 # ε of a statement, for the two outcomes of a mechanism
 
 
+@cache
 def as_pure(notion: str, value: Fraction) -> Fraction:
     """An ε whose pure mechanisms keep to a statement of a notion (theory, section 6)."""
     if notion in ("pure", "approx"):
@@ -72,6 +74,7 @@ def as_pure(notion: str, value: Fraction) -> Fraction:
         return Fraction(int(low * 10**12), 10**12)
 
 
+@cache
 def power(epsilon: Fraction, up: bool) -> Fraction:
     """A rational a little above or below e^ε."""
     with mp.workdps(60):
@@ -114,6 +117,7 @@ class Side:
         self.bounds = list(found)
         self.delta = any(bound.delta for bound in self.bounds)
         self._matrix: tuple[int, Any, Any, Any] | None = None
+        self._both: Any = None
 
     def at(self, value: Value) -> int:
         """The number of a table."""
@@ -167,11 +171,9 @@ class Side:
         matrix, event, rest = self._inequalities()
         if not matrix.shape[0]:
             return (gain > 0).astype(float)
-        from scipy.sparse import vstack
-
-        made = linprog(
-            -gain, vstack([matrix, -matrix]), np.concatenate([event, rest]), bounds=(0, 1)
-        )
+        if self._both is None or self._both.shape != (2 * matrix.shape[0], matrix.shape[1]):
+            self._both = vstack([matrix, -matrix], format="csr")
+        made = linprog(-gain, self._both, np.concatenate([event, rest]), bounds=(0, 1))
         return made.x if made.status == 0 else np.full(len(gain), 0.5)
 
     # Exactly.
@@ -179,7 +181,7 @@ class Side:
     def keeps_to(self, v: Sequence[Fraction], both: bool) -> bool:
         """Whether all inequalities hold for rational chances, with e^ε rounded down."""
         for bound in self.bounds:
-            grown = power_down(bound.epsilon)
+            grown = power(bound.epsilon, up=False)
             for one, other in ((bound.first, bound.second), (bound.second, bound.first)):
                 here = sum((chance * v[at] for at, chance in one), Fraction(0))
                 there = sum((chance * v[at] for at, chance in other), Fraction(0))
@@ -202,16 +204,6 @@ class Side:
             if self.keeps_to(made, both):
                 return made
         return None
-
-
-_POWERS: dict[Fraction, Fraction] = {}
-
-
-def power_down(epsilon: Fraction) -> Fraction:
-    """A rational a little below e^ε."""
-    if epsilon not in _POWERS:
-        _POWERS[epsilon] = power(epsilon, up=False)
-    return _POWERS[epsilon]
 
 
 def neighbours(
@@ -276,6 +268,18 @@ def joint(universe: Universe, copies: Sequence[Copy], roots: Roots) -> dict[tupl
     return law_of_all
 
 
+def _independent(law: Sequence[tuple[tuple[int, ...], Fraction]]) -> bool:
+    """Whether what the copies read is independent."""
+    alone: list[dict[int, Fraction]] = [{} for _ in law[0][0]]
+    for at, chance in law:
+        for each, place in zip(alone, at, strict=True):
+            each[place] = each.get(place, Fraction(0)) + chance
+    return len(law) == math.prod(map(len, alone)) and all(
+        chance == math.prod(each[place] for each, place in zip(alone, at, strict=True))
+        for at, chance in law
+    )
+
+
 # ---------------------------------------------------------------------------------------------
 # Two neighbouring roots
 
@@ -307,6 +311,7 @@ class Contest:
         ]
         self.chances = [np.array([float(p) for _, p in law]) for law in self.exact]
         self.places = [np.array([at for at, _ in law]) for law in self.exact]
+        self.independent = all(map(_independent, self.exact))
 
     # One outcome of each: the largest ratio.
 
@@ -323,10 +328,10 @@ class Contest:
         """The largest log-ratio that is found, where no statement has a δ."""
         up, down = (1, 0) if turned else (0, 1)
         best = Found(0.0)
-        for start in range(starts if len(self.sides) > 1 else 1):
-            v = [self._start(n, start, up, down, rng) for n in range(len(self.sides))]
+        for start in range(1 if self.independent else starts):
+            v = [self._start(n, start, rng) for n in range(len(self.sides))]
             known = 0.0
-            for _ in range(6):
+            for _ in range(1 if self.independent else 5):
                 worth = 0.0
                 for n, side in enumerate(self.sides):
                     top, bottom = (self._weights(n, which, v) for which in (up, down))
@@ -342,12 +347,12 @@ class Contest:
                     worth = math.log(ratio) if ratio > 0 else 0.0
                 if worth > best.worth + 1e-9:
                     best = Found(worth, list(v))
-                if worth <= known + 1e-9 or len(self.sides) == 1:
+                if worth <= known + 1e-9:
                     break
                 known = worth
         return best
 
-    def _start(self, n: int, start: int, up: int, down: int, rng: Random) -> Any:
+    def _start(self, n: int, start: int, rng: Random) -> Any:
         size = len(self.sides[n].values)
         if start == 0:
             return np.ones(size)
