@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAPS = (
@@ -22,6 +22,12 @@ LAST = ["at δ", "total"]
 FEATURES = [*MAPS, *RANDOM, *PARTITIONS, *SAMPLES]
 FEATURES += [f"protect {relation}" for relation in RELATIONS]
 FEATURES += [*PLACES, *OTHERS, *NOTIONS, *LAST]
+
+
+def used(specs: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The features of one spec, or of several that are added up."""
+    found = frozenset[str]().union(*map(features, specs))
+    return found | {"total"} if len(specs) > 1 else found
 
 
 def features(spec: Mapping[str, Any]) -> frozenset[str]:

@@ -56,18 +56,6 @@ class Verdict:
     breach: Breach | None = None
 
 
-def claims(report: Any) -> list[Claim]:
-    """All finite claims of a report."""
-    made = []
-    if report.bound is not None:
-        bound = report.bound
-        made.append(Claim(bound.notion.value, bound.value, bound.delta or Fraction(0)))
-    for each in report.at_delta:
-        if each.value is not None:
-            made.append(Claim("approx", each.value, each.given))
-    return made
-
-
 def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, Roots, Declared]]:
     """Neighbouring roots, small and random ones, with what a declared relation is there."""
     pipeline = universe.pipeline
@@ -82,11 +70,11 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
         first: Roots = {}
         second: Roots = {}
         declared: dict[tuple[str, Node], list[tuple[Value, Value]]] = {}
-        moving = rng.choice(pipeline.roots)
+        moving = _moving(pipeline, rng)
         for root in pipeline.roots:
             start = min(steps[root], key=len) if n % 3 == 0 else rng.choice(steps[root])
             path = [start]
-            if not pipeline.disjoint or root is moving:
+            if root in moving:
                 path = _walk(universe, root, start, set(steps[root]), rng)
             first[root], second[root] = path[0], path[-1]
             if pipeline.relation in pipeline.declared:
@@ -99,6 +87,18 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
             continue
         seen.add(key)
         yield first, second, declared
+
+
+def _moving(pipeline: Pipeline, rng: Random) -> list[Node]:
+    """The roots that one step may change: as many as hold the same people."""
+    moving: list[Node] = []
+    for root in rng.sample(pipeline.roots, len(pipeline.roots)):
+        if not any(
+            root.name in group and any(other.name in group for other in moving)
+            for group in pipeline.disjoint
+        ):
+            moving.append(root)
+    return moving
 
 
 def _fits(universe: Universe, root: Node, table: Value) -> bool:
@@ -177,8 +177,8 @@ def judge(
         for first, second, declared in pairs(universe, rng, counts[1]):
             try:
                 if sides is None or declared:
-                    sides = [Side(universe, copy, declared) for copy in pipeline.copies]
-                contest = Contest(universe, first, second, sides)
+                    sides = _sides(universe, pipeline, declared)
+                contest = Contest(universe, first, second, pipeline.copies, sides)
             except TooLarge:
                 continue
             verdict.pairs += 1
@@ -194,6 +194,16 @@ def judge(
     return verdict
 
 
+def _sides(universe: Universe, pipeline: Pipeline, declared: Declared) -> list[Side]:
+    """What each copy may do; copies of one mechanism on one table may do the same."""
+    made: dict[tuple[str, Node], Side] = {}
+    for copy in pipeline.copies:
+        key = (copy.name, copy.reads[0])
+        if key not in made:
+            made[key] = Side(universe, copy, declared)
+    return [made[copy.name, copy.reads[0]] for copy in pipeline.copies]
+
+
 def shown(universe: Universe, roots: Roots) -> list[Any]:
     """Tables for people to read."""
     return [(node.name, list(value)) for node, value in roots.items()]
@@ -205,7 +215,7 @@ def against(
     """A breach of one claim, if one is found and holds exactly."""
     with_delta = claim.delta > 0 or any(side.delta for side in contest.sides)
     if claim.notion == "pure" and not with_delta:
-        found = contest.loss(turned, rng, STARTS)
+        found = contest.loss(turned, rng, STARTS, float(claim.value))
         verdict.attained = max(verdict.attained, found.worth)
         if math.isinf(found.worth):
             return Breach(claim, math.inf, ([], []), [])
@@ -218,7 +228,7 @@ def against(
                             / (mpf(sums[0].denominator) * sums[1].numerator)))
         return Breach(claim, lost, ([], []), witness(contest, found))
     if claim.notion in ("pure", "approx"):
-        found = contest.leak(float(claim.value), turned, rng, STARTS)
+        found = contest.leak(float(claim.value), turned, rng, STARTS, float(claim.delta))
         verdict.attained = max(verdict.attained, found.worth)
         if found.worth <= float(claim.delta) * (1 + NEAR) + NEAR / 10:
             return None
@@ -233,37 +243,30 @@ def _concentrated(
     contest: Contest, claim: Claim, turned: bool, rng: Random, verdict: Verdict
 ) -> Breach | None:
     """The same for ρ and μ: at some ε, the curve of the notion for the laws that were found."""
-    epsilon = float(as_pure(claim.notion, claim.value))
+    epsilon, value = float(as_pure(claim.notion, claim.value)), float(claim.value)
+    excess = _excess_gdp if claim.notion == "gdp" else _excess_zcdp
     for at in (0.0, epsilon / 2):
-        found = contest.leak(at, turned, rng, 1)
-        if not found.v:
-            continue
-        v = [_within(side.rational(x, True), x) for side, x in zip(contest.sides, found.v, strict=True)]
-        if any(each is None for each in v):
-            continue
-        p, q = contest.laws(v)
-        p, q = (q, p) if turned else (p, q)
-        value = float(claim.value)
-        lost = _excess_gdp(p, q, value) if claim.notion == "gdp" else _excess_zcdp(p, q, value)
+        found = contest.leak(at, turned, rng, 1, math.inf)
         verdict.attained = max(verdict.attained, found.worth)
-        if lost > 1e-6:
+        if not found.v or excess(*contest.laws(found.v), value) < 1e-6:
+            continue
+        exact = [side.rational(x, True) for side, x in zip(contest.sides, found.v, strict=True)]
+        v = [np.array([float(x) for x in each]) for each in exact if each is not None]
+        if len(v) == len(exact) and (lost := excess(*contest.laws(v), value)) > 1e-6:
             return Breach(claim, lost, ([], []), witness(contest, found))
     return None
-
-
-def _within(v: Sequence[Fraction] | None, _: Any) -> Any:
-    return None if v is None else np.array([float(x) for x in v])
 
 
 def _excess_gdp(p: Any, q: Any, mu: float) -> float:
     """By how much δ(ε) is above the Gaussian curve, at the worst ε of some."""
     worst = 0.0
     for epsilon in np.linspace(0, mu * mu / 2 + 2 * mu + 0.1, 12):
-        left = float(np.clip(p - math.exp(epsilon) * q, 0, None).sum())
+        grown = math.exp(min(epsilon, 600.0))
+        left = max(float(np.clip(a - grown * b, 0, None).sum()) for a, b in ((p, q), (q, p)))
         if mu:
             near = math.erfc((epsilon / mu - mu / 2) / 2**0.5) / 2
             far = math.erfc((epsilon / mu + mu / 2) / 2**0.5) / 2
-            left -= near - math.exp(epsilon) * far
+            left -= near - grown * far
         worst = max(worst, left)
     return worst
 
@@ -272,9 +275,10 @@ def _excess_zcdp(p: Any, q: Any, rho: float) -> float:
     """By how much a Rényi divergence is above α·ρ, at the worst α of some."""
     worst = 0.0
     keep = (p > 1e-300) & (q > 1e-300)
-    for alpha in (1.01, 1.5, 2.0, 4.0, 16.0):
-        total = float((q[keep] * (p[keep] / q[keep]) ** alpha).sum())
-        worst = max(worst, math.log(total) / (alpha - 1) / alpha - rho)
+    for a, b in ((p[keep], q[keep]), (q[keep], p[keep])):
+        for alpha in (1.01, 1.5, 2.0, 4.0, 16.0):
+            total = float((b * (a / b) ** alpha).sum())
+            worst = max(worst, math.log(total) / (alpha - 1) / alpha - rho)
     return worst
 
 
@@ -283,5 +287,5 @@ def witness(contest: Contest, found: Found) -> list[str]:
     told = []
     for side, v in zip(contest.sides, found.v, strict=True):
         parts = [f"{list(value)}: {v[n]:.6g}" for value, n in side.values.items()]
-        told.append(f"{side.copy.name} on {side.copy.reads[0].name}: " + "; ".join(parts))
+        told.append(f"{side.name} on {side.reads}: " + "; ".join(parts))
     return told

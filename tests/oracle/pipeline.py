@@ -63,7 +63,7 @@ class Pipeline:
     relation: str
     keeps: tuple[str, ...]
     distance: int
-    disjoint: bool
+    disjoint: list[set[str]]
     declared: dict[str, tuple[str, int]]
 
 
@@ -96,9 +96,16 @@ class _Wide(Reader):
             self.relation,
             self.keeps,
             self.distance,
-            self.spec.get("roots") == "disjoint",
+            self.disjoint(),
             declared,
         )
+
+    def disjoint(self) -> list[set[str]]:
+        """Roots of which nobody is in two: all of them, or some (in specs that are added up)."""
+        said = self.spec.get("roots", [])
+        if said != "disjoint":
+            return [set(names) for names in said]
+        return [{name for name, body in self.datasets.items() if "from" not in body}]
 
     def root(self, name: str, body: Mapping[str, Any]) -> Node:
         """A root of any domain."""

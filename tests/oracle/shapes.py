@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any
 
-from .features import MAPS, NOTIONS, PARTITIONS, RANDOM, RELATIONS, features
+from .features import MAPS, NOTIONS, PARTITIONS, RANDOM, RELATIONS, used
 
 #: How many copies of mechanisms there may be.
 MOST_COPIES = 4
@@ -76,6 +76,7 @@ class _Draft:
         self.wanted = wanted
         self.datasets: dict[str, Any] = {}
         self.places: list[_Place] = []
+        self.leaves: list[_Place] = []
         self.relation = self._relation()
         self.distance = 2 if "distance" in wanted or rng.random() < 0.12 else 1
         if rng.random() < 0.1 and self.distance == 2 and self.relation == "unbounded":
@@ -106,21 +107,20 @@ class _Draft:
             graph = rng.random() < 0.1
         if graph and self.relation == "declared":
             self.within = rng.choice(GRAPHS)
-        steps = self._steps(graph)
+        steps = self._steps()
         roots = 2 if several or (len(steps) < 3 and rng.random() < 0.1) else 1
-        leaves: list[_Place] = []
-        for n in range(roots):
-            place = self._root(f"r{n}" if roots > 1 else "rows", graph)
-            mine = steps if roots == 1 else steps[n::2]
-            leaves.append(self._chain(place, mine, graph))
-        mechanisms: list[dict[str, Any]] = []
-        for leaf in leaves:
-            mechanisms.append(self._mechanism(leaf, len(mechanisms)))
-        while rng.random() < 0.35 and len(mechanisms) < 3:
-            place = rng.choice([leaf_above for leaf in leaves for leaf_above in (leaf, *leaf.above)])
-            mechanisms.append(self._mechanism(place, len(mechanisms)))
-        if {"count", "fresh copies"} & wanted or rng.random() < 0.15:
-            mechanisms[0]["count"] = 2 if rng.random() < 0.8 else 3
+        chains = roots if roots > 1 or len(steps) < 2 or rng.random() < 0.6 else 2
+        paths: list[list[str]] = [[] for _ in range(chains)]
+        for step in steps:
+            rng.choice(paths).append(step)
+        if graph:
+            for path in paths:
+                self._from_graph(path)
+        tops = [self._root(f"r{n}" if roots > 1 else "rows", graph) for n in range(roots)]
+        self.leaves = [
+            self._chain(tops[n % roots], sorted(path, key=lambda step: step == "value"))
+            for n, path in enumerate(paths)
+        ]
         made: dict[str, Any] = {"dpcompose": 1, "protect": self._protect()}
         if roots > 1 and ("disjoint roots" in wanted or (not several and rng.random() < 0.4)):
             made["roots"] = "disjoint"
@@ -128,12 +128,35 @@ class _Draft:
             steps_apart = rng.choice([1, 2, 2, 3])
             made["relations"] = {"house": {"within": self.within, "distance": steps_apart}}
         made["datasets"] = self.datasets
-        made["mechanisms"] = mechanisms
-        if "at δ" in wanted or rng.random() < 0.2:
+        return made | self.released()
+
+    def released(self) -> dict[str, Any]:
+        """Mechanisms on the datasets, and where to state ε."""
+        rng, wanted = self.rng, self.wanted
+        mechanisms: list[dict[str, Any]] = []
+        for leaf in self.leaves:
+            mechanisms.append(self._mechanism(leaf, len(mechanisms)))
+        while rng.random() < 0.35 and len(mechanisms) < 3:
+            read = rng.choice([each for leaf in self.leaves for each in (leaf, *leaf.above)])
+            mechanisms.append(self._mechanism(read, len(mechanisms)))
+        if {"count", "fresh copies"} & wanted or rng.random() < 0.15:
+            rng.choice(mechanisms)["count"] = 2 if rng.random() < 0.8 else 3
+        made: dict[str, Any] = {"mechanisms": mechanisms}
+        if "at δ" in wanted or rng.random() < (0.7 if {"zcdp", "gdp"} & {*self.notions} else 0.2):
             made["report"] = {"delta": [rng.choice(["0.1", "0.01", "1e-3"])]}
         return made
 
+    def _from_graph(self, path: list[str]) -> None:
+        """Let a path start with what makes a table of a graph."""
+        first = [step for step in path if step in ("edges", "nodes")]
+        if len(first) > 1:
+            raise Stuck
+        if not first and (path or self.rng.random() < 0.5):
+            first = [self.rng.choice(["edges", "nodes"])]
+        path[:] = first + [step for step in path if step not in first]
+
     def _protect(self) -> Any:
+        """What is protected, as it is written."""
         name = "house" if self.relation == "declared" else self.relation
         return {"relation": name, "distance": self.distance} if self.distance > 1 else name
 
@@ -166,35 +189,32 @@ class _Draft:
         self.places.append(place)
         return place
 
-    def _steps(self, graph: bool) -> list[str]:
+    def _steps(self) -> list[str]:
         """The maps and partitions, from the root down."""
         rng = self.rng
-        asked = [s for s in (*MAPS, *RANDOM, *PARTITIONS, "poisson", "without replacement")
-                 if s in self.wanted]
-        if {"draws: one", "fresh copies", "above random maps"} & self.wanted and not (
-            {"poisson", "without replacement", *RANDOM} & set(asked)
-        ):
-            asked.append(rng.choice(["poisson", "without replacement", "poisson"]))
+        asked = [
+            step
+            for step in (*MAPS, *RANDOM, *PARTITIONS, "poisson", "without replacement")
+            if step in self.wanted
+        ]
+        chance = {"poisson", "without replacement", *RANDOM}
+        if {"draws: one", "fresh copies"} & self.wanted and not chance - {*RANDOM} & {*asked}:
+            asked.append(rng.choice(["poisson", "poisson", "without replacement"]))
+        if {"draws: one", "fresh copies"} <= self.wanted:
+            asked.append("poisson")
+        if "above random maps" in self.wanted and not chance & {*asked}:
+            asked.append(rng.choice(["poisson", "poisson", *chance]))
         rng.shuffle(asked)
-        steps = [step for step in asked if step not in ("edges", "nodes", "value")]
-        more = rng.choices([0, 1, 2], [4, 4, 2])[0] if asked else rng.choice([1, 2, 2, 3])
         kinds = {k: w for k, w in STEPS.items() if k not in ("value", "cap", "random cap")}
-        if {"poisson"} & set(steps) and rng.random() < 0.3:
-            steps.insert(rng.randrange(len(steps) + 1), "poisson")
-        for _ in range(more if len(steps) < 3 else 0):
+        if "poisson" in asked and rng.random() < 0.3:
+            asked.insert(rng.randrange(len(asked) + 1), "poisson")
+        more = rng.choices([0, 1, 2], [4, 4, 2])[0] if asked else rng.choice([1, 2, 2, 3])
+        for _ in range(more if len(asked) < 3 else 0):
             step = rng.choices(list(kinds), list(kinds.values()))[0]
-            steps.insert(rng.randrange(len(steps) + 1), step)
-        if "value" in asked or (not asked and rng.random() < 0.05):
-            steps.append("value")
-        if graph:
-            both = [step for step in ("edges", "nodes") if step in asked]
-            if len(both) > 1:
-                raise Stuck
-            first = both[0] if both else rng.choice(["edges", "nodes"])
-            steps = [first, *steps] if steps or both or rng.random() < 0.7 else []
-        return steps
+            asked.insert(rng.randrange(len(asked) + 1), step)
+        return asked
 
-    def _chain(self, place: _Place, steps: Iterable[str], graph: bool) -> _Place:
+    def _chain(self, place: _Place, steps: Iterable[str]) -> _Place:
         for step in steps:
             place = self._derive(place, step)
         return place
@@ -314,8 +334,8 @@ class _Draft:
         rng, wanted = self.rng, self.wanted
         above = [each for each in place.above if not each.reference.endswith("*")]
         where = place
-        high = "above fixed maps" in wanted or "above random maps" in wanted
-        if above and rng.random() < (0.6 if high and not number else 0.4):
+        high = {"above fixed maps", "above random maps"} & wanted
+        if above and rng.random() < (0.7 if high and not number else 0.4):
             where = rng.choice([*above, above[-1]])
         notion = self.notions[number % len(self.notions)]
         made: dict[str, Any] = {"notion": notion}
@@ -367,15 +387,38 @@ def copies(spec: dict[str, Any]) -> int:
     return total
 
 
-def draft(seed: int | str, wanted: Iterable[str] = ()) -> dict[str, Any] | None:
-    """The spec of one seed, with all features that are wanted; nothing if none was found."""
-    asked = frozenset(wanted) - {"total"}
+def draft(seed: int | str, wanted: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The spec of one seed, with all features that are wanted; none if none was found.
+
+    With the feature `total` these are two specs of one population.
+    """
+    asked = frozenset(wanted)
     rng = Random(f"{seed} {sorted(asked)}")
-    for _ in range(40):
+    for _ in range(60):
         try:
-            spec = _Draft(rng, asked).spec()
+            made = _Draft(rng, asked)
+            specs = [made.spec()]
+            if "total" in asked:
+                specs.append(_second(rng, made, specs[0]))
         except Stuck:
             continue
-        if copies(spec) <= MOST_COPIES and features(spec) >= asked:
-            return spec
-    return None
+        if sum(map(copies, specs)) <= MOST_COPIES and used(specs) >= asked:
+            return specs
+    return []
+
+
+def _second(rng: Random, first: _Draft, spec: dict[str, Any]) -> dict[str, Any]:
+    """Another spec about the same people: other mechanisms on the same datasets, or other ones."""
+    if rng.random() < 0.6:
+        other = {**spec, **first.released()}
+        if rng.random() < 0.2 and "roots" in other:
+            del other["roots"]
+    else:
+        other = _Draft(rng, first.wanted).spec()
+        for key in ("protect", "relations"):
+            other.pop(key, None)
+            if key in spec:
+                other[key] = spec[key]
+    for each in (spec, other):
+        each["population"] = "people"
+    return other

@@ -98,10 +98,11 @@ class Bound:
 
 
 class Side:
-    """The variables and inequalities of one copy of a mechanism."""
+    """The variables and inequalities of a mechanism; its copies share them."""
 
     def __init__(self, universe: Universe, copy: Copy, declared: Declared) -> None:
-        self.copy = copy
+        self.name = copy.name
+        self.reads = copy.reads[0].name
         self.values: dict[Value, int] = {}
         found: dict[Bound, None] = {}
         for said in copy.said:
@@ -118,6 +119,7 @@ class Side:
         self.delta = any(bound.delta for bound in self.bounds)
         self._matrix: tuple[int, Any, Any, Any] | None = None
         self._both: Any = None
+        self._solved: dict[tuple[str, bytes], Any] = {}
 
     def at(self, value: Value) -> int:
         """The number of a table."""
@@ -154,6 +156,13 @@ class Side:
 
     def ratio(self, top: Any, bottom: Any) -> tuple[float, Any]:
         """The largest top·v / bottom·v for one outcome, and the v."""
+        key = ("ratio", np.round([top, bottom], 13).tobytes())
+        if key not in self._solved:
+            self._solved[key] = self._ratio(top, bottom)
+        worth, v = self._solved[key]
+        return worth, v
+
+    def _ratio(self, top: Any, bottom: Any) -> tuple[float, Any]:
         matrix, event, _ = self._inequalities()
         limits = (matrix, event * 0) if matrix.shape[0] else (None, None)
         made = linprog(-top, *limits, A_eq=bottom[None, :], b_eq=[1.0], bounds=(0, None))
@@ -168,6 +177,12 @@ class Side:
 
     def event(self, gain: Any) -> Any:
         """The chances of an event with the largest sum of gains."""
+        key = ("event", np.round(gain, 13).tobytes())
+        if key not in self._solved:
+            self._solved[key] = self._event(gain)
+        return self._solved[key]
+
+    def _event(self, gain: Any) -> Any:
         matrix, event, rest = self._inequalities()
         if not matrix.shape[0]:
             return (gain > 0).astype(float)
@@ -268,6 +283,11 @@ def joint(universe: Universe, copies: Sequence[Copy], roots: Roots) -> dict[tupl
     return law_of_all
 
 
+def _hopeless(before: float, now: float, goal: float) -> bool:
+    """Whether another round of improvements is not worth its while."""
+    return now - before <= 1e-9 + 0.03 * max(0.0, goal - now)
+
+
 def _independent(law: Sequence[tuple[tuple[int, ...], Fraction]]) -> bool:
     """Whether what the copies read is independent."""
     alone: list[dict[int, Fraction]] = [{} for _ in law[0][0]]
@@ -296,10 +316,15 @@ class Contest:
     """All mechanisms of a pipeline on two neighbouring roots."""
 
     def __init__(
-        self, universe: Universe, first: Roots, second: Roots, sides: Sequence[Side]
+        self,
+        universe: Universe,
+        first: Roots,
+        second: Roots,
+        copies: Sequence[Copy],
+        sides: Sequence[Side],
     ) -> None:
+        """One side for each copy."""
         self.sides = sides
-        copies = [side.copy for side in sides]
         laws = [joint(universe, copies, roots) for roots in (first, second)]
         self.same = laws[0] == laws[1]
         self.exact = [
@@ -324,8 +349,11 @@ class Contest:
         size = len(self.sides[n].values)
         return np.bincount(self.places[which][:, n], weight, minlength=size)
 
-    def loss(self, turned: bool, rng: Random, starts: int) -> Found:
-        """The largest log-ratio that is found, where no statement has a δ."""
+    def loss(self, turned: bool, rng: Random, starts: int, goal: float) -> Found:
+        """The largest log-ratio that is found, where no statement has a δ.
+
+        The search ends where the `goal` is out of sight.
+        """
         up, down = (1, 0) if turned else (0, 1)
         best = Found(0.0)
         for start in range(1 if self.independent else starts):
@@ -347,7 +375,7 @@ class Contest:
                     worth = math.log(ratio) if ratio > 0 else 0.0
                 if worth > best.worth + 1e-9:
                     best = Found(worth, list(v))
-                if worth <= known + 1e-9:
+                if _hopeless(known, worth, goal):
                     break
                 known = worth
         return best
@@ -390,8 +418,8 @@ class Contest:
             made.append(law.sum(axis=0))
         return made[0], made[1]
 
-    def leak(self, epsilon: float, turned: bool, rng: Random, starts: int) -> Found:
-        """The largest δ at ε that is found."""
+    def leak(self, epsilon: float, turned: bool, rng: Random, starts: int, goal: float) -> Found:
+        """The largest δ at ε that is found; the search ends where the `goal` is out of sight."""
         grown = math.exp(min(epsilon, 600.0))
         best = Found(0.0)
         for start in range(starts if len(self.sides) > 1 else 1):
@@ -405,7 +433,8 @@ class Contest:
                 for n in range(len(self.sides)):
                     v[n] = self.sides[n].event(self._gain(n, v, grown, turned))
                 worth = self._leak(v, grown, turned)
-                if worth <= known + 1e-10:
+                if _hopeless(known, worth, goal):
+                    known = max(known, worth)
                     break
                 known = worth
             if known > best.worth + 1e-12:
