@@ -101,3 +101,45 @@ def _random(body: Mapping[str, Any]) -> bool:
 def _fresh(body: Mapping[str, Any]) -> bool:
     kind, how = kind_of(body)
     return kind == "sample" and how.get("draws") != "one"
+
+
+GRAPHS = frozenset({"protect edge", "protect node", "protect node-rewired"})
+ROWS = frozenset({"protect unbounded", "protect bounded", "protect user"})
+#: Pairs that no spec with a bound can have, with the reason.
+NEVER: list[tuple[frozenset[str], frozenset[str], str]] = [
+    (
+        frozenset(f"protect {relation}" for relation in RELATIONS),
+        frozenset(f"protect {relation}" for relation in RELATIONS),
+        "one relation is protected",
+    ),
+    (
+        frozenset({"joint roots"}),
+        frozenset({"disjoint roots"}),
+        "roots hold the same people or they do not",
+    ),
+    (frozenset({"edges", "nodes"}), ROWS, "graphs have no rows to protect"),
+    (GRAPHS, frozenset({"cap", "random cap"}), "a graph has no column of units"),
+    (
+        frozenset({"edges", "nodes"}),
+        frozenset({"cap", "random cap"}),
+        "a graph has no column of units",
+    ),
+    (
+        GRAPHS | {"edges", "nodes"},
+        frozenset({"by position"}),
+        "tables made from graphs have no order",
+    ),
+    (
+        frozenset({"without replacement"}),
+        frozenset({"protect unbounded", "protect user"}),
+        "tables of one public size have no such neighbours",
+    ),
+]
+
+
+def never(one: str, other: str) -> str | None:
+    """Why two features never occur together in a spec with a bound, if so."""
+    for first, second, why in NEVER:
+        if (one in first and other in second) or (one in second and other in first):
+            return why
+    return None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from .pipeline import Pipeline, read
+from .pipeline import Pipeline, Said, read
 from .tree import Node, Unsupported
 from .universe import Poor, Universe, Value
 from .worst import Contest, Declared, Found, Roots, Side, TooLarge, as_pure, power
@@ -196,12 +196,12 @@ def judge(
 
 def _sides(universe: Universe, pipeline: Pipeline, declared: Declared) -> list[Side]:
     """What each copy may do; copies of one mechanism on one table may do the same."""
-    made: dict[tuple[str, Node], Side] = {}
+    made: dict[tuple[tuple[Said, ...], Node], Side] = {}
     for copy in pipeline.copies:
-        key = (copy.name, copy.reads[0])
+        key = (tuple(copy.said), copy.reads[0])
         if key not in made:
             made[key] = Side(universe, copy, declared)
-    return [made[copy.name, copy.reads[0]] for copy in pipeline.copies]
+    return [made[tuple(copy.said), copy.reads[0]] for copy in pipeline.copies]
 
 
 def shown(universe: Universe, roots: Roots) -> list[Any]:

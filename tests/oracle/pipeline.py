@@ -110,12 +110,8 @@ class _Wide(Reader):
     def root(self, name: str, body: Mapping[str, Any]) -> Node:
         """A root of any domain."""
         domain = str(body.get("domain", "table"))
-        positions = any(
-            part.get("partition", {}).get("by") == "position" for part in self.datasets.values()
-        )
-        fixed = domain == "fixed-size-table"
-        ordered = domain == "ordered-table" or (fixed and positions)
-        node = self.node(name, None, None, ordered, fixed)
+        fixed = domain == "fixed-size-table" or (domain != "graph" and "size" in body)
+        node = self.node(name, None, None, domain == "ordered-table", fixed)
         node.said = dict(body)
         return node
 

@@ -174,14 +174,14 @@ class _Draft:
             self.relation == "declared" and self.within == "bounded"
         )
         needs = "without replacement" in wanted
-        if fixed and (needs or rng.random() < 0.4):
-            size = rng.choice([2, 3])
-            body |= {"domain": "fixed-size-table", "size": size}
-            self.datasets[name] = body
-            return self._add(_Place(name, [], size=size, ordered=True, unit=unit))
         ordered = "by position" in wanted or rng.random() < 0.1
         if ordered:
             body["domain"] = "ordered-table"
+        if fixed and (needs or rng.random() < 0.4):
+            size = rng.choice([2, 3])
+            body |= {"domain": body.get("domain", "fixed-size-table"), "size": size}
+            self.datasets[name] = body
+            return self._add(_Place(name, [], size=size, ordered=ordered, unit=unit))
         self.datasets[name] = body
         return self._add(_Place(name, [], ordered=ordered, unit=unit))
 
