@@ -8,12 +8,14 @@ tests to `plan.txt`.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from random import Random
+from time import process_time
 
 from .cases import Invalid, Spec, claims, together
 from .features import FEATURES, never, used
@@ -27,6 +29,10 @@ DUE = 20
 QUICK = 1
 #: How many specs are tried for one pair that stays empty.
 TRIES = 60
+#: How many features are asked for at once.
+MOST_WANTED = 5
+#: What takes more seconds of a processor is no quick test.
+SLOW = 1.2
 
 Pair = tuple[str, str]
 #: The seed of a spec, and the features it must have.
@@ -130,8 +136,13 @@ class Matrix:
         return "\n".join(lines)
 
 
-def fill(matrix: Matrix, due: int, tries: int = TRIES, wider: int = 3) -> Iterator[Tried]:
-    """Judge specs until every pair has its due, or has been tried often enough."""
+def fill(
+    matrix: Matrix, due: int, tries: int = TRIES, slow: float = math.inf
+) -> Iterator[Tried]:
+    """Judge specs until every pair has its due, or has been tried often enough.
+
+    What takes more than `slow` seconds is not counted.
+    """
     asked: dict[Pair, int] = {}
     while True:
         short = [pair for pair in matrix.short(due) if asked.get(pair, 0) < tries]
@@ -144,11 +155,13 @@ def fill(matrix: Matrix, due: int, tries: int = TRIES, wider: int = 3) -> Iterat
         # More that is short, at first: fewer specs fill more pairs.
         for other in rng.sample(short, min(len(short), 12)) if seed < tries // 3 else ():
             both = wanted | set(other)
-            if len(both) <= wider + 2 and all(never(*each) is None for each in combinations(both, 2)):
+            if len(both) <= MOST_WANTED and all(never(*each) is None for each in combinations(both, 2)):
                 wanted = both
         entry = (seed, tuple(each for each in FEATURES if each in wanted))
+        before = process_time()
         tried = attempt(entry)
-        matrix.add(entry, tried)
+        if process_time() - before <= slow or tried.breach is not None:
+            matrix.add(entry, tried)
         yield tried
 
 
@@ -169,7 +182,8 @@ def main() -> int:
     asked = parser.parse_args()
     matrix = Matrix()
     due = QUICK if asked.plan else asked.due
-    for n, tried in enumerate(fill(matrix, due), 1):
+    slow = SLOW if asked.plan else math.inf
+    for n, tried in enumerate(fill(matrix, due, slow=slow), 1):
         if n % 50 == 0:
             print(f"{n} specs, {len(matrix.short(due))} pairs short", file=sys.stderr)
         if tried.breach is not None:

@@ -36,6 +36,7 @@ STEPS = {
     "poisson": 6,
     "without replacement": 3,
 }
+CROWDED = ("group", "limit", "cap", "stable")
 RATES = ["1/2", "1/4", "0.1", "1/2"]
 
 
@@ -54,6 +55,8 @@ class _Place:
         self.ordered: bool = known.get("ordered", False)
         self.unit: bool = known.get("unit", False)
         self.copies: int = known.get("copies", 1)
+        #: How many maps above let the effect of a row depend on the rows beside it.
+        self.crowded: int = known.get("crowded", 0)
 
     @property
     def fixed(self) -> bool:
@@ -63,7 +66,7 @@ class _Place:
         """A place derived from this one."""
         mine = {
             "domain": self.domain, "size": self.size, "ordered": self.ordered,
-            "unit": self.unit, "copies": self.copies,
+            "unit": self.unit, "copies": self.copies, "crowded": self.crowded,
         }
         return _Place(reference, [self, *self.above], **{**mine, **known})
 
@@ -77,6 +80,7 @@ class _Draft:
         self.datasets: dict[str, Any] = {}
         self.places: list[_Place] = []
         self.leaves: list[_Place] = []
+        self.graph, self.degree = False, 1
         self.relation = self._relation()
         self.distance = 2 if "distance" in wanted or rng.random() < 0.12 else 1
         if rng.random() < 0.1 and self.distance == 2 and self.relation == "unbounded":
@@ -107,7 +111,10 @@ class _Draft:
             graph = rng.random() < 0.1
         if graph and self.relation == "declared":
             self.within = rng.choice(GRAPHS)
+        self.graph = graph
         steps = self._steps()
+        easy = self.distance == 1 and not any(step.split()[-1] in CROWDED for step in steps)
+        self.degree = rng.choice([1, 2]) if easy else 1
         roots = 2 if several or (len(steps) < 3 and rng.random() < 0.1) else 1
         chains = roots if roots > 1 or len(steps) < 2 or rng.random() < 0.6 else 2
         paths: list[list[str]] = [[] for _ in range(chains)]
@@ -165,7 +172,7 @@ class _Draft:
     def _root(self, name: str, graph: bool) -> _Place:
         rng, wanted = self.rng, self.wanted
         if graph:
-            self.datasets[name] = {"domain": "graph", "max_degree": rng.choice([1, 2])}
+            self.datasets[name] = {"domain": "graph", "max_degree": self.degree}
             return self._add(_Place(name, [], domain="graph"))
         unit = self.relation == "user" or bool({"cap", "random cap"} & wanted)
         unit = unit or rng.random() < 0.1
@@ -221,9 +228,12 @@ class _Draft:
 
     def _derive(self, parent: _Place, step: str) -> _Place:
         rng = self.rng
+        crowded = parent.crowded + (step.split()[-1] in CROWDED)
+        if crowded * self.distance > (1 if self.graph else 2):
+            raise Stuck
         name = f"d{len(self.datasets)}"
         body: dict[str, Any] = {"from": parent.reference}
-        lost: dict[str, Any] = {"size": None}
+        lost: dict[str, Any] = {"size": None, "crowded": crowded}
         if step.startswith("by "):
             return self._partition(parent, name, step[3:])
         if step == "poisson":
@@ -233,15 +243,16 @@ class _Draft:
                 raise Stuck
             size = rng.randint(1, parent.size)
             how = {"kind": "sample", "size": size, "of": parent.size}
-            lost = {"size": size}
+            lost |= {"size": size}
         elif step == "row":
             keeps = [column for column in ("c", "d") if rng.random() < 0.5]
             keeps += ["user"] if parent.unit else []
-            how, lost = ({"kind": "row", "keeps": keeps} if keeps else "row"), {}
+            how = {"kind": "row", "keeps": keeps} if keeps else "row"
+            del lost["size"]
         elif step == "flatten":
             sure = rng.random() < 0.4
             how = {"kind": "flatten", "max_rows": 2, "exact": sure}
-            lost = {"size": 2 * parent.size if sure and parent.size else None}
+            lost["size"] = 2 * parent.size if sure and parent.size else None
             if (lost["size"] or 0) > 4:
                 raise Stuck
             if not sure and rng.random() < 0.3:
@@ -272,7 +283,8 @@ class _Draft:
         elif step in ("edges", "nodes"):
             if parent.domain != "graph":
                 raise Stuck
-            how, lost = step, {"domain": "table", "size": 3 if step == "nodes" else None}
+            how = step
+            lost |= {"domain": "table", "size": 3 if step == "nodes" else None}
         elif step == "opaque":
             how = "opaque"
             lost |= {"ordered": False, "unit": False}
