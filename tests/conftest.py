@@ -28,6 +28,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the program prints now to tests/golden and README.md; then read the diff",
     )
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="run the tests that take many minutes, too",
+    )
+
+
+@pytest.fixture
+def long_run(request: pytest.FixtureRequest) -> None:
+    """Skip a test that takes many minutes, unless it is asked for."""
+    if not request.config.getoption("--long"):
+        pytest.skip("takes many minutes: --long")
 
 
 @pytest.fixture

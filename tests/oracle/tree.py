@@ -34,6 +34,7 @@ class Node:
     ordered: bool
     fixed: bool
     ops: list[Op] = field(default_factory=list)
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def parent(self) -> Node | None:
@@ -66,6 +67,7 @@ class Op:
     most_in_block: int | None = None
     children: list[Node] = field(default_factory=list)
     live: frozenset[int] = frozenset()
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rowwise(self) -> bool:
@@ -126,7 +128,7 @@ def number(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else Fraction(str(value).replace(" ", ""))
 
 
-class _Reader:
+class Reader:
     """Builds the tree of one spec."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
@@ -143,6 +145,9 @@ class _Reader:
         self.keeps = tuple(body.get("keeps", ()))
         self.distance = int(body.get("distance", 1))
         self.unit = ""
+
+    def check(self) -> None:
+        """Refuse what the enumeration does not cover."""
         if self.relation not in ("unbounded", "bounded", "user"):
             raise Unsupported(f"protect: {self.relation}")
         if self.relation == "user" and self.distance > 1:
@@ -150,6 +155,7 @@ class _Reader:
 
     def read(self) -> Tree:
         """The whole tree."""
+        self.check()
         roots = [name for name, body in self.datasets.items() if "from" not in body]
         if len(roots) != 1:
             raise Unsupported("exactly one root, please")
@@ -162,7 +168,7 @@ class _Reader:
                 mechanisms += self.copies(body, notions)
         if len(notions) != 1:
             raise Unsupported("one notion for all mechanisms, please")
-        self.prune(mechanisms)
+        self.prune([mechanism.reads for mechanism in mechanisms])
         return Tree(
             self.made[roots[0]][0],
             self.nodes,
@@ -175,9 +181,9 @@ class _Reader:
             self.unit,
         )
 
-    def prune(self, mechanisms: list[Mechanism]) -> None:
+    def prune(self, reads: list[Node]) -> None:
         """Forget what nobody reads: it only multiplies the kinds of rows."""
-        live = {node for mechanism in mechanisms for node in mechanism.reads.up()}
+        live = {above for node in reads for above in node.up()}
         for op in self.ops:
             op.live = frozenset(n for n, child in enumerate(op.children) if child in live)
         for node in self.nodes:
@@ -251,6 +257,7 @@ class _Reader:
             for block in names:
                 self.node(name, block, op, parent.ordered, positions and parent.fixed)
         op.drops = part.get("drops", False) is True
+        op.said = part
         parent.ops.append(op)
         return op.children
 
@@ -362,7 +369,7 @@ class _Reader:
 
 def read(spec: Mapping[str, Any]) -> Tree:
     """The tree of a spec."""
-    tree = _Reader(spec).read()
+    tree = Reader(spec).read()
     if tree.root.fixed and tree.relation == "unbounded":
         raise Unsupported("no unbounded neighbours among tables of one size")
     return tree

@@ -1,0 +1,136 @@
+"""Bounds below randomness against the worst mechanisms, which linear programs find.
+
+No bound may be below the truth of any small universe (see `oracle.worst`), and every two features
+of the language that can meet do so in specs that were judged.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+import yaml
+from oracle.cases import claims
+from oracle.features import FEATURES, never, used
+from oracle.judge import judge
+from oracle.matrix import DUE, QUICK, Matrix, attempt, fill, pairs, plan
+from oracle.shapes import draft
+
+PLAN = plan()
+#: So many parts of the long test run side by side.
+PARTS = 8
+
+
+def name(entry: tuple[int, tuple[str, ...]]) -> str:
+    return f"{entry[0]}: {', '.join(entry[1])}"
+
+
+@pytest.mark.parametrize("entry", PLAN, ids=name)
+def test_no_bound_is_below_the_truth(entry: tuple[int, tuple[str, ...]]) -> None:
+    tried = attempt(entry)
+    assert tried.breach is None, (tried.specs, tried.breach)
+    # Refused, it would fill no cell of the matrix: `python -m tests.oracle.matrix --plan`.
+    assert tried.outcome == "judged"
+
+
+def test_every_pair_of_features_is_judged() -> None:
+    matrix = Matrix()
+    for entry in PLAN:
+        found = used(draft(*entry))
+        for pair in combinations([each for each in FEATURES if each in found], 2):
+            if never(*pair) is None:
+                matrix.counts[pair] += 1
+    assert matrix.short(QUICK) == []
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_pair_of_features_is_judged_often(part: int, long_run: None) -> None:
+    matrix = Matrix({pair: 0 for n, pair in enumerate(pairs()) if n % PARTS == part})
+    for tried in fill(matrix, DUE, tries=10 * DUE):
+        assert tried.breach is None, (tried.specs, tried.breach)
+    assert matrix.short(DUE) == []
+
+
+HEAD = "dpcompose: 1\nprotect: {protect}\n"
+SPECS = {
+    "a statement above two samples": """
+protect: unbounded
+datasets:
+  rows: {}
+  s: {from: rows, map: {kind: sample, poisson: 0.1}}
+  t: {from: s, map: {kind: sample, poisson: 0.1}}
+mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}]
+""",
+    "a statement in the middle of three samples": """
+protect: unbounded
+datasets:
+  rows: {}
+  s: {from: rows, map: {kind: sample, poisson: 0.5}}
+  t: {from: s, map: {kind: sample, poisson: 0.5}}
+  u: {from: t, map: {kind: sample, poisson: 0.5}}
+mechanisms: [{name: a, reads: u, notion: pure, epsilon: 1, stated_on: s}]
+""",
+    "blocks between two samples, with a δ": """
+protect: bounded
+datasets:
+  rows: {domain: fixed-size-table, size: 3}
+  s: {from: rows, map: {kind: sample, size: 2, of: 3}}
+  b: {from: s, partition: {by: membership, blocks: [p, q], max_blocks: 1}}
+  t: {from: b.q, map: {kind: sample, poisson: 0.25}}
+mechanisms:
+  - {name: a, reads: t, notion: approx, epsilon: 0.5, delta: 0.1, stated_on: rows}
+""",
+    "another release on the sample": """
+protect: unbounded
+datasets:
+  rows: {}
+  s: {from: rows, map: {kind: sample, poisson: 0.1}}
+  t: {from: s, map: {kind: sample, poisson: 0.5}}
+mechanisms:
+  - {name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}
+  - {name: b, reads: s, notion: pure, epsilon: 1}
+""",
+    "a declared statement above a sample": """
+protect: house
+relations: {house: {within: unbounded, distance: 2}}
+datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
+mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}]
+""",
+    "two declared statements above a sample": """
+protect: house
+relations: {house: {within: unbounded, distance: 2}}
+datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
+mechanisms:
+  - {name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows, count: 2}
+  - {name: b, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}
+""",
+    "two declared statements above a random limit": """
+protect: house
+relations: {house: {within: unbounded, distance: 4}}
+datasets: {rows: {}, l: {from: rows, map: {kind: limit, per: c, rows: 1, keep: random}}}
+mechanisms:
+  - {name: a, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
+  - {name: b, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
+""",
+    "one draw below a fresh sample": """
+protect: unbounded
+datasets:
+  rows: {}
+  s: {from: rows, map: {kind: sample, poisson: 0.1}}
+  t: {from: s, map: {kind: sample, poisson: 0.1, draws: one}}
+mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, count: 3}]
+""",
+}
+
+
+@pytest.mark.parametrize("text", SPECS.values(), ids=SPECS)
+def test_randomness_below_a_statement(text: str) -> None:
+    spec: dict[str, Any] = {"dpcompose": 1, **yaml.safe_load(text)}
+    try:
+        found = claims([spec])
+    except ValueError:
+        return
+    for seed in range(3):
+        verdict = judge(spec, found, seed, (2, 5))
+        assert verdict.breach is None, verdict.breach
