@@ -18,6 +18,7 @@ from dpcompose.commands.analysis import (
     analyze_files,
     check_files,
 )
+from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.output import Color, print_out
@@ -33,7 +34,7 @@ Exit codes, the same for every command and format:
   1   over budget, no finite guarantee, a finding of level error, or a bound
       that grew (diff --fail-on-increase)
   2   bad call, or a file that cannot be read or written
-  3   invalid spec
+  3   invalid spec, or one that takes more than --max-seconds or --max-memory
   70  internal fault, with its traceback
 With several files every file is reported and the largest code wins."""
 
@@ -104,6 +105,24 @@ AllowEmptyOption = Annotated[
 JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS),
+]
+MaxSecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds",
+        metavar="N",
+        envvar="DPCOMPOSE_MAX_SECONDS",
+        help="How long a spec may take; one that takes longer is invalid.",
+    ),
+]
+MaxMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-memory",
+        metavar="MB",
+        envvar="DPCOMPOSE_MAX_MEMORY",
+        help="How much memory a spec may take, beside the program's own; likewise.",
+    ),
 ]
 FailOnOption = Annotated[
     FailOn | None,
@@ -178,6 +197,8 @@ def analyze(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     jobs: JobsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
     fail_on: FailOnOption = None,
     exit_zero: ExitZeroOption = False,
     require_relation: RequireRelationOption = None,
@@ -201,7 +222,8 @@ def analyze(
     from dpcompose.commands.limits import points_of
 
     points = points_of(delta, at_epsilon)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs, most)
     strictness = Strictness(
         fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
     )
@@ -231,6 +253,8 @@ def check(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     jobs: JobsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
     fail_on: FailOnOption = None,
     exit_zero: ExitZeroOption = False,
     require_relation: RequireRelationOption = None,
@@ -250,7 +274,8 @@ def check(
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, stdin_filename, allow_empty, jobs, most)
     strictness = Strictness(
         fail_on, exit_zero, require_relation, require_delta, isolated, show_settings
     )
@@ -284,6 +309,8 @@ def diff(
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -300,7 +327,8 @@ def diff(
     from dpcompose.commands.limits import points_of
 
     deltas = points_of(delta, None).deltas
-    selection = Selection(files or (), files_from, None, allow_empty)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, None, allow_empty, most=most)
     raise typer.Exit(
         diff_files(
             selection, against, deltas, fail_on_increase, allow_new, isolated, form, output, color
@@ -335,6 +363,8 @@ def total(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
@@ -349,7 +379,8 @@ def total(
 
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     raise typer.Exit(total_of(selection, asked, isolated, form, output, color))
 
 
@@ -370,6 +401,8 @@ def fit(
     ] = None,
     output: OutputOption = None,
     isolated: IsolatedOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
@@ -383,7 +416,8 @@ def fit(
     from dpcompose.commands.limits import limit_of
 
     limit = limit_of(epsilon, delta, rho, mu)
-    raise typer.Exit(fit_file(file, limit, free or [], isolated, output))
+    most = most_of(max_seconds, max_memory)
+    raise typer.Exit(fit_file(file, limit, free or [], isolated, output, most))
 
 
 @app.command(short_help="Say what halving each mechanism saves.")
@@ -392,11 +426,13 @@ def sensitivity(
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="NUMBER", help="Look at the ε at this δ.")
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
+    tried: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
     isolated: IsolatedOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
@@ -407,7 +443,8 @@ def sensitivity(
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
-    raise typer.Exit(sensitivity_of(file, at, most, isolated, form, output, color))
+    most = most_of(max_seconds, max_memory)
+    raise typer.Exit(sensitivity_of(file, at, tried, isolated, form, output, color, most))
 
 
 @app.command()

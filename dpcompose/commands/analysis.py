@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import StrEnum
 
+from dpcompose.commands.bounds import Most
 from dpcompose.commands.exits import BadCall, ExitCode, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.inputs import STANDARD_INPUT
@@ -31,7 +32,7 @@ class FailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which specs are meant, and by how many processes they are looked at.
+    """Which specs are meant, by how many processes they are looked at, and what each may take.
 
     `jobs`: None for as many as can run at once.
     """
@@ -41,6 +42,7 @@ class Selection:
     stdin_filename: str | None = None
     allow_empty: bool = False
     jobs: int | None = None
+    most: Most = field(default_factory=Most)
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """The files; `gone` knows of those that are no longer there. Raises BadCall."""
@@ -134,7 +136,12 @@ def _run(
     from dpcompose.commands.summary import Tally
 
     gathering = selection.gathering()
-    task = replace(task, stdin_name=selection.stdin_filename, policies=strictness.policies())
+    task = replace(
+        task,
+        stdin_name=selection.stdin_filename,
+        policies=strictness.policies(),
+        most=selection.most,
+    )
     if strictness.show_settings:
         from dpcompose.commands.settings import show_settings
 

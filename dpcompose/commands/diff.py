@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import Most, TooMuch, finding, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Gathering, Problem
@@ -30,12 +31,13 @@ class Comparison:
     """Compares versions one after the other; `code` is the worst so far.
 
     `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: whether a
-    bound that grew is a failure.
+    bound that grew is a failure. `most`: what both versions of a spec may take together.
     """
 
     policies: Policies
     deltas: tuple[Fraction, ...]
     failing: bool
+    most: Most = field(default_factory=Most)
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     _said: set[str] = field(default_factory=set, init=False)
 
@@ -103,10 +105,14 @@ class Comparison:
     def _change(
         self, old: Version | None, new: Version | None, terms: Terms, settings: Settings
     ) -> Change | Invalid:
-        from dpcompose.changes import Invalid, change
+        from dpcompose.changes import Invalid, change, refused
         from dpcompose.errors import LEVELS
 
-        found = change(old, new, terms)
+        try:
+            with within(self.most):
+                found = change(old, new, terms)
+        except TooMuch as error:
+            found = refused(old, new, finding(error))
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
             return found
@@ -173,7 +179,7 @@ def diff_files(
         raise BadCall("standard input (-) can be read only once")
     if against is None and would_overwrite(output, files):
         raise BadCall(f"--output {output} would overwrite a spec")
-    run = Comparison(policies_of(isolated), deltas, failing)
+    run = Comparison(policies_of(isolated), deltas, failing, selection.most)
     if against is None:
         found = run.of_two(files[0], files[1])
     else:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown
@@ -29,7 +30,12 @@ class Several(Exception):
 
 
 def fit_file(
-    file: str, limit: Limit | None, free: Sequence[str], isolated: bool, output: str | None
+    file: str,
+    limit: Limit | None,
+    free: Sequence[str],
+    isolated: bool,
+    output: str | None,
+    most: Most,
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
     from dpcompose.fitting import Unfit, fit
@@ -40,13 +46,15 @@ def fit_file(
     try:
         data = read(file)
         settings = policies.of(shown(file))
-        source = _valid(_one(data, "fit"), shown(file))
-        names = parameters(source)
-        fitted = fit(source, limit, dict(_free(each, names) for each in free), settings.budget)
+        with within(most):
+            source = _valid(_one(data, "fit"), shown(file))
+            names = parameters(source)
+            fitted = fit(source, limit, dict(_free(each, names) for each in free), settings.budget)
+            contradicts = None if limit is None else _own_budget(fitted.text, shown(file))
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable) as error:
+    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
         return _refused(shown(file), error)
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
@@ -59,7 +67,7 @@ def fit_file(
             f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
             "see that the mechanism still has all of them"
         )
-    if limit is not None and (contradicts := _own_budget(fitted.text, shown(file))):
+    if contradicts:
         complain(f"{shown(file)}: {contradicts}")
     deliver([_as_it_was(fitted.text, data)], output)
     return ExitCode.FINE
@@ -83,7 +91,7 @@ def _refused(name: str, error: Exception) -> ExitCode:
         complain_lines(str(error))
         return ExitCode.INVALID
     complain(f"{name}: {error}")
-    return ExitCode.USAGE
+    return ExitCode.INVALID if isinstance(error, TooMuch) else ExitCode.USAGE
 
 
 def _one(data: bytes, command: str) -> bytes:
@@ -154,11 +162,12 @@ def _as_it_was(text: str, data: bytes) -> str:
 def sensitivity_of(
     file: str,
     delta: Fraction | None,
-    most: int,
+    tried: int,
     isolated: bool,
     form: Told,
     output: str | None,
     color: Color,
+    most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
     from dpcompose.policy.settings import BadSettings
@@ -174,12 +183,13 @@ def sensitivity_of(
     try:
         data = read(file)
         settings = policies.of(name)
-        source = _valid(_one(data, "sensitivity"), name)
-        found = sensitivity(source, delta, most, settings.budget, settings.delta)
+        with within(most):
+            source = _valid(_one(data, "sensitivity"), name)
+            found = sensitivity(source, delta, tried, settings.budget, settings.delta)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable) as error:
+    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
         return _refused(name, error)
     except NoBound as error:
         complain(f"{name}: {error}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
@@ -48,8 +49,9 @@ def total_of(
         if item == STANDARD_INPUT and selection.stdin_filename is not None:
             name = selection.stdin_filename
         try:
-            data = read(item)
-            releases += _releases(name, data, policies.of(name))
+            data, settings = read(item), policies.of(name)
+            with within(selection.most):
+                releases += _releases(name, data, settings)
         except (Unreadable, BadSettings) as error:
             if str(error) not in said:  # many specs can have the same settings
                 complain(str(error))
@@ -58,11 +60,19 @@ def total_of(
         except InvalidSpec as error:
             complain_lines(str(error))
             code = max(code, ExitCode.INVALID)
+        except TooMuch as error:
+            complain(f"{name}: {error}")
+            code = max(code, ExitCode.INVALID)
     if code is not ExitCode.FINE:
         # A sum without one of its terms would promise too much.
         complain("nothing was added up, since not every spec could be read")
         return code
-    found = add_up(releases, asked)
+    try:
+        with within(selection.most):
+            found = add_up(releases, asked)
+    except TooMuch as error:
+        complain(f"nothing was added up: {error}")
+        return ExitCode.INVALID
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
     style = style_for(output, color)

@@ -40,6 +40,8 @@ MOST_EPSILON = 1000
 DIGITS = 11
 #: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
 MOST_COMPARED = 200
+#: With more copies than this δ is not split either: on so wide a grid every answer is slow.
+MOST_COPIES = 10**6
 
 
 class Rule(StrEnum):
@@ -254,6 +256,8 @@ def _split(composition: Composition, left: Fraction) -> Found | None:
     curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
     others = tuple(each for each in composition.parts if each not in curves)
     if not curves or not (others or composition.gaussian):
+        return None
+    if sum(n for _, n in others) > MOST_COPIES:
         return None
     found: list[Fraction] = []
     for share in SHARES:
