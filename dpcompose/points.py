@@ -12,6 +12,7 @@ from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.chosen import Chosen, choose
 from dpcompose.core.pattern import Felt, Trace
 from dpcompose.core.profile import parts
+from dpcompose.core.profile.merging import is_merged
 from dpcompose.core.profile.parts import Composition, Part
 from dpcompose.core.routes import Found, Point, Rule
 from dpcompose.report import At, Route
@@ -171,6 +172,11 @@ def _chain(chosen: Chosen) -> Iterable[str]:
     more = len(kinds) - MOST_LISTED
     listed = "; ".join(kinds[:MOST_LISTED]) + (f"; {more} more" if more > 0 else "")
     yield f"what composes: {listed}" if kinds else "nothing is lost"
+    if is_merged(composition.parts):
+        yield (
+            "that is very many different losses: their parameters are rounded up to fewer, and "
+            "the bound is a little larger than it need be"
+        )
     given = chosen.point.given
     leak = 1 - composition.stay
     if leak:

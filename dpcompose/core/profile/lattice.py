@@ -302,7 +302,7 @@ def _product(
             _multiply(power[of.k], copies, of.log, of.phase, of.error)
         else:
             power, copies = _summed(first, chances, of.k, points), float(count)
-            # A rounding for each row and column, and some for the angles; what is less counts as it.
+            # A rounding for each row and column, some for the angles; what is less counts as it.
             lost = (_ROW + len(chances) / _ROW + 64) * UNIT
             size = np.maximum(np.abs(power), lost)
             power[np.abs(power) < lost] = lost
