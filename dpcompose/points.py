@@ -19,6 +19,8 @@ from dpcompose.report import At, Route
 
 #: So many sorts of losses, and of touched mechanisms, are written out.
 MOST_LISTED = 12
+#: Of more numbers than this not each has grids of its own.
+MOST_APART = 16
 
 _ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
 _HOW = {
@@ -61,9 +63,11 @@ def at_points(
 
     `solution`: the worst change that the report tells, None if it tells none.
     """
+    wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
+    many = sum(map(len, wanted)) > MOST_APART
     asked = [
-        [Point(delta=each) for each in dict.fromkeys(deltas)],
-        [Point(epsilon=each) for each in dict.fromkeys(epsilons)],
+        [Point(delta=each, many=many) for each in wanted[0]],
+        [Point(epsilon=each, many=many) for each in wanted[1]],
     ]
     patterned = solver.patterns() if any(asked) else ()
     if not patterned:
@@ -71,9 +75,14 @@ def at_points(
     told = None if solution is None else _touched_by(solution)
     bounds = () if solution is None else solution.quantities
     at_delta, at_epsilon = (
-        tuple(_told(choose(patterned, point, bounds), told) for point in points) for points in asked
+        # Neighbours share most of the work.
+        {
+            point: _told(choose(patterned, point, bounds), told)
+            for point in sorted(points, key=lambda point: point.given)
+        }
+        for points in asked
     )
-    return at_delta, at_epsilon
+    return tuple(at_delta[each] for each in asked[0]), tuple(at_epsilon[each] for each in asked[1])
 
 
 def _told(chosen: Chosen, told: Counter[tuple[str, str]] | None) -> At:

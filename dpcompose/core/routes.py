@@ -73,10 +73,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None."""
+    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+
+    `many`: whether it is one of very many about the same patterns.
+    """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
+    many: bool = False
 
     @property
     def given(self) -> Fraction:
@@ -134,7 +138,7 @@ def _profile(composition: Composition, point: Point) -> Found:
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta)
+                bracket = epsilon_at(composition, point.delta, point.many)
             else:
                 assert point.epsilon is not None
                 bracket = delta_at(composition, point.epsilon)

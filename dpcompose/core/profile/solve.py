@@ -35,8 +35,13 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(composition: Composition, delta: Fraction) -> Bracket | None:
-    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
+def epsilon_at(
+    composition: Composition, delta: Fraction, shared: bool = False
+) -> Bracket | None:
+    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
+
+    `shared`: whether it is asked for at many δ, which then share what they are composed on.
+    """
     if delta >= 1:
         return Bracket(ZERO, ZERO)
     composition = _settled(composition)
@@ -52,7 +57,7 @@ def epsilon_at(composition: Composition, delta: Fraction) -> Bracket | None:
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Bracket(ZERO, ZERO)
-    found = _epsilon(parts, composition.gaussian, left, bound)
+    found = _epsilon(parts, composition.gaussian, left, bound, shared)
     if bound is not None and (found is None or found.upper >= bound):
         found = Bracket(bound, found.lower if found else None, found.exact if found else False)
     return None if found is None else parts.known(found)
@@ -138,7 +143,11 @@ def _left(composition: Composition, delta: Fraction) -> Fraction | None:
 
 
 def _epsilon(
-    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    shared: bool = False,
 ) -> Bracket | None:
     if not parts.others:
         if not parts.responses:
@@ -158,17 +167,18 @@ def _epsilon(
             return alone.sampled_epsilon(single, delta, epsilon_at)
         return alone.grouped_epsilon(single, delta, epsilon_at)
     # numpy is needed from here on only.
-    from dpcompose.core.profile.engine import least_epsilon, rough_ensemble, tail_bound
+    from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
     from dpcompose.core.profile.grids import Question, epsilon_on_grid
 
     log_delta = log_of(delta)
     log_delta -= 4e-16 * abs(log_delta) + 1e-300
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian)
+        asked = Question(parts.responses, parts.others, gaussian, shared)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        found = least_epsilon(parts.responses, (), gaussian, log_delta, most)
+        told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
+        found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
         if found is None:
             rough = rough_ensemble(parts.responses, (), gaussian)
             bounded = tail_bound(rough, log_delta)
