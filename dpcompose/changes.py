@@ -218,6 +218,14 @@ def change(
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
 
 
+def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:
+    """What stands for two versions that were not compared, because of the newer one or of both."""
+    shown = new or old
+    assert shown is not None
+    report = Report(shown.name, "", "invalid", findings=(why,), document=shown.document)
+    return Invalid((report,), (_file(old), _file(new)))
+
+
 def _file(version: Version | None) -> str | None:
     return None if version is None else version.path or version.name
 

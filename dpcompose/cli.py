@@ -18,6 +18,7 @@ from dpcompose.commands.analysis import (
     analyze_files,
     check_files,
 )
+from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.output import Color, print_out
@@ -34,7 +35,7 @@ Exit codes, the same for every command and format:
   1   over budget, no finite guarantee, a finding of level error, or what
       diff --fail-on names
   2   bad call, or a file that cannot be read or written
-  3   invalid spec
+  3   invalid spec, or one that takes more than --max-seconds or --max-memory
   70  internal fault, with its traceback
 With several files every file is reported and the largest code wins."""
 
@@ -105,6 +106,24 @@ AllowEmptyOption = Annotated[
 JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS),
+]
+MaxSecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds",
+        metavar="N",
+        envvar="DPCOMPOSE_MAX_SECONDS",
+        help="How long a spec may take; one that takes longer is invalid.",
+    ),
+]
+MaxMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-memory",
+        metavar="MB",
+        envvar="DPCOMPOSE_MAX_MEMORY",
+        help="How much memory a spec may take, beside the program's own; likewise.",
+    ),
 ]
 FailOnOption = Annotated[
     FailOn | None,
@@ -207,6 +226,8 @@ def analyze(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     jobs: JobsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
     fail_on: FailOnOption = None,
     exit_zero: ExitZeroOption = False,
     require_relation: RequireRelationOption = None,
@@ -234,8 +255,9 @@ def analyze(
     from dpcompose.commands.limits import points_of
 
     points = points_of(delta, at_epsilon)
+    most = most_of(max_seconds, max_memory)
     selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most
     )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
@@ -267,6 +289,8 @@ def check(
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
     jobs: JobsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
     fail_on: FailOnOption = None,
     exit_zero: ExitZeroOption = False,
     require_relation: RequireRelationOption = None,
@@ -299,8 +323,9 @@ def check(
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
+    most = most_of(max_seconds, max_memory)
     selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most
     )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
@@ -352,6 +377,8 @@ def diff(
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
     strict: StrictOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -371,7 +398,8 @@ def diff(
     from dpcompose.commands.limits import points_of
 
     deltas = points_of(delta, None).deltas
-    selection = Selection(files or (), files_from, None, allow_empty)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, None, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)
     failing = [*(fail_on or ()), *(["increase"] if fail_on_increase else [])]
     raise typer.Exit(
@@ -420,6 +448,8 @@ def total(
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
     strict: StrictOption = False,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Add up what several releases on the same people cost, as one adaptive composition.
 
@@ -435,7 +465,8 @@ def total(
 
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty)
+    most = most_of(max_seconds, max_memory)
+    selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)
     raise typer.Exit(total_of(selection, asked, sources, strict, form, output, color))
 
@@ -487,6 +518,8 @@ def fit(
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
@@ -500,8 +533,9 @@ def fit(
     from dpcompose.commands.limits import limit_of
 
     limit = limit_of(epsilon, delta, rho, mu)
+    most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(fit_file(file, limit, free or [], sources, output))
+    raise typer.Exit(fit_file(file, limit, free or [], sources, output, most))
 
 
 @app.command(short_help="Say what halving each mechanism saves.")
@@ -510,13 +544,15 @@ def sensitivity(
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="NUMBER", help="Look at the ε at this δ.")
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
+    tried: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
+    max_seconds: MaxSecondsOption = None,
+    max_memory: MaxMemoryOption = None,
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
@@ -527,8 +563,9 @@ def sensitivity(
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
+    most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(sensitivity_of(file, at, most, sources, form, output, color))
+    raise typer.Exit(sensitivity_of(file, at, tried, sources, form, output, color, most))
 
 
 @app.command()

@@ -37,6 +37,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "DPC015": "A key or an unquoted text is longer than the limit.",
         "DPC016": "The file holds too many %TAG directives.",
         "DPC017": "There are more faults than are listed.",
+        "DPC018": "The spec takes more time or memory than the run allows.",
     }
 )
 """The codes of files and YAML with their meanings; DPC1xx are in faults, DPC2xx in findings."""

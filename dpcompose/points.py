@@ -12,12 +12,15 @@ from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.chosen import Chosen, choose
 from dpcompose.core.pattern import Felt, Trace
 from dpcompose.core.profile import parts
+from dpcompose.core.profile.merging import is_merged
 from dpcompose.core.profile.parts import Composition, Part
 from dpcompose.core.routes import Found, Point, Rule
 from dpcompose.report import At, Route
 
 #: So many sorts of losses, and of touched mechanisms, are written out.
 MOST_LISTED = 12
+#: Of more numbers than this not each has grids of its own.
+MOST_APART = 16
 
 _ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
 _HOW = {
@@ -60,9 +63,11 @@ def at_points(
 
     `solution`: the worst change that the report tells, None if it tells none.
     """
+    wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
+    many = sum(map(len, wanted)) > MOST_APART
     asked = [
-        [Point(delta=each) for each in dict.fromkeys(deltas)],
-        [Point(epsilon=each) for each in dict.fromkeys(epsilons)],
+        [Point(delta=each, many=many) for each in wanted[0]],
+        [Point(epsilon=each, many=many) for each in wanted[1]],
     ]
     patterned = solver.patterns() if any(asked) else ()
     if not patterned:
@@ -70,9 +75,14 @@ def at_points(
     told = None if solution is None else _touched_by(solution)
     bounds = () if solution is None else solution.quantities
     at_delta, at_epsilon = (
-        tuple(_told(choose(patterned, point, bounds), told) for point in points) for points in asked
+        # Neighbours share most of the work.
+        {
+            point: _told(choose(patterned, point, bounds), told)
+            for point in sorted(points, key=lambda point: point.given)
+        }
+        for points in asked
     )
-    return at_delta, at_epsilon
+    return tuple(at_delta[each] for each in asked[0]), tuple(at_epsilon[each] for each in asked[1])
 
 
 def _told(chosen: Chosen, told: Counter[tuple[str, str]] | None) -> At:
@@ -171,6 +181,11 @@ def _chain(chosen: Chosen) -> Iterable[str]:
     more = len(kinds) - MOST_LISTED
     listed = "; ".join(kinds[:MOST_LISTED]) + (f"; {more} more" if more > 0 else "")
     yield f"what composes: {listed}" if kinds else "nothing is lost"
+    if is_merged(composition.parts):
+        yield (
+            "that is very many different losses: their parameters are rounded up to fewer, and "
+            "the bound is a little larger than it need be"
+        )
     given = chosen.point.given
     leak = 1 - composition.stay
     if leak:

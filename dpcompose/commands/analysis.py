@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dpcompose.commands.bounds import Most
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.inputs import STANDARD_INPUT
@@ -36,7 +37,7 @@ class FailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which specs are meant, and by how many processes they are looked at.
+    """Which specs are meant, by how many processes they are looked at, and what each may take.
 
     `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
     as they were in it are left alone.
@@ -48,6 +49,7 @@ class Selection:
     allow_empty: bool = False
     jobs: int | None = None
     changed_since: str | None = None
+    most: Most = field(default_factory=Most)
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """The files; `gone` knows of those that are no longer there. Raises BadCall."""
@@ -157,7 +159,12 @@ def _run(
     from dpcompose.commands.summary import Tally
 
     gathering = selection.gathering()
-    task = replace(task, stdin_name=selection.stdin_filename, policies=strictness.policies())
+    task = replace(
+        task,
+        stdin_name=selection.stdin_filename,
+        policies=strictness.policies(),
+        most=selection.most,
+    )
     if strictness.show_settings:
         from dpcompose.commands.settings import show_settings
 

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import Most, TooMuch, finding, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Gathering, Problem
@@ -33,7 +34,8 @@ class Comparison:
 
     `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: the events
     that are failures. `before`: the settings files of the revision. `strict`: whether what is left
-    out is a failure. `left_out`: counts it, once all is compared.
+    out is a failure. `most`: what both versions of a spec may take together. `left_out`: counts it,
+    once all is compared.
     """
 
     policies: Policies
@@ -41,6 +43,7 @@ class Comparison:
     failing: Container[Event]
     before: Revision | None = None
     strict: bool = False
+    most: Most = field(default_factory=Most)
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     left_out: LeftOut = field(default_factory=LeftOut, init=False)
     _unread: int = field(default=0, init=False)
@@ -150,10 +153,14 @@ class Comparison:
         settings: Settings,
         told: tuple[str, ...],
     ) -> Change | Invalid:
-        from dpcompose.changes import Invalid, change
+        from dpcompose.changes import Invalid, change, refused
         from dpcompose.errors import LEVELS
 
-        found = change(old, new, terms)
+        try:
+            with within(self.most):
+                found = change(old, new, terms)
+        except TooMuch as error:
+            found = refused(old, new, finding(error))
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
             return found
@@ -252,7 +259,8 @@ def diff_files(
     if against is None and would_overwrite(output, files):
         raise BadCall(f"--output {output} would overwrite a spec")
     events, level = _failing(failing)
-    run = Comparison(policies_of(sources, level), deltas, events, strict=strict)
+    policies = policies_of(sources, level)
+    run = Comparison(policies, deltas, events, strict=strict, most=selection.most)
     style = style_for(output, color)
     with ExitStack() as stack:
         if against is None:

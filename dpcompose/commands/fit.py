@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
@@ -37,7 +38,12 @@ class Several(Exception):
 
 
 def fit_file(
-    file: str, limit: Limit | None, free: Sequence[str], sources: Sources, output: str | None
+    file: str,
+    limit: Limit | None,
+    free: Sequence[str],
+    sources: Sources,
+    output: str | None,
+    most: Most,
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
     from dpcompose.fitting import Unfit, fit
@@ -48,17 +54,19 @@ def fit_file(
     try:
         data = read(file)
         settings = policies.of(shown(file))
-        source = _valid(_one(data, "fit"), shown(file))
-        names = parameters(source)
-        scaled = dict(_free(each, names) for each in free)
-        fitted = min(
-            (fit(source, limit, scaled, each) for each in settings.defaults or (None,)),
-            key=lambda each: each.scale,
-        )
+        with within(most):
+            source = _valid(_one(data, "fit"), shown(file))
+            names = parameters(source)
+            scaled = dict(_free(each, names) for each in free)
+            fitted = min(
+                (fit(source, limit, scaled, each) for each in settings.defaults or (None,)),
+                key=lambda each: each.scale,
+            )
+            contradicts = None if limit is None else _own_budget(fitted.text, shown(file))
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable) as error:
+    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
         return _refused(shown(file), error, data)
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
@@ -71,7 +79,7 @@ def fit_file(
             f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
             "see that the mechanism still has all of them"
         )
-    if limit is not None and (contradicts := _own_budget(fitted.text, shown(file))):
+    if contradicts:
         complain(f"{shown(file)}: {contradicts}")
     text = _as_it_was(fitted.text, data)
     if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
@@ -98,7 +106,7 @@ def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
         complain_lines(str(unquoting_fault(error, data)))
         return ExitCode.INVALID
     complain(f"{name}: {error}")
-    return ExitCode.USAGE
+    return ExitCode.INVALID if isinstance(error, TooMuch) else ExitCode.USAGE
 
 
 def _one(data: bytes, command: str) -> bytes:
@@ -169,11 +177,12 @@ def _as_it_was(text: str, data: bytes) -> str:
 def sensitivity_of(
     file: str,
     delta: Fraction | None,
-    most: int,
+    tried: int,
     sources: Sources,
     form: Told,
     output: str | None,
     color: Color,
+    most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
     from dpcompose.policy.settings import BadSettings
@@ -189,13 +198,14 @@ def sensitivity_of(
     try:
         data = read(file)
         settings = policies.of(name)
-        source = _valid(_one(data, "sensitivity"), name)
-        default = next(iter(settings.defaults), None)
-        found = sensitivity(source, delta, most, default, settings.delta)
+        with within(most):
+            source = _valid(_one(data, "sensitivity"), name)
+            default = next(iter(settings.defaults), None)
+            found = sensitivity(source, delta, tried, default, settings.delta)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable) as error:
+    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
         return _refused(name, error, data)
     except NoBound as error:
         complain(f"{name}: {error}")

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from dpcompose.commands.bounds import Most, held_to
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
@@ -29,7 +30,7 @@ class Task:
 
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
-    `policies`: where the settings of each file come from.
+    `policies`: where the settings of each file come from. `most`: what each spec may take.
     """
 
     limit: Limit | None = None
@@ -37,6 +38,7 @@ class Task:
     checking: bool = False
     stdin_name: str | None = None
     policies: Policies = field(default_factory=Policies)
+    most: Most = field(default_factory=Most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,8 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
     epsilons = tuple(dict.fromkeys(task.points.epsilons))
     accepted = task.policies.accepted
     for document in documents(data):
-        report = analyze(
+        work = partial(
+            analyze,
             document.data,
             file,
             task.limit,
@@ -237,6 +240,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
         )
+        report = held_to(task.most, file, work)
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Problem
@@ -58,7 +59,9 @@ def total_of(
         try:
             data = read(item)
             settings = policies.of(name)
-            for release in _releases(name, data, settings):
+            with within(selection.most):
+                read_here = list(_releases(name, data, settings))
+            for release in read_here:
                 releases.append(release)
                 source = release.resolved.source
                 wrong = of_population(source, release.resolved.population, settings)
@@ -73,6 +76,9 @@ def total_of(
         except InvalidSpec as error:
             complain_lines(str(unquoting_fault(error, data)))
             code = max(code, ExitCode.INVALID)
+        except TooMuch as error:
+            complain(f"{name}: {error}")
+            code = max(code, ExitCode.INVALID)
     if (out := gathering.left_out).untold:
         complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
         code = max(code, ExitCode.USAGE if strict else ExitCode.FINE)
@@ -80,7 +86,12 @@ def total_of(
         # A sum without one of its terms would promise too much.
         complain("nothing was added up, since not every spec could be read")
         return code
-    found = add_up(releases, asked)
+    try:
+        with within(selection.most):
+            found = add_up(releases, asked)
+    except TooMuch as error:
+        complain(f"nothing was added up: {error}")
+        return ExitCode.INVALID
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
     style = style_for(output, color)

@@ -8,8 +8,10 @@ class, and returns the worst total with the blocks that attain it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from dpcompose.core.guarantee import Amount
@@ -102,10 +104,9 @@ def membership_pair(
     gains += [(both[i] - once[i], sizes[i], Hit(i, 1, True)) for i in flat]
     gains.sort(key=lambda gain: (-gain[0], gain[2].both))
     doubles = sorted(((both[i], sizes[i], Hit(i, 1, True)) for i in steep), key=lambda run: -run[0])
-    return _worst(
-        _mixed(gains, doubles, once, sizes, most, twice)
-        for twice in _turning_points(gains, doubles, most)
-    )
+    totals = _Totals(gains, doubles, once, sizes, most)
+    twice = max(_turning_points(gains, doubles, most), key=totals.at)
+    return _mixed(gains, doubles, once, sizes, most, twice)
 
 
 def _turning_points(
@@ -127,6 +128,64 @@ def _turning_points(
             left = 2 * most - passed - spare
             points |= {left // 2, left // 2 + 1}
     return sorted(point for point in points if 0 <= point <= available)
+
+
+class _Sums:
+    """The totals of `_take` from the same runs for any capacity, by the sums of whole runs."""
+
+    def __init__(self, runs: Sequence[tuple[Amount, int, Hit]]) -> None:
+        lasting = list(takewhile(lambda run: run[0] > 0, runs))
+        self._amounts = [amount for amount, _, _ in lasting]
+        self.ends = list(accumulate((many for _, many, _ in lasting), initial=0))
+        self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
+
+    def whole(self, capacity: int) -> int:
+        """How many runs are taken whole."""
+        return bisect_right(self.ends, capacity) - 1
+
+    def at(self, capacity: int) -> Amount:
+        """The total of `_take`."""
+        if capacity <= 0:
+            return ZERO
+        whole = self.whole(capacity)
+        total = self._totals[whole]
+        left = capacity - self.ends[whole]
+        if left and whole < len(self._amounts):
+            total = total + self._amounts[whole] * left
+        return total
+
+
+class _Totals:
+    """The total of `_mixed` for any number of blocks hit twice, without the hits."""
+
+    def __init__(
+        self,
+        gains: Sequence[tuple[Amount, int, Hit]],
+        doubles: Sequence[tuple[Amount, int, Hit]],
+        once: Sequence[Amount],
+        sizes: Sequence[int],
+        most: int,
+    ) -> None:
+        self._gains, self._doubles, self._most = _Sums(gains), _Sums(doubles), most
+        # Of the blocks from one on the greatest loss by one hit, and up to one the least that a
+        # second hit adds.
+        single = [once[run[2].where] for run in doubles]
+        self._free = list(accumulate(reversed(single), max))[::-1]
+        self._exchanged = list(
+            accumulate((run[0] - loss for run, loss in zip(doubles, single, strict=True)), min)
+        )
+
+    def at(self, twice: int) -> Amount:
+        """The total with `twice` blocks hit twice."""
+        capacity = 2 * self._most - 2 * twice
+        total = self._doubles.at(twice)
+        best = total + self._gains.at(capacity)
+        whole = self._doubles.whole(twice)
+        if capacity < 1 or whole >= len(self._free):
+            return best
+        rest = self._gains.at(capacity - 1)
+        longer = self._doubles.at(twice + 1) - self._exchanged[whole]
+        return max(best, total + self._free[whole] + rest, longer + rest)
 
 
 def _mixed(

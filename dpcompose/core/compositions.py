@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
+from operator import itemgetter
 
 from dpcompose.core.guarantee import ZERO
 from dpcompose.core.loss import Survival
@@ -22,6 +24,8 @@ from dpcompose.values import rank
 
 #: So many ways of choosing options are tried for a pattern.
 MOST_CHOICES = 8
+#: Joined Rényi curves are known at so many pairs of an order and a curve, evenly among all.
+MOST_PAIRS = 20_000
 
 
 def compositions(pattern: Pattern) -> Iterator[Composition]:
@@ -92,6 +96,8 @@ def _joined(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
         return Renyi(tuple((a, e * n) for a, e in curve.points), rho)
     highest = min(curve.points[-1][0] for curve, _ in curves)
     orders = sorted({a for curve, _ in curves for a, _ in curve.points if a <= highest})
+    apart = -(-len(orders) * len(curves) // MOST_PAIRS)
+    orders = [*orders[:-1:apart], orders[-1]]
     points = tuple(
         (a, sum((at_order(curve.points, a) * n for curve, n in curves), ZERO)) for a in orders
     )
@@ -103,15 +109,13 @@ def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fr
 
     ε_α does not fall with α, and (α-1)·ε_α is convex in α.
     """
-    before: tuple[Fraction, Fraction] | None = None
-    for order, epsilon in points:
-        if order == alpha:
-            return epsilon
-        if order > alpha:
-            if before is None:
-                return epsilon
-            share = (alpha - before[0]) / (order - before[0])
-            chord = (1 - share) * (before[0] - 1) * before[1] + share * (order - 1) * epsilon
-            return min(epsilon, chord / (alpha - 1))
-        before = (order, epsilon)
-    raise ValueError("no order so high")
+    place = bisect_left(points, alpha, key=itemgetter(0))
+    if place == len(points):
+        raise ValueError("no order so high")
+    order, epsilon = points[place]
+    if order == alpha or not place:
+        return epsilon
+    before = points[place - 1]
+    share = (alpha - before[0]) / (order - before[0])
+    chord = (1 - share) * (before[0] - 1) * before[1] + share * (order - 1) * epsilon
+    return min(epsilon, chord / (alpha - 1))

@@ -40,6 +40,8 @@ MOST_EPSILON = 1000
 DIGITS = 11
 #: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
 MOST_COMPARED = 200
+#: With more copies than this δ is not split either: on so wide a grid every answer is slow.
+MOST_COPIES = 10**6
 
 
 class Rule(StrEnum):
@@ -71,10 +73,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None."""
+    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+
+    `many`: whether it is one of very many about the same patterns.
+    """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
+    many: bool = False
 
     @property
     def given(self) -> Fraction:
@@ -132,7 +138,7 @@ def _profile(composition: Composition, point: Point) -> Found:
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta)
+                bracket = epsilon_at(composition, point.delta, point.many)
             else:
                 assert point.epsilon is not None
                 bracket = delta_at(composition, point.epsilon)
@@ -254,6 +260,8 @@ def _split(composition: Composition, left: Fraction) -> Found | None:
     curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
     others = tuple(each for each in composition.parts if each not in curves)
     if not curves or not (others or composition.gaussian):
+        return None
+    if sum(n for _, n in others) > MOST_COPIES:
         return None
     found: list[Fraction] = []
     for share in SHARES:

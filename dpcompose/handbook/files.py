@@ -133,4 +133,12 @@ mechanisms: [{name: total, reads: trips, notion: pure, epsilon: 1}]""",
         but="a note below faults of YAML",
         times=MAX_FAULTS + 1,
     ),
+    "DPC018": Entry(
+        why="`--max-seconds` and `--max-memory` hold each spec to so much, so that no spec of a "
+        "stranger can keep a check from ending. What could not be analysed has no bound, and does "
+        "not pass. Fewer δ's and fewer different mechanisms take less.",
+        example="",
+        instead="",
+        command="check",
+    ),
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dpcompose.errors import Diagnostic, Span, quoted
 from dpcompose.policy import MENTION
@@ -28,13 +30,6 @@ class _Comment:
     first: int
     last: int
 
-    def is_about(self, finding: Diagnostic) -> bool:
-        """Whether it stands within the lines of a finding, or alone above the first of them."""
-        span = finding.span
-        if span is None or finding.code not in self.codes:
-            return False
-        return span.line <= self.last and self.first <= span.end_line
-
 
 def ignoring(
     findings: Iterable[Diagnostic],
@@ -45,7 +40,7 @@ def ignoring(
 
     `held_up`: the setting by which no comment can ignore a finding; None: there is none.
     """
-    kept: list[Diagnostic] = list(findings)
+    found_here = list(findings)
     ignored: list[Ignored] = []
     about: list[Diagnostic] = []
     comments: list[_Comment] = []
@@ -54,32 +49,52 @@ def ignoring(
             about.append(each)
         else:
             comments.append(each)
-    for comment in comments:
-        used: set[str] = set()
-        staying = []
-        for finding in kept:
-            if not comment.is_about(finding):
-                staying.append(finding)
-                continue
-            used.add(finding.code)
+    gone: set[int] = set()
+    for comment, found in zip(comments, _taken(found_here, comments), strict=True):
+        for finding in found:
             setting = held_up(finding)
-            if setting is not None:
-                staying.append(finding)
-                says = f"{finding.code} cannot be ignored here: {setting} asks for it"
-                hint = "`severity` in those settings can turn it off"
-                about.append(Diagnostic(NOT_IGNORABLE, says, comment.span, hint))
-            else:
+            if setting is None:
                 ignored.append(Ignored(finding, comment.reason))
-        kept = staying
+                gone.add(id(finding))
+                continue
+            says = f"{finding.code} cannot be ignored here: {setting} asks for it"
+            hint = "`severity` in those settings can turn it off"
+            about.append(Diagnostic(NOT_IGNORABLE, says, comment.span, hint))
+        used = {finding.code for finding in found}
         unused = [code for code in comment.codes if code not in used]
         if unused:
             says = f"nothing to ignore here: there is no {', '.join(unused)}"
             about.append(Diagnostic(UNUSED, says, comment.span, "remove it", "warning"))
+    kept = [finding for finding in found_here if id(finding) not in gone]
     return [*kept, *about], ignored
+
+
+def _taken(
+    findings: Iterable[Diagnostic], comments: Sequence[_Comment]
+) -> list[list[Diagnostic]]:
+    """For each comment the findings that it is the first about.
+
+    A comment is about a finding of its codes if it stands within the lines of it, or alone above
+    the first of them.
+    """
+    by_code: defaultdict[str, list[int]] = defaultdict(list)
+    for number, comment in enumerate(comments):
+        for code in comment.codes:
+            by_code[code].append(number)
+    taken: list[list[Diagnostic]] = [[] for _ in comments]
+    for finding in findings:
+        span, numbers = finding.span, by_code.get(finding.code, ())
+        if span is not None and numbers:
+            # From comment to comment neither the first nor the last line falls.
+            place = bisect_left(numbers, span.line, key=lambda number: comments[number].last)
+            if place < len(numbers) and comments[numbers[place]].first <= span.end_line:
+                taken[numbers[place]].append(finding)
+    return taken
 
 
 def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
     text = source.lines.text
+    next_line = _NextLine(source.lines)
     for found in _COMMENT.finditer(text):
         start, end = found.span()
         if source.within_scalar(start):
@@ -101,15 +116,24 @@ def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
             yield Diagnostic(NO_REASON, "a reason is missing, nothing is ignored", span, hint)
         else:
             alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-            last = _next_line(source, span.line) if alone else span.line
+            last = next_line.after(span.line) if alone else span.line
             yield _Comment(codes, reason, span, span.line, last)
 
 
-def _next_line(source: Source, line: int) -> int:
-    """The number of the next line that holds more than a comment."""
-    lines = source.lines
-    for number in range(line, len(lines)):
-        text = lines[number].strip()
-        if text and not text.startswith("#"):
-            return number + 1
-    return line
+class _NextLine:
+    """Finds the next line that holds more than a comment, for ever later lines, in one pass."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._at = 0  # the number of such a line, or one more than there are
+
+    def after(self, line: int) -> int:
+        """The number of the next such line after `line`, or else `line`."""
+        if self._at <= line:
+            self._at = line + 1
+            while self._at <= len(self._lines):
+                text = self._lines[self._at - 1].strip()
+                if text and not text.startswith("#"):
+                    break
+                self._at += 1
+        return self._at if self._at <= len(self._lines) else line

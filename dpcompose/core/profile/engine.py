@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcompose.core.profile.components import (
     UNIT,
@@ -41,6 +42,26 @@ class Result:
     grid: Fraction | None
 
 
+Tilted = tuple[Law | None, Fraction | None]
+
+
+class Shared:
+    """The last few composed laws, by the width of their grid, their tilt and their centre."""
+
+    _MOST = 4
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
+
+    def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
+        """One that is kept, or that is made now."""
+        if key not in self._kept:
+            if len(self._kept) == self._MOST:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = make()
+        return self._kept[key]
+
+
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 
@@ -52,17 +73,25 @@ def least_epsilon(
     log_delta: float,
     most: float,
     rough: Ensemble | None = None,
+    shared: Shared | None = None,
 ) -> Result | None:
     """The least ε with ln δ(ε) ≤ `log_delta`; None if the engine cannot tell one.
 
-    `rough`: the same on a coarse grid, by which the tilt is chosen.
+    `rough`: the same on a coarse grid, by which the tilt is chosen. `shared`: laws that other
+    questions about the same parts are answered by as well.
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
     best: Result | None = None
     for _ in range(3):
+        theta = theta if shared is None else _rung(rough, theta)
         center = min(max(moments(rough, theta).mean, 0.0), most)
-        law, grid = _law(rough, responses, laws, gaussian, theta, center)
+
+        def made(tilt: float = theta, at: float = center) -> Tilted:
+            return _law(rough, responses, laws, gaussian, tilt, at)
+
+        step = laws[0][0].step if laws else Fraction(0)
+        law, grid = made() if shared is None else shared.get((step, theta, center), made)
         if law is None:
             break
         epsilon = epsilon_of(law, log_delta, center, most)
@@ -75,7 +104,7 @@ def least_epsilon(
         if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
             break
         again = tilt_for_epsilon(rough, epsilon)
-        if again == theta:
+        if (again if shared is None else _rung(rough, again)) == theta:
             break
         theta = again
     if laws and not gaussian:
@@ -83,6 +112,16 @@ def least_epsilon(
         if end < (math.inf if best is None else best.upper):
             best = Result(end, None, laws[0][0].step)
     return best
+
+
+def _rung(rough: Ensemble, theta: float) -> float:
+    """A tilt near this one, by which δ is known as well, of the few that there are."""
+    spread = math.sqrt(moments(rough, theta).variance)
+    if not 0 < spread < math.inf:
+        return theta
+    # Between neighbours the mean moves by one or two standard deviations.
+    apart = 2.0 ** math.floor(math.log2(2 / spread))
+    return round(theta / apart) * apart if theta < apart * 2**40 else theta
 
 
 def _end(responses: Responses, laws: Laws, log_delta: float) -> float:
@@ -127,6 +166,14 @@ def log_deltas(
     if law is None:
         return [tail_log_delta(rough, float_of(epsilon)) for epsilon in epsilons]
     return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
+
+
+@lru_cache(maxsize=2)
+def kept(
+    responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
+) -> tuple[Ensemble, Shared]:
+    """The rough ensemble of some responses, and their laws, for many questions about them."""
+    return rough_ensemble(dict(responses), (), gaussian), Shared()
 
 
 def rough_ensemble(responses: Responses, laws: Laws, gaussian: Fraction) -> Ensemble:
@@ -186,7 +233,7 @@ def _law(
     gaussian: Fraction,
     theta: float,
     center: float,
-) -> tuple[Law | None, Fraction | None]:
+) -> Tilted:
     """The composed law, and the width of its grid if that is pessimistic."""
     at = Fraction(center)
     shifts = chernoff(rough, theta, NATS)

@@ -12,6 +12,7 @@ from dpcompose.core.profile.components import Ensemble, moments, tilt_for_delta,
 from dpcompose.core.profile.engine import (
     EXACT_POINTS,
     Result,
+    Shared,
     common_step,
     dyadic,
     least_epsilon,
@@ -33,6 +34,8 @@ from dpcompose.values import dataclass
 TOLERANCE = 1e-6
 #: Windows of pessimistic grids are kept near or below this many points.
 _POINTS = 1 << 20
+#: The same where many questions are asked about the same parts.
+_SHARED_POINTS = 1 << 17
 #: A sum of several that would spread over so many steps without its largest loss, or over as
 #: many by a Gaussian, needs no second grid.
 _SEVERAL, _SMOOTH = 32, 64
@@ -54,18 +57,22 @@ Others = Sequence[tuple[Part, int]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is composed with what: the responses, the other parts, μ² of the Gaussian."""
+    """What is composed with what: the responses, the other parts, μ² of the Gaussian.
+
+    `shared`: whether many questions are asked about them, which then share their grids and laws.
+    """
 
     responses: Responses
     others: Others
     gaussian: Fraction
+    shared: bool = False
 
 
 def epsilon_on_grid(asked: Question, log_delta: float, most: float) -> Result | None:
     """The least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
 
-    def answer(laws: Laws, rough: Ensemble) -> Result | None:
-        return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough)
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
+        return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
 
     def close(error: float, upper: float) -> bool:
         return error <= TOLERANCE * upper
@@ -76,7 +83,7 @@ def epsilon_on_grid(asked: Question, log_delta: float, most: float) -> Result | 
 def log_delta_on_grid(asked: Question, epsilon: Fraction) -> Result | None:
     """ln of the least δ at `epsilon`, the greater of the two orders of the tables."""
 
-    def answer(laws: Laws, rough: Ensemble) -> Result | None:
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough)
 
     def close(error: float, upper: float) -> bool:
@@ -110,7 +117,7 @@ class _Method:
     """How a question is answered on a grid, the tilt to choose that by, and what is close enough
     of what two grids differ by, and the answer."""
 
-    answer: Callable[[Laws, Ensemble], Result | None]
+    answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
     tilt: Callable[[Ensemble], float]
     close: Callable[[float, float], bool]
 
@@ -118,10 +125,10 @@ class _Method:
 def _worst(asked: Question, method: _Method) -> Result | None:
     """The greater answer of the two orders; one whose coarse bound is below the other is not
     looked at closer."""
-    grids = [_Grid(asked, side) for side in sides(asked.others)]
+    grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
     if len(grids) == 2:
-        bounds = [_upper(method.answer(laws, rough)) for laws, rough in coarse]
+        bounds = [_upper(method.answer(laws, rough, None)) for laws, rough in coarse]
         if bounds[1] > bounds[0]:
             grids, coarse, bounds = grids[::-1], coarse[::-1], bounds[::-1]
     worst: Result | None = None
@@ -146,6 +153,23 @@ def sides(others: Others) -> tuple[str, ...]:
     return ("removed", "added") if lopsided else ("removed",)
 
 
+def _grid(asked: Question, side: str) -> _Grid:
+    """The grids of a question; the last ones again where many are asked about the same parts."""
+    if not asked.shared:
+        return _Grid(asked, side)
+    return _kept_grid(tuple(asked.responses.items()), tuple(asked.others), asked.gaussian, side)
+
+
+@lru_cache(maxsize=2)
+def _kept_grid(
+    responses: tuple[tuple[Fraction, int], ...],
+    others: tuple[tuple[Part, int], ...],
+    gaussian: Fraction,
+    side: str,
+) -> _Grid:
+    return _Grid(Question(dict(responses), others, gaussian, True), side)
+
+
 class _Grid:
     """The parts of a question in one order of the tables, on a coarse and on a fine grid."""
 
@@ -163,9 +187,17 @@ class _Grid:
         seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
         self.least = min(seen, default=self.spread)
         self.natural = _natural(asked)
+        self.shared = Shared() if asked.shared else None
+        self._coarse: tuple[Laws, Ensemble] | None = None
+        self._fine: tuple[Fraction, Laws] | None = None
 
     def coarse(self) -> tuple[Laws, Ensemble]:
         """Good for choosing the tilt, and a bound as well."""
+        if self._coarse is None:
+            self._coarse = self._made()
+        return self._coarse
+
+    def _made(self) -> tuple[Laws, Ensemble]:
         step = self.natural
         if step is None or 40 * self.spread / float_of(step) > 1 << 15:
             step = dyadic(Fraction(max(self.least / 16, self.spread / (1 << 14), 1e-290)))
@@ -176,11 +208,11 @@ class _Grid:
         """The least answer of some grids, finer until two of them agree or are large."""
         natural, theta = self.natural, method.tilt(rough)
         if natural is not None and rough.dense[0][0].step == natural:
-            return _exact(method.answer(rough.dense, rough))
+            return _exact(method.answer(rough.dense, rough, self.shared))
         bottom, top = window(rough, theta)
         span = max(top - bottom, self.least)
         if natural is not None and span / float_of(natural) <= EXACT_POINTS:
-            return _exact(method.answer(_on(self.asked, natural, self.side), rough))
+            return _exact(method.answer(self._on(natural), rough, self.shared))
         here = moments(rough, theta)
         center = max(here.mean, 1e-3 * self.spread)
         pieces = sum(count for _, count in self.asked.others)
@@ -189,11 +221,14 @@ class _Grid:
         # (1+θ)/2 of it, if the sum is smooth.
         step = math.sqrt(4 * TOLERANCE * center / ((1 + theta) * pieces))
         steady = not any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        finest = span / (_POINTS if steady else 2 * _GROUPED)
+        most = _POINTS if self.shared is None else _SHARED_POINTS
+        finest = span / (most if steady else 2 * _GROUPED)
         step = max(min(step, self.least / 8), finest)
         found, points = self._answer(step, rough, method)
         many = pieces >= _SEVERAL or float_of(self.asked.gaussian) >= (_SMOOTH * step) ** 2
         if steady and many and _SMOOTH * step <= min(math.sqrt(here.variance), self.others):
+            return found
+        if self.shared is not None:
             return found
         other, _ = self._answer(_RATIO * step, rough, method)
         for _ in range(_REFINED):
@@ -210,8 +245,17 @@ class _Grid:
 
     def _answer(self, step: float, rough: Ensemble, method: _Method) -> tuple[Result | None, int]:
         """The answer on a grid of about `step`, and the points of the longest law."""
-        laws = _on(self.asked, _anchored(self.asked, step), self.side)
-        return method.answer(laws, rough), max(len(law.p) for law, _ in laws)
+        if self.shared is not None:
+            step = float(dyadic(Fraction(step)) / 2)
+        laws = self._on(_anchored(self.asked, step))
+        return method.answer(laws, rough, self.shared), max(len(law.p) for law, _ in laws)
+
+    def _on(self, step: Fraction) -> Laws:
+        if self.shared is None:
+            return _on(self.asked, step, self.side)
+        if self._fine is None or self._fine[0] != step:
+            self._fine = step, _on(self.asked, step, self.side)
+        return self._fine[1]
 
 
 def _exact(found: Result | None) -> Result | None:

@@ -38,6 +38,11 @@ _CHUNK = 1 << 15
 #: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
 _MANY = 1 << 20
 _BLOCK = 1 << 15
+#: With more laws than this their transforms are not held all at once, but multiplied one by one.
+_FEW_LAWS = 8
+#: A law is summed at the frequencies that are left, in rows of so many places, where that takes
+#: less than its transform: where it has fewer pairs of both than so many for each point.
+_ROW, _PAIRS = 64, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,15 +194,24 @@ def _invert(pieces: _Pieces, points: int) -> tuple[Any, float]:
     """The tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
     half = points // 2 + 1
     transform = np.zeros(half, dtype=np.complex128)
-    spreads, noise = _transforms(pieces.spreads, points)
+    few = len(pieces.spreads) <= _FEW_LAWS
+    spreads, noise = _transforms(pieces.spreads, points) if few else ([], 0.0)
     # By variance, so that most frequencies are soon found faint.
     order = np.argsort(-_variances(pieces))
     squares = 0.0
     bright = _bright(pieces, order, points)
+    product = None
+    if not few:
+        product, noise = _product(pieces.spreads, bright, points)
+        bright = product.k
     for begin in range(0, len(bright), _CHUNK):
         k = bright[begin : begin + _CHUNK]
         log, phase = np.zeros(len(k)), np.zeros(len(k))
         error = np.full(len(k), 8 * UNIT)
+        if product is not None:
+            log += product.log[begin : begin + _CHUNK]
+            phase += product.phase[begin : begin + _CHUNK]
+            error += product.error[begin : begin + _CHUNK]
         for power, copies in spreads:
             _multiply(power[k], copies, log, phase, error)
         kept, done = k, 0
@@ -258,6 +272,75 @@ def _bright(pieces: _Pieces, order: Any, points: int) -> Any:
     inside = np.arange(stride, dtype=np.int64)
     frequencies = (blocks[:, None] * stride + inside[None, :]).ravel()
     return frequencies[frequencies < half]
+
+
+@dataclass(slots=True, eq=False)
+class _Product:
+    """The logarithms of a product of characteristic functions at the frequencies `k`."""
+
+    k: Any
+    log: Any
+    phase: Any
+    error: Any
+
+
+def _product(
+    spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
+) -> tuple[_Product, float]:
+    """The laws multiplied one after the other, where that is not faint, and the norm of the error
+    of their transforms.
+
+    The widest come first, so that few frequencies are soon left.
+    """
+    of = _Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
+    noise = 0.0
+    for spread in sorted(spreads, key=_width, reverse=True):
+        first, chances, count = spread
+        if len(chances) * len(of.k) > _PAIRS * points:
+            [(power, copies)], lost = _transforms((spread,), points)
+            noise += lost
+            _multiply(power[of.k], copies, of.log, of.phase, of.error)
+        else:
+            power, copies = _summed(first, chances, of.k, points), float(count)
+            # A rounding for each row and column, some for the angles; what is less counts as it.
+            lost = (_ROW + len(chances) / _ROW + 64) * UNIT
+            size = np.maximum(np.abs(power), lost)
+            power[np.abs(power) < lost] = lost
+            _multiply(power, copies, of.log, of.phase, of.error)
+            of.error += copies * (3 * lost / size)
+        seen = of.log > -FAINT
+        if not seen.all():
+            of = _Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
+    return of, noise
+
+
+def _width(spread: tuple[int, Any, int]) -> float:
+    """The variance of so many copies of a law, in steps."""
+    _, chances, count = spread
+    places = np.arange(len(chances))
+    mean = dot(chances, places)
+    return count * dot(chances, (places - mean) ** 2)
+
+
+def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
+    """Σ chance·e^(-2πi·k·place/points) at a few frequencies, place = row·_ROW + column + first."""
+    rows = -(-len(chances) // _ROW)
+    table = np.zeros(rows * _ROW)
+    table[: len(chances)] = chances
+    along = _turns(np.arange(_ROW), k, points)
+    down = _turns(first + _ROW * np.arange(rows), k, points)
+    inner = table.reshape(rows, _ROW)
+    value = np.zeros(len(k), dtype=np.complex128)
+    value.real = ((inner @ along.real) * down.real - (inner @ along.imag) * down.imag).sum(axis=0)
+    value.imag = ((inner @ along.real) * down.imag + (inner @ along.imag) * down.real).sum(axis=0)
+    return value
+
+
+def _turns(places: Any, k: Any, points: int) -> Any:
+    """e^(-2πi·k·place/points), angles reduced in whole numbers; a row for each place."""
+    turn = places[:, None] % points * k[None, :] % points
+    turn -= points * (turn > points // 2)
+    return np.exp(1j * (turn * (-2 * math.pi / points)))
 
 
 def _multiply(value: Any, count: float, log: Any, phase: Any, error: Any) -> None:

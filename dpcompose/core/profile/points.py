@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+Pairs = tuple[tuple[Fraction, Fraction], ...]
+
 _DIGITS = 50
+#: Of a larger ε the exponential leaves the range of decimal numbers.
+_MOST = 10**15
 
 
-def atoms(
-    points: tuple[tuple[Fraction, Fraction], ...],
-) -> tuple[list[tuple[Fraction, float]], float]:
+@lru_cache(maxsize=256)  # a law is put on several grids
+def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
     """Losses with their P-chances, and the chance of an infinite loss, all rounded up.
 
     A profile is convex in y = e^ε, 1 at y = 0, and δ(-ε) = 1-e^(-ε)(1-δ(ε)) from the other order
     of the tables. So it lies below the least convex curve through (0, 1) and the points given,
     on both sides of y = 1; where that curve bends lie the atoms, the Q-chance being the bend.
     """
+    digits = _DIGITS + _lost(points)
+    if points[-1][0] < _MOST:  # many times faster
+        with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+            return _atoms(points, lambda x: Decimal(x.numerator) / x.denominator, Decimal.exp)
     from mpmath import mp
 
-    with mp.workdps(_DIGITS + _lost(points)):
-        least: dict[Fraction, Any] = {}
-        for epsilon, delta in points:
-            other = 1 - mp.exp(-_number(epsilon)) * (1 - _number(delta))
-            for loss, height in ((epsilon, _number(delta)), (-epsilon, other)):
-                least[loss] = min(height, least.get(loss, mp.one))
-        corners: list[Any] = [(None, mp.zero, mp.one)]
-        corners += [(loss, mp.exp(_number(loss)), least[loss]) for loss in sorted(least)]
-        curve: list[Any] = []
-        for corner in corners:
-            while len(curve) > 1 and _fall(curve[-2], curve[-1]) <= _fall(curve[-1], corner):
-                curve.pop()
-            if not curve or corner[2] < curve[-1][2]:
-                curve.append(corner)
-        falls = [_fall(*pair) for pair in pairwise(curve)] + [mp.zero]
-        found = [
-            (loss, _up(y * (falls[i] - falls[i + 1]))) for i, (loss, y, _) in enumerate(curve[1:])
-        ]
-        return found, _up(curve[-1][2])
+    with mp.workdps(digits):
+        return _atoms(points, lambda x: mp.mpf(x.numerator) / x.denominator, mp.exp)
 
 
-def _lost(points: tuple[tuple[Fraction, Fraction], ...]) -> int:
+def _atoms(
+    points: Pairs, number: Callable[[Fraction], Any], exp: Callable[[Any], Any]
+) -> tuple[tuple[tuple[Fraction, float], ...], float]:
+    zero, one = number(Fraction(0)), number(Fraction(1))
+    least: dict[Fraction, Any] = {}
+    for epsilon, delta in points:
+        other = one - exp(-number(epsilon)) * (one - number(delta))
+        for loss, height in ((epsilon, number(delta)), (-epsilon, other)):
+            least[loss] = min(height, least.get(loss, one))
+    corners: list[Any] = [(None, zero, one)]
+    corners += [(loss, exp(number(loss)), least[loss]) for loss in sorted(least)]
+    # Of each corner that is kept also the fall to it from the one before.
+    curve: list[Any] = []
+    falls: list[Any] = []
+    for corner in corners:
+        fall = _fall(curve[-1], corner) if curve else None
+        while len(curve) > 1 and falls[-1] <= fall:
+            curve.pop()
+            falls.pop()
+            fall = _fall(curve[-1], corner)
+        if not curve or corner[2] < curve[-1][2]:
+            curve.append(corner)
+            falls.append(fall)
+    falls = [*falls[1:], zero]
+    found = tuple(
+        (loss, _up(y * (falls[i] - falls[i + 1]))) for i, (loss, y, _) in enumerate(curve[1:])
+    )
+    return found, _up(curve[-1][2])
+
+
+def _lost(points: Pairs) -> int:
     """Digits lost in differences of neighbouring corners, and of 1 and e^(-ε)."""
     gaps = [points[0][0] * 2] + [b[0] - a[0] for a, b in pairwise(points)]
     least = min((gap for gap in gaps if gap > 0), default=Fraction(1))
@@ -49,12 +72,6 @@ def _lost(points: tuple[tuple[Fraction, Fraction], ...]) -> int:
     return max(0, least.denominator.bit_length() - least.numerator.bit_length()) // 3 + (
         int(largest) if largest < 1000 else 1000
     )
-
-
-def _number(x: Fraction) -> Any:
-    from mpmath import mpf
-
-    return mpf(x.numerator) / x.denominator
 
 
 def _fall(left: Any, right: Any) -> Any:

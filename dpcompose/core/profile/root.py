@@ -6,11 +6,14 @@ import math
 from fractions import Fraction
 
 from dpcompose.core.profile.law import Law, delta_of
+from dpcompose.core.profile.rounding import float_of
 
 #: Relative distance at which the search ends.
 _ENOUGH = 2e-12
 #: The first step to the sure side, relatively; it grows when it was not enough.
 _BUMP = 2e-13
+#: Steps towards a root that bring δ no nearer, after which the end of the law is looked at.
+_STALLS, _NEARER = 4, 0.9
 
 
 def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float | None:
@@ -23,6 +26,7 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
     sure = False
     at = min(max(guess, 0.0), most)
     bump = _BUMP
+    stalls, before = 0, (at, math.inf)
     for _ in range(80):
         value = delta_of(law, Fraction(at))
         excess = value.log_upper - log_delta
@@ -30,7 +34,21 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
             high, sure = at, True
         else:
             low = at
-        step = _step(excess, value.slope)
+            nearer = stalls < _STALLS and excess <= _NEARER * before[1]
+            stalls = 0 if nearer else stalls + 1
+            if not sure and stalls == _STALLS:
+                # What is uncertain about the law may be more than δ at every ε.
+                end = max(at, min(_end(law), most))
+                if delta_of(law, Fraction(end)).log_upper > log_delta:
+                    return None
+                high, sure = end, True
+        if stalls < _STALLS:
+            step = _step(excess, value.slope)
+        else:
+            # The slope is that of δ without its uncertainty: the last two places tell it better.
+            moved, gained = at - before[0], before[1] - excess
+            step = 1.001 * excess * moved / gained if gained * moved > 0 else math.nan
+        before = (at, excess)
         if sure and (high - low <= _ENOUGH * high or (at == high and -step <= _ENOUGH * high)):
             break
         target = at + step
@@ -48,6 +66,11 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
             break
         at = target
     return high if sure else None
+
+
+def _end(law: Law) -> float:
+    """An ε above all losses that a law may well have."""
+    return float_of(law.ref) + float(law.x[-1]) + 40 * (math.sqrt(law.gaussian) + law.gaussian)
 
 
 def _step(excess: float, slope: float) -> float:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from dpcompose.core.profile import alone
 from dpcompose.core.profile.gaussian import gaussian_delta, gaussian_epsilon
 from dpcompose.core.profile.greatest import greatest_sum
+from dpcompose.core.profile.merging import is_merged, merged
 from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
@@ -26,8 +27,6 @@ from dpcompose.values import dataclass
 ZERO, ONE = Fraction(0), Fraction(1)
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
-#: With more parts than this, the ε of responses are rounded up to so many bits.
-_MANY, _FEW_BITS = 8192, 12
 #: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.
 _APART = Fraction(1, 10**8)
 #: Chances of giving all away are multiplied out to so many bits.
@@ -36,8 +35,13 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(composition: Composition, delta: Fraction) -> Bracket | None:
-    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
+def epsilon_at(
+    composition: Composition, delta: Fraction, shared: bool = False
+) -> Bracket | None:
+    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
+
+    `shared`: whether it is asked for at many δ, which then share what they are composed on.
+    """
     if delta >= 1:
         return Bracket(ZERO, ZERO)
     composition = _settled(composition)
@@ -47,16 +51,16 @@ def epsilon_at(composition: Composition, delta: Fraction) -> Bracket | None:
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.whole(composition.gaussian))
     if left == 0:
-        return None if bound is None else Bracket(bound, bound if not parts.others else None)
+        if bound is None:
+            return None
+        return parts.known(Bracket(bound, bound if not parts.others else None))
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Bracket(ZERO, ZERO)
-    found = _epsilon(parts, composition.gaussian, left, bound)
-    if bound is None:
-        return found
-    if found is None or found.upper >= bound:
-        return Bracket(bound, found.lower if found else None, found.exact if found else False)
-    return found
+    found = _epsilon(parts, composition.gaussian, left, bound, shared)
+    if bound is not None and (found is None or found.upper >= bound):
+        found = Bracket(bound, found.lower if found else None, found.exact if found else False)
+    return None if found is None else parts.known(found)
 
 
 def delta_at(composition: Composition, epsilon: Fraction) -> Bracket:
@@ -70,7 +74,7 @@ def delta_at(composition: Composition, epsilon: Fraction) -> Bracket:
         # δ(0) ≤ tanh(bound/2).
         rest = Bracket(shorten(bound / 2, up=True), None, False)
     else:
-        rest = _delta(parts, composition.gaussian, epsilon)
+        rest = parts.known(_delta(parts, composition.gaussian, epsilon))
     stay = composition.stay
     upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
     lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
@@ -100,10 +104,18 @@ def _settled(composition: Composition) -> Composition:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The parts of a composition: responses by ε with their counts, and the others."""
+    """The parts of a composition: responses by ε with their counts, and the others.
+
+    `rounded`: whether they are fewer than there were, and dominate them.
+    """
 
     responses: dict[Fraction, int]
     others: tuple[tuple[Part, int], ...]
+    rounded: bool = False
+
+    def known(self, found: Bracket) -> Bracket:
+        """The same without what is known from below, where the parts were rounded."""
+        return replace(found, lower=None, exact=False) if self.rounded else found
 
     def whole(self, gaussian: Fraction = ZERO) -> Composition:
         """All parts, with Σμ² of a Gaussian."""
@@ -112,38 +124,16 @@ class _Gathered:
 
 
 def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
-    parts = tuple(parts)
     responses: dict[Fraction, int] = {}
     others: dict[Part, int] = {}
-    if len(parts) > _MANY:
-        responses = _merged((p.epsilon, n) for p, n in parts if isinstance(p, Response))
-        parts = tuple((part, count) for part, count in parts if not isinstance(part, Response))
-    for part, count in parts:
-        if count <= 0:
-            continue
+    parts = tuple(parts)
+    for part, count in merged(parts):
         if isinstance(part, Response):
             if part.epsilon:
                 responses[part.epsilon] = responses.get(part.epsilon, 0) + count
         else:
             others[part] = others.get(part, 0) + count
-    return _Gathered(responses, tuple(others.items()))
-
-
-def _merged(responses: Iterable[tuple[Fraction, int]]) -> dict[Fraction, int]:
-    """Responses with each ε rounded up to `_FEW_BITS`, so that few different ones are left."""
-    counts: dict[tuple[int, int], int] = {}
-    for epsilon, count in responses:
-        top, bottom = epsilon.numerator, epsilon.denominator
-        if count <= 0 or not top:
-            continue
-        shift = _FEW_BITS - top.bit_length() + bottom.bit_length()
-        whole = -((-top << shift) // bottom) if shift >= 0 else -(-top // (bottom << -shift))
-        counts[whole, shift] = counts.get((whole, shift), 0) + count
-    merged: dict[Fraction, int] = {}
-    for (whole, shift), count in counts.items():
-        rounded = Fraction(whole) / Fraction(2) ** shift
-        merged[rounded] = merged.get(rounded, 0) + count
-    return merged
+    return _Gathered(responses, tuple(others.items()), is_merged(parts))
 
 
 def _left(composition: Composition, delta: Fraction) -> Fraction | None:
@@ -153,7 +143,11 @@ def _left(composition: Composition, delta: Fraction) -> Fraction | None:
 
 
 def _epsilon(
-    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    shared: bool = False,
 ) -> Bracket | None:
     if not parts.others:
         if not parts.responses:
@@ -173,17 +167,18 @@ def _epsilon(
             return alone.sampled_epsilon(single, delta, epsilon_at)
         return alone.grouped_epsilon(single, delta, epsilon_at)
     # numpy is needed from here on only.
-    from dpcompose.core.profile.engine import least_epsilon, rough_ensemble, tail_bound
+    from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
     from dpcompose.core.profile.grids import Question, epsilon_on_grid
 
     log_delta = log_of(delta)
     log_delta -= 4e-16 * abs(log_delta) + 1e-300
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian)
+        asked = Question(parts.responses, parts.others, gaussian, shared)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        found = least_epsilon(parts.responses, (), gaussian, log_delta, most)
+        told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
+        found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
         if found is None:
             rough = rough_ensemble(parts.responses, (), gaussian)
             bounded = tail_bound(rough, log_delta)

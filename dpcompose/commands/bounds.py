@@ -1,0 +1,138 @@
+"""How long one spec may take, and how much memory: what takes more is told, and ends no run."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from dpcompose.commands.exits import BadCall
+from dpcompose.errors import Diagnostic, DpcomposeError
+from dpcompose.report import Report
+from dpcompose.values import dataclass
+
+#: The code of a spec that takes too much.
+TOO_MUCH = "DPC018"
+_HINT = "ask for less in it, split it, or allow more"
+_LONGEST = 10**8  # seconds; clocks overflow somewhere above
+_AGAIN = 1.0  # seconds after which an interruption that was lost is repeated
+_MEGABYTE = 2**20
+_SIZES = "/proc/self/statm"
+
+
+class TooMuch(DpcomposeError):
+    """Something took more than it may; the message says what of."""
+
+
+class _Late(BaseException):
+    """The time is over. No `except Exception` on the way takes it for its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """What the analysis of a spec may take; None: as much as there is.
+
+    `seconds` by the clock; `megabytes` of memory beside what the program takes by itself.
+    """
+
+    seconds: float | None = None
+    megabytes: int | None = None
+
+
+def most_of(seconds: float | None, megabytes: int | None) -> Most:
+    """What the flags --max-seconds and --max-memory say. Raises BadCall."""
+    if seconds is not None:
+        if not 0 < seconds <= _LONGEST:
+            raise BadCall(f"--max-seconds: a number of seconds above 0, to {_LONGEST}, is due")
+        if not hasattr(signal, "setitimer"):
+            raise BadCall("--max-seconds: this system has no timer that interrupts a process")
+    if megabytes is not None:
+        if not 0 < megabytes <= _LONGEST:
+            raise BadCall(f"--max-memory: a whole number of MB above 0, to {_LONGEST}, is due")
+        if not os.path.exists(_SIZES):
+            raise BadCall("--max-memory: this system cannot limit the memory of a process")
+    return Most(seconds, megabytes)
+
+
+@contextmanager
+def within(most: Most) -> Iterator[None]:
+    """Hold the block to `most`. Raises TooMuch."""
+    try:
+        with _time(most.seconds), _memory(most.megabytes):
+            yield
+        return
+    except _Late:
+        assert most.seconds is not None
+        says = f"it takes longer than the {most.seconds:g} s of --max-seconds"
+    except MemoryError:
+        if most.megabytes is None:
+            raise
+        says = f"it needs more memory than the {most.megabytes} MB of --max-memory"
+    gc.collect()
+    raise TooMuch(f"not analysed: {says}")
+
+
+@contextmanager
+def _time(seconds: float | None) -> Iterator[None]:
+    """Raises _Late. In the main thread only, since there signals arrive."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    running = True
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        if running:
+            raise _Late
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        # Repeated: an exception in a destructor is lost.
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+        yield
+    finally:
+        running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _memory(megabytes: int | None) -> Iterator[None]:
+    """Raises MemoryError where the address space grows by more than so much."""
+    if megabytes is None:
+        yield
+        return
+    import resource
+
+    # numpy's threads have memory of their own, whatever a spec asks.
+    import dpcompose.core.profile.normal  # noqa: F401
+
+    with open(_SIZES, encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    before, highest = resource.getrlimit(resource.RLIMIT_AS)
+    limit = now + megabytes * _MEGABYTE
+    for each in (before, highest):
+        if each != resource.RLIM_INFINITY:
+            limit = min(limit, each)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, highest))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, highest))
+
+
+def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
+    """The report that `work` makes, or that the spec called `name` takes too much."""
+    try:
+        with within(most):
+            return work()
+    except TooMuch as error:
+        return Report(name, "", "invalid", findings=(finding(error),))
+
+
+def finding(error: TooMuch) -> Diagnostic:
+    """What a report says of a spec that takes too much."""
+    return Diagnostic(TOO_MUCH, str(error), None, _HINT)
