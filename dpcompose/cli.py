@@ -32,7 +32,8 @@ Exit codes, the same for every command and format:
   0   fine
   1   over budget, no finite guarantee, a finding of level error, or a bound
       that grew (diff --fail-on-increase)
-  2   bad call, or a file that cannot be read or written
+  2   bad call, a file that cannot be read or written, or (--strict) one that
+      is left out
   3   invalid spec
   70  internal fault, with its traceback
 With several files every file is reported and the largest code wins."""
