@@ -34,7 +34,8 @@ Exit codes, the same for every command and format:
   0   fine
   1   over budget, no finite guarantee, a finding of level error, or what
       diff --fail-on names
-  2   bad call, or a file that cannot be read or written
+  2   bad call, a file that cannot be read or written, or (--strict) one that
+      is left out
   3   invalid spec, or one that takes more than --max-seconds or --max-memory
   70  internal fault, with its traceback
 With several files every file is reported and the largest code wins."""

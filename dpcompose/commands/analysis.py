@@ -68,7 +68,9 @@ class Selection:
             return None
         from dpcompose.commands.past import Past
 
-        return Past(self.changed_since, "--changed-since")
+        past = Past(self.changed_since, "--changed-since")
+        past.verify()
+        return past
 
     def processes(self, gathering: Gathering) -> int:
         """How many processes may work. Raises BadCall."""

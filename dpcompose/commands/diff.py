@@ -267,6 +267,7 @@ def diff_files(
             found = run.of_two(files[0], files[1])
         else:
             past = stack.enter_context(closing(Past(against)))
+            past.verify()
             run.before = Revision(past)
             found = run.since(past, selection.gathering(past), allow_new, output)
         match form:

@@ -61,6 +61,10 @@ class Past:
         kinds = ("file", "link")
         return sorted(path for path, each in self._entries.items() if each.kind in kinds)
 
+    def verify(self) -> None:
+        """See that there is such a revision, whether or not anything is compared with it."""
+        assert self._entries is not None
+
     def close(self) -> None:
         """End what reads for this."""
         if "_repository" in vars(self):

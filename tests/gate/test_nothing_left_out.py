@@ -217,6 +217,10 @@ def test_a_failure_of_git_is_a_failure(root: Path) -> None:
         done = call("check", "specs", f"--changed-since={revision}")
         assert done.returncode == 2 and f"--changed-since {revision}".strip() in done.stderr
         assert says in done.stderr and done.stdout == ""
+    Path("empty").mkdir()
+    for arguments in (["check", "--changed-since=no"], ["diff", "--against=no"]):
+        done = call(*arguments, "empty", "--allow-empty")
+        assert done.returncode == 2 and "git knows no such revision" in done.stderr
     shutil.rmtree(".git")
     done = call("check", "specs", "--changed-since=base")
     assert done.returncode == 2 and "in no git repository" in done.stderr
