@@ -334,7 +334,7 @@ class _Draft:
         rng, wanted = self.rng, self.wanted
         body: dict[str, Any] = {"name": f"m{number}", "reads": place.reference}
         said = [self._statement(place, number)]
-        if "several statements" in wanted and not number or rng.random() < 0.2:
+        if ("several statements" in wanted and not number) or rng.random() < 0.2:
             said.append(self._statement(place, 1))
         if len(said) == 1:
             body.update(said[0])
