@@ -90,6 +90,18 @@ class Solution:
         """Whether the change reaches a sample that amplifies what reads it, after it adds up."""
         return _sampled(self.visits)
 
+    def quantity(self, loss: Loss) -> Quantity | None:
+        """A loss of the algebra as a certified bound; None if it is not finite."""
+        algebra = self.algebra
+        exact = all(quantity.exact for quantity in self.quantities)
+        if isinstance(algebra, Scalars):
+            return None if loss == math.inf else Quantity(self.notion, loss, Fraction(0), exact)
+        assert isinstance(algebra, Pairs)
+        for epsilon, delta in loss:
+            if algebra.plain(delta) < 1:
+                return Quantity(Notion.APPROX, epsilon, algebra.plain(delta), exact)
+        return None
+
     @property
     def finite(self) -> bool:
         """Whether there is a bound at all."""
@@ -121,11 +133,10 @@ class Solver:
         self.problem = problem
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
-    def sequential(self, solution: Solution) -> Loss:
-        """What charging for every block would give, in the algebra of a solution."""
-        algebra = solution.algebra
+    def charged(self, solution: Solution) -> tuple[Answer, ...]:
+        """The answers at the roots if every block were charged for, whatever one change reaches."""
         answers = self._answers(solution.accountant.charging_all())
-        return algebra.add(answer.loss for _, _, answer in answers)
+        return tuple(answer for _, _, answer in answers)
 
     def _answers(
         self, accountant: Accountant, goal: Goal | None = None
