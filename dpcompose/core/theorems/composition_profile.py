@@ -18,6 +18,7 @@ from dpcompose.core.theorems.disjoint import BLOCKS
 SAME_CHANGE = Hypothesis(
     "one change", "the pairs of the mechanisms are for one and the same neighbouring change"
 )
+ONE_CHANGE = Hypothesis(SAME_CHANGE.name, SAME_CHANGE.says, test=questions.a_row)
 STATED_PAIRS = Hypothesis(APPROX.name, APPROX.says, test=questions.pairs_each)
 BOTH_ORDERS = Hypothesis(
     "both orders", "a profile bounds δ whichever of the two tables comes first", "declared"
@@ -92,7 +93,7 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     place="Theorem 3.3",
     formula="ε = largest ln((P(S) - δ')/Q(S)) over the sets S of outcomes, "
     "δ' = 1 - (1 - δ)/Π (1 - δ_i)",
-    hypotheses=(STATED_PAIRS, SAME_CHANGE, FRESH, FIXED),
+    hypotheses=(STATED_PAIRS, ONE_CHANGE, FRESH, FIXED),
     specialises=("dominating-pairs",),
     example=Example(
         (pairs("1,0 1,0"), Fraction("0.1")),

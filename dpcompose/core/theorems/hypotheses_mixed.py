@@ -72,7 +72,13 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     source="HBW22",
     place="Algorithm 3",
     formula="match the next of both lists with the smaller weight; keep the rest of the other",
-    hypotheses=(Hypothesis("two weighted lists", "the weights of each are positive and sum to 1"),),
+    hypotheses=(
+        Hypothesis(
+            "two weighted lists",
+            "the weights of each are positive and sum to 1",
+            test=questions.weighted,
+        ),
+    ),
     specialises=("HBW.coupling",),
     example=Example(
         ((F("0.5"), F("0.5")), (F("0.25"), F("0.75"))),

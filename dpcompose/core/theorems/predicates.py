@@ -15,21 +15,14 @@ from dpcompose.core.relation import RelationKind
 from dpcompose.core.theorems.book import Refused, Test
 from dpcompose.core.theorems.setting import Setting
 
-_NOTIONS = {
-    Notion.PURE: "pure DP",
-    Notion.APPROX: "approximate DP",
-    Notion.ZCDP: "zCDP",
-    Notion.GDP: "Gaussian DP",
-}
-
 
 def in_notion(notion: Notion) -> Test:
     """The test that losses are in a notion."""
 
     def holds(setting: Setting) -> None:
         if setting.notion is not notion:
-            about, here = _NOTIONS[notion], _NOTIONS[setting.notion]
-            raise Refused(f"it is about {about}, and the losses are those of {here}")
+            here = setting.notion.words
+            raise Refused(f"it is about {notion.words}, and the losses are those of {here}")
 
     return holds
 
@@ -37,7 +30,7 @@ def in_notion(notion: Notion) -> Test:
 def independent(setting: Setting) -> None:
     """The spec declares that no mechanism uses an output of another."""
     if setting.solver.problem.adaptive:
-        raise Refused("mechanisms may use the outputs of others: `adaptivity: independent` is not")
+        raise Refused("mechanisms may use the outputs of others; `independent` is not declared")
 
 
 def bounded_each(setting: Setting) -> None:
@@ -184,7 +177,7 @@ def own_notion(setting: Setting) -> None:
     _, statement = setting.only_statement()
     stated = statement.guarantee.notion
     if stated is not setting.notion:
-        here = _NOTIONS[setting.notion]
+        here = setting.notion.words
         raise Refused(f"the losses are those of {here}, and the guarantee is another one")
 
 

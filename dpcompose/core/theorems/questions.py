@@ -64,6 +64,14 @@ def pairs_each(asked: Asked) -> None:
         raise Refused("some block may give everything away")
 
 
+def weighted(asked: Asked) -> None:
+    """The weights of each hypothesis are positive, and sum to 1."""
+    for side in (asked.question.first, asked.question.second):
+        weights = [weight for _, weight in side.parts]
+        if min(weights) <= 0 or sum(weights) != 1:
+            raise Refused("the weights of a hypothesis are not positive numbers that sum to 1")
+
+
 def cited(asked: Asked) -> str:
     """The id of the most special theorem that gives a bound by the method that found it.
 

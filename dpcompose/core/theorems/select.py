@@ -39,7 +39,7 @@ def apply(theorem: str, setting: Setting) -> Loss | Refused:
     uses = [use for use in entry.uses if use.on == "release"]
     if not uses:
         return Refused(f"{entry.place} ({entry.title}) is not one for a whole release")
-    found = [_used(entry, use, setting) for use in uses]
+    found = [in_use(entry, use, setting) for use in uses]
     losses = [each for each in found if not isinstance(each, Refused)]
     if not losses:
         return found[0]
@@ -60,7 +60,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
             continue
         if entry.adaptive not in (None, solver.problem.adaptive):
             continue
-        found = _used(entry, use, setting)
+        found = in_use(entry, use, setting)
         if cited is None and not isinstance(found, Refused) and found == solution.loss:
             cited = entry.id
         elif use.role is Role.GENERAL:
@@ -76,9 +76,11 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
     return cited, [each for each in compared if each.theorem != cited]
 
 
-def _used(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
+def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     """The bound of an entry in one of its uses."""
     assert use.run is not None
+    if entry.notion not in (None, setting.notion):
+        return Refused(f"it is not about {setting.notion.words}")
     for hypothesis in entry.checks(use):
         refusal = hypothesis.refusal(setting)
         if refusal is not None:
@@ -100,7 +102,7 @@ def _told(entry: Theorem, found: Loss | Refused) -> Compared:
 def _held_against_all(entry: Theorem, use: Use, setting: Setting) -> Compared:
     """What charging every mechanism in full would give."""
     charged = setting.charged()
-    loss = _used(entry, use, charged)
+    loss = in_use(entry, use, charged)
     if isinstance(loss, Refused):
         return _told(entry, loss)
     if loss == setting.loss:
