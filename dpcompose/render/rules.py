@@ -57,9 +57,7 @@ def _code(identifier: str, meaning: str) -> dict[str, Any]:
 
 
 def _theorem(entry: Theorem) -> dict[str, Any]:
-    hypotheses = [
-        f"- {each.name} ({entry.how(each)}): {each.says}" for each in entry.hypotheses
-    ]
+    hypotheses = [f"- {each.name} ({entry.how(each)}): {each.says}" for each in entry.hypotheses]
     parts = [
         f"Bound: {entry.formula}",
         "\n".join(["Hypotheses:", *hypotheses]) if hypotheses else "",

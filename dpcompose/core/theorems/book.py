@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from dpcompose.core.guarantee import Notion
@@ -209,13 +210,14 @@ def theorem(
 _RANK = {role: rank for rank, role in enumerate(Role)}
 
 
-def uses_on(subject: Subject) -> list[tuple[Theorem, Use]]:
+@cache
+def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
     """Every use on such a subject, the most special first.
 
     A theorem comes before those that it is a case of; what is no case of another goes by role.
     """
     found = [(entry, use) for entry in BOOK.values() for use in entry.uses if use.on == subject]
-    return sorted(found, key=lambda each: (_RANK[each[1].role], -_depth(each[0])))
+    return tuple(sorted(found, key=lambda each: (_RANK[each[1].role], -_depth(each[0]))))
 
 
 def _depth(entry: Theorem) -> int:
@@ -223,6 +225,7 @@ def _depth(entry: Theorem) -> int:
     return 1 + max((_depth(BOOK[above]) for above in entry.specialises), default=-1)
 
 
+@cache
 def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> Theorem:
     """The entry that has a role, for a notion and for mechanisms that are adaptive or not.
 

@@ -27,9 +27,7 @@ INDEPENDENT = Hypothesis(
     "declared",
     holds.independent,
 )
-PURE = Hypothesis(
-    "pure DP", "every loss is an ε, without a δ", test=holds.in_notion(Notion.PURE)
-)
+PURE = Hypothesis("pure DP", "every loss is an ε, without a δ", test=holds.in_notion(Notion.PURE))
 ONE_DATASET = Hypothesis(
     "one dataset", "all mechanisms read the same dataset", test=holds.one_dataset
 )

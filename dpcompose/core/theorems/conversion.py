@@ -21,7 +21,6 @@ def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
     return Hypothesis(name, says, test=reads_as(source, target))
 
 
-
 @theorem(
     "pure-to-zcdp",
     title="Pure DP as zCDP",

@@ -99,9 +99,7 @@ def _uniform(blocks: Sequence[Block]) -> Pair:
     "two sets can differ, up to 2m: the bound for one row added or removed covers a hypothesis "
     "against the empty set, not two non-empty sets against each other. The tool uses it for the "
     "former only.",
-    uses=(
-        Use(Role.ALL_HYPOTHESES, "question", methods=("differential privacy",)),
-    ),
+    uses=(Use(Role.ALL_HYPOTHESES, "question", methods=("differential privacy",)),),
     for_readers=COMPUTED,
 )
 def covers_hypotheses(pair: Pair) -> Pair:

@@ -19,9 +19,7 @@ SAME_ROW = Hypothesis(
     "what a block holds of the person does not depend on the other blocks",
     "declared",
 )
-PURE_BLOCKS = Hypothesis(
-    "pure blocks", "every block is ε_i-DP, without a δ", test=questions.pure
-)
+PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ", test=questions.pure)
 
 
 @theorem(

@@ -110,10 +110,7 @@ def by_each_map(setting: Setting, bound: Bound) -> Loss:
     if steps is None:
         return math.inf
     counts = [_units(setting, place.up(up)) for up in range(place.depth, 0, -1)] + [steps]
-    factors = [
-        after / before if before else Fraction(0)
-        for before, after in pairwise(counts)
-    ]
+    factors = [after / before if before else Fraction(0) for before, after in pairwise(counts)]
     return statement.guarantee.amount * counts[0] * bound(factors)
 
 

@@ -53,8 +53,7 @@ REPLACED = Hypothesis(
 )
 BOTH_STATED = Hypothesis(
     "u and b",
-    "the loss at the sample is u for one row added or removed (or unknown), and b for one "
-    "replaced",
+    "the loss at the sample is u for one row added or removed (or unknown), and b for one replaced",
     test=holds.known_at_sample,
 )
 PUBLIC_SIZE = Hypothesis(
