@@ -8,10 +8,12 @@ from fractions import Fraction
 
 from dpcompose.core.answer import Solution
 from dpcompose.core.guarantee import Notion
-from dpcompose.core.hypotheses.beliefs import Between, Found, Question, Rule
+from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
 from dpcompose.core.hypotheses.chosen import at_delta, sharper
 from dpcompose.core.hypotheses.losses import About, questions
 from dpcompose.core.hypotheses.mixtures import tell_apart
+from dpcompose.core.theorems.questions import Asked as AskedOf
+from dpcompose.core.theorems.questions import cited
 from dpcompose.outcomes import Case
 from dpcompose.report import Adversary, Alternative, At, Bound, Limit, Line, Report, Route, Verdict
 from dpcompose.resolve.adversary import Adversary as Asked
@@ -26,17 +28,6 @@ _SAME_ROW = (
     "what a block holds of the person is the same under both hypotheses, whatever other blocks "
     "they say the person is in"
 )
-_THEOREMS: dict[Rule, str] = {
-    "point mass": "HBW.mixture",
-    "every outcome": "HBW.likelihoods",
-    "by size": "HBW.likelihoods",
-    "exact transport": "HBW.coupling",
-    "Algorithm 3": "HBW.A3",
-    "nested sets": "HBW.coupling",
-    "through nobody": "HBW.likelihoods",
-    "samples of one half": "HBW.3",
-    "differential privacy": "HBW.1",
-}
 _HOW: dict[Rule, str] = {
     "point mass": "the mean of e^ε over the sets that are held possible",
     "every outcome": "the likelihoods of every outcome of the worst mechanisms under both",
@@ -95,6 +86,7 @@ def _against(
     pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
     kept = _undominated(pairs)
     question, best = kept[0]
+    theorem = cited(AskedOf(case.problem, question, best))
     found = [each for _, each in kept]
     pairs += [(question, each) for question, each in composed if each is not None]
     found += [each for _, each in composed if each is not None]
@@ -106,12 +98,12 @@ def _against(
     return replace(
         nothing,
         bound=_bound(best),
-        theorem=_theorem(question, best),
+        theorem=theorem,
         ratio=None if not dp else best.epsilon / dp,
         attained=best.attained,
-        chain=tuple(_chain(asked, question, best, case.source)),
+        chain=tuple(_chain(asked, question, best, theorem, case.source)),
         alternatives=tuple(
-            Alternative(_theorem(q, each), _bound(each), _said(each))
+            Alternative(cited(AskedOf(case.problem, q, each)), _bound(each), _said(each))
             for q, each in pairs
             if each is not best
         ),
@@ -148,19 +140,6 @@ def _bound(found: Found) -> Bound:
     return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)
 
 
-def _theorem(question: Question, found: Found) -> str:
-    """The entry of the book that gives a bound."""
-    if found.rule == "every outcome" and found.delta:
-        return "optimal-composition"
-    everyone = Between(1, question.size)
-    parts = {part for b in (question.first, question.second) if b.present for part, _ in b.parts}
-    absent = any(not belief.present for belief in (question.first, question.second))
-    if found.rule != "point mass" or not absent or parts != {everyone}:
-        return _THEOREMS[found.rule]
-    alike = len({(block.epsilon, block.delta) for block in question.blocks}) == 1
-    return "HBW.7" if alike else "HBW.6"
-
-
 def _said(found: Found) -> str:
     pairs = f" ({plural(found.pairs, 'pair')} of sets)" if found.pairs else ""
     return _HOW[found.rule] + pairs
@@ -170,7 +149,9 @@ def _said(found: Found) -> str:
 # The steps
 
 
-def _chain(asked: Asked, question: Question, best: Found, source: Source) -> Iterator[Line]:
+def _chain(
+    asked: Asked, question: Question, best: Found, theorem: str, source: Source
+) -> Iterator[Line]:
     texts = [*_blocks(asked, question), *_others(question)]
     place = (source.span(asked.partition.path),)
     for n, text in enumerate(texts, 1):
@@ -186,7 +167,7 @@ def _chain(asked: Asked, question: Question, best: Found, source: Source) -> Ite
             "; δ is the larger of the mean δ of the sets and of that mean weighted by e^-ε, "
             "since both directions must hold"
         )
-    yield Line(start + 3, _theorem(question, best), text, given, _bound(best), ())
+    yield Line(start + 3, theorem, text, given, _bound(best), ())
 
 
 def _blocks(asked: Asked, question: Question) -> Iterator[str]:

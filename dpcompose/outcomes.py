@@ -10,9 +10,10 @@ from dpcompose.assumptions import assumptions
 from dpcompose.because import assumed
 from dpcompose.budget import verdict
 from dpcompose.core.answer import Solution, Solver
-from dpcompose.core.naming import Compared, compare, quantity_of
 from dpcompose.core.problem import Problem
 from dpcompose.core.proof import prove
+from dpcompose.core.theorems.book import Role, in_role
+from dpcompose.core.theorems.select import Compared, select
 from dpcompose.errors import Diagnostic
 from dpcompose.findings import findings
 from dpcompose.report import (
@@ -28,9 +29,6 @@ from dpcompose.report import (
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 from dpcompose.values import dataclass
-
-#: The theorem by which losses compose that have no notion in common.
-PROFILES = "dominating-pairs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def certified(
 ) -> Report:
 
     solution = finite[0]
-    cited, compared = compare(case.solver, solution)
+    cited, compared = select(case.solver, solution)
     bounds = [story.bound_of(quantity) for quantity in solution.quantities]
     others = [story.bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
     chosen = 0
@@ -114,7 +112,7 @@ def profile(
     shown = next(at for at in found if at.value is not None)
     return replace(
         _outset(case, "ok"),
-        theorem=PROFILES,
+        theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         chain=story.profile_chain(shown),
         findings=_remarks(case, None),
@@ -132,7 +130,7 @@ def _alternatives(
     ]
     found += [Alternative(None, bound, "the same release in another notion") for bound in others]
     for each in compared:
-        quantity = None if each.loss is None else quantity_of(solution, each.loss)
+        quantity = None if each.loss is None else solution.quantity(each.loss)
         bound = None if quantity is None else story.bound_of(quantity)
         found.append(Alternative(each.theorem, bound, each.why))
     return tuple(found)
@@ -170,12 +168,12 @@ def no_guarantee(
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     """The theorems that do not help, each with the hypothesis that fails."""
 
-    _, compared = compare(case.solver, solution)
+    _, compared = select(case.solver, solution)
     found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
     if case.problem.goal.relation.kind.value == "bounded":
         found.append(
             Alternative(
-                "VII.2",
+                in_role(Role.CONVERSE).id,
                 None,
                 "a composition is private only if each mechanism is, as a function of the whole "
                 "table; a bounded guarantee on a part does not say so (Example II.9)",

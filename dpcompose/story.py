@@ -12,10 +12,9 @@ from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.draws import is_random
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
-from dpcompose.core.naming import quantity_of
 from dpcompose.core.problem import Path, PostProcessing
 from dpcompose.core.proof import added_up, share
-from dpcompose.core.theorem import BOOK
+from dpcompose.core.theorems.book import BOOK, Role, in_role
 from dpcompose.descent import descent, splits
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Share, Touch, WorstChange
@@ -34,7 +33,7 @@ def bound_of(quantity: Quantity) -> Bound:
 
 
 def _bound(solution: Solution, loss: object) -> Bound:
-    quantity = quantity_of(solution, loss)
+    quantity = solution.quantity(loss)
     assert quantity is not None
     return bound_of(quantity)
 
@@ -224,7 +223,7 @@ def profile_chain(at: At) -> tuple[Line, ...]:
     ]
     number = len(lines) + 1
     inputs = tuple(range(1, number))
-    return (*lines, Line(number, "dominating-pairs", at.chain[-1], inputs, None, ()))
+    return (*lines, Line(number, in_role(Role.PROFILES).id, at.chain[-1], inputs, None, ()))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from dpcompose.core.answer import Solver, notions
 from dpcompose.core.change import State
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss
-from dpcompose.core.naming import compare
 from dpcompose.core.problem import Path
 from dpcompose.core.relation import Relation, RelationKind
+from dpcompose.core.theorems.select import select
 from dpcompose.core.walk import Answer
 from dpcompose.errors import Span
 from dpcompose.findings.reasons import why_none
@@ -320,7 +320,7 @@ def _told(
 
     if found.solutions:
         solution = found.solutions[0]
-        theorem, _ = compare(solver, solution)
+        theorem, _ = select(solver, solution)
         home = {name: i for i, names in enumerate(solver.names) for name in names}
         entries = tuple(
             Entry(

@@ -76,14 +76,7 @@ SYMBOL = {
     Notion.RDP: "ε",
     Notion.PROFILE: "ε",
 }
-NOTION = {
-    Notion.PURE: "pure DP",
-    Notion.APPROX: "approximate DP",
-    Notion.ZCDP: "zCDP",
-    Notion.GDP: "Gaussian DP",
-    Notion.RDP: "Rényi DP",
-    Notion.PROFILE: "a privacy profile",
-}
+NOTION = {notion: notion.words for notion in Notion}
 
 
 def guarantee(stated: Guarantee) -> str:

@@ -87,6 +87,18 @@ class Solution:
         """Whether the change reaches a sample that amplifies what reads it, after it adds up."""
         return _sampled(self.visits)
 
+    def quantity(self, loss: Loss) -> Quantity | None:
+        """A loss of the algebra as a certified bound; None if it is not finite."""
+        algebra = self.algebra
+        exact = all(quantity.exact for quantity in self.quantities)
+        if isinstance(algebra, Scalars):
+            return None if loss == math.inf else Quantity(self.notion, loss, Fraction(0), exact)
+        assert isinstance(algebra, Pairs)
+        for epsilon, delta in loss:
+            if algebra.plain(delta) < 1:
+                return Quantity(Notion.APPROX, epsilon, algebra.plain(delta), exact)
+        return None
+
     @property
     def finite(self) -> bool:
         """Whether there is a bound at all."""
@@ -118,13 +130,10 @@ class Solver:
         self.problem = problem
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
-    def sequential(self, solution: Solution) -> Loss:
-        """What charging for every block would give, in the algebra of a solution."""
-        algebra = solution.algebra
+    def charged(self, solution: Solution) -> tuple[Answer, ...]:
+        """The answers at the roots if every block were charged for, whatever one change reaches."""
         accountant, goal = solution.accountant.charging_all(), self.problem.goal
-        return algebra.add(
-            accountant.answer(top, initial(root, top, goal)).loss for root, top in self.tops
-        )
+        return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
         """The worst loss over all roots together, with what happens in each."""

@@ -42,6 +42,18 @@ class Notion(StrEnum):
         """The name of the main parameter in specs and in JSON."""
         return {"zcdp": "rho", "gdp": "mu"}.get(self.value, "epsilon")
 
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        return {
+            "pure": "pure DP",
+            "approx": "approximate DP",
+            "zcdp": "zCDP",
+            "gdp": "Gaussian DP",
+            "rdp": "Rényi DP",
+            "profile": "a privacy profile",
+        }[self.value]
+
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:

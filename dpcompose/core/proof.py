@@ -12,19 +12,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.answer import Felt, Solution, Solver, Visit
-from dpcompose.core.change import Kind, State
-from dpcompose.core.cost import Coster, units_at
+from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.kernel.certificate import Certificate, Found, certify
 from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss import Loss, Pairs
-from dpcompose.core.naming import GENERAL, GROUP, numbered, quantity_of
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Problem, Sample
-from dpcompose.core.relation import RelationKind
-from dpcompose.core.theorem import BOOK
+from dpcompose.core.theorems.book import Role, general, in_role
+from dpcompose.core.theorems.select import for_touch
+from dpcompose.core.theorems.touches import Touch
 
 #: So many mechanisms are written out; the others are one step together.
 MOST = 200
@@ -36,26 +35,28 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
     costs = [_cost(solution, each) for each in solution.felt[:MOST]]
     if len(solution.felt) > MOST:
         costs.append(_rest(solution, solution.felt[MOST:]))
-    general = numbered(GENERAL[solution.notion], solver)
+    composed = general(solution.notion, solver.problem.adaptive).id
     total = solution.quantities[0]
+    costless = in_role(Role.POST_PROCESSING).id
     free = [
-        Step("post", "VII.1", (), None, {"post": each}, (each.path,))
+        Step("post", costless, (), None, {"post": each}, (each.path,))
         for each in solver.problem.post_processing[:MOST]
     ]
     facts = {"bounded": solution.bounded, "sampled": solution.sampled}
-    together = Step("compose", general, (*changes, *costs, *free), total, facts)
+    together = Step("compose", composed, (*changes, *costs, *free), total, facts)
     return Step("cite", cited, (together,), total)
 
 
 def _change(visit: Visit) -> Step:
     """What the change becomes in one dataset."""
     edge = visit.place.edge
-    theorem = "III.6" if edge is not None and edge.made_by is not None else None
+    theorem = None
     if edge is not None and isinstance(edge.made_by, Sample):
-        theorem = "poisson-sample" if edge.made_by.size is None else "sample-without-replacement"
-        if visit.place.above is not None:
-            # Part of the one release that reads it: nothing is amplified.
-            theorem = None
+        if visit.place.above is None:  # else part of the one release that reads it
+            role = Role.SAMPLE if edge.made_by.size is None else Role.SAMPLE_OF_SIZE
+            theorem = in_role(role).id
+    elif edge is not None and edge.made_by is not None:
+        theorem = in_role(Role.MAP, Notion.PURE).id
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 
@@ -99,7 +100,7 @@ def _cost(solution: Solution, felt: Felt) -> Step:
     ]
     with watch_rounding() as watch:
         coster.cost(felt.mechanism, felt.placed, felt.visit.state)
-    quantity = quantity_of(solution, felt.loss)
+    quantity = solution.quantity(felt.loss)
     if quantity is not None:
         quantity = replace(quantity, exact=not watch.rounded)
     facts = {
@@ -113,35 +114,12 @@ def _cost(solution: Solution, felt: Felt) -> Step:
     }
     return Step(
         "cost",
-        _cost_theorem(solution, used, taken, felt.visit.state),
+        for_touch(Touch(solution.notion, used, taken, felt.visit.state)),
         givens,
         quantity,
         facts,
         (felt.mechanism.path,),
     )
-
-
-def _cost_theorem(
-    solution: Solution, used: Sequence[Placed], taken: Sequence[int | None], state: State
-) -> str | None:
-    """The theorem by which a statement covers the change that a mechanism feels."""
-    statement = used[0].statement
-    conversion = f"{statement.guarantee.notion}-to-{solution.notion}"
-    if conversion in BOOK:
-        return conversion
-    if statement.up:
-        added = any(
-            inner.leaf.kind is not Kind.PAIR
-            for item, _ in state
-            for inner, _ in units_at(item, used[0].level)
-        )
-        padded = statement.relation.kind is RelationKind.BOUNDED and used[0].padded
-        return "IV.15" if padded and added else "IV.10"
-    if statement.relation.kind is RelationKind.EUCLIDEAN:
-        return "III.6"
-    if any(steps and steps > 1 for steps in taken):
-        return GROUP[solution.notion]
-    return None
 
 
 def _rest(solution: Solution, felt: Sequence[Felt]) -> Step:
@@ -150,7 +128,7 @@ def _rest(solution: Solution, felt: Sequence[Felt]) -> Step:
         algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
         for each in felt
     )
-    return Step("rest", None, (), quantity_of(solution, loss), {"count": len(felt)})
+    return Step("rest", None, (), solution.quantity(loss), {"count": len(felt)})
 
 
 def added_up(solution: Solution) -> Loss:
@@ -204,7 +182,7 @@ def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
     """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
     algebra = solution.algebra
     loss = algebra.chain([(algebra.times(felt.loss, felt.visit.copies), felt.visit.distance)])
-    quantity = quantity_of(solution, loss)
+    quantity = solution.quantity(loss)
     if quantity is None:
         return Fraction(0), Fraction(0)
     delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)

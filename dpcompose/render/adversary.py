@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dpcompose.core.exact import decimal_up
+from dpcompose.core.theorems.book import Role, in_role
 from dpcompose.render.layout import Style, columns, sentence, wrapped
 from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.theorem import book, cited
 from dpcompose.report import Adversary, Line, Report
 
 _MOST_STEPS = 14
-#: The bound of differential privacy itself, which is said already.
-_OF_DP = "HBW.1"
 
 
 def sections(report: Report, style: Style, steps: bool = True) -> list[list[str]]:
@@ -35,8 +34,9 @@ def sections(report: Report, style: Style, steps: bool = True) -> list[list[str]
         return [head]
     for line in found.chain[:_MOST_STEPS]:
         head += wrapped(_step(line), style, "  - ")
+    of_dp = in_role(Role.ALL_HYPOTHESES).id  # which is said already
     for each in found.alternatives:
-        if each.bound is not None and each.theorem != _OF_DP:
+        if each.bound is not None and each.theorem != of_dp:
             head += wrapped(f"Also: {bound_text(each.bound)}, by {each.why}", style, "  - ")
     for text in found.assumptions:
         head += wrapped(f"Assumed: {text}", style, "  - ")

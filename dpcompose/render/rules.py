@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcompose.core.theorem import Theorem
+from dpcompose.core.theorems.book import Theorem
 from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem import SOURCES, book, flowing
 
@@ -57,7 +57,7 @@ def _code(identifier: str, meaning: str) -> dict[str, Any]:
 
 
 def _theorem(entry: Theorem) -> dict[str, Any]:
-    hypotheses = [f"- {each.name} ({each.how}): {each.says}" for each in entry.hypotheses]
+    hypotheses = [f"- {each.name} ({entry.how(each)}): {each.says}" for each in entry.hypotheses]
     parts = [
         f"Bound: {entry.formula}",
         "\n".join(["Hypotheses:", *hypotheses]) if hypotheses else "",

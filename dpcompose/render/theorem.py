@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from dpcompose.core.theorem import BOOK, Theorem
+from dpcompose.core.theorems.book import BOOK, Hypothesis, Subject, Theorem
 from dpcompose.render.layout import Style, columns, wrapped
 
 #: What the short name of a source stands for.
@@ -25,11 +25,15 @@ SOURCES: Mapping[str, str] = {
     "Function, AISTATS 2022",
 }
 
+_USED: Mapping[Subject, str] = {
+    "release": "for a whole release",
+    "touch": "for one step of a derivation",
+    "question": "against an adversary",
+}
+
 
 def book() -> Mapping[str, Theorem]:
     """Every theorem by id, in the order of the paper."""
-    import dpcompose.core.theorems  # noqa: F401  (fills the book)
-
     return BOOK
 
 
@@ -57,9 +61,15 @@ def shape() -> list[dict[str, object]]:
             "place": entry.place,
             "statement": flowing(entry.statement),
             "formula": entry.formula,
-            "hypotheses": [
-                {"name": each.name, "says": each.says, "how": each.how} for each in entry.hypotheses
+            "hypotheses": [_condition(entry, each) for each in entry.hypotheses],
+            "uses": [
+                {
+                    "role": use.role.value,
+                    "hypotheses": [_condition(entry, each) for each in use.hypotheses],
+                }
+                for use in entry.uses
             ],
+            "for_readers": entry.for_readers,
             "example": entry.example.says if entry.example else None,
             "departs": entry.departs,
             "specialises": list(entry.specialises),
@@ -67,6 +77,11 @@ def shape() -> list[dict[str, object]]:
         }
         for entry in book().values()
     ]
+
+
+def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
+    how = entry.how(hypothesis)
+    return {"name": hypothesis.name, "says": hypothesis.says, "how": how}
 
 
 def explained(entry: Theorem, style: Style) -> str:
@@ -84,12 +99,22 @@ def explained(entry: Theorem, style: Style) -> str:
 def _sections(entry: Theorem, style: Style) -> Iterator[tuple[str, list[str]]]:
     yield "Statement", _paragraphs(entry.statement, style)
     yield "Bound", wrapped(entry.formula, style, "  ")
-    rows = [(each.how, each.name, each.says) for each in entry.hypotheses]
-    yield "Hypotheses", columns(rows, style)
+    yield "Hypotheses", _conditions(entry, entry.hypotheses, style)
+    for use in entry.uses:
+        if use.on is not None:
+            further = [each for each in use.hypotheses if each not in entry.hypotheses]
+            heading = f"Used {_USED[use.on]} as {use.role.value}, where also"
+            yield heading, _conditions(entry, further, style)
+    if entry.for_readers is not None:
+        yield "Not computed", wrapped(f"{entry.for_readers}.", style, "  ")
     yield "Example", wrapped(entry.example.says, style, "  ") if entry.example else []
     yield "Departs from the print", wrapped(entry.departs, style, "  ") if entry.departs else []
     yield "A case of", columns([(each, _title(each)) for each in entry.specialises], style)
     yield "See it at work", [f"  dpcompose analyze {style.plain(entry.spec)}"] if entry.spec else []
+
+
+def _conditions(entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style) -> list[str]:
+    return columns([(entry.how(each), each.name, each.says) for each in hypotheses], style)
 
 
 def _title(identifier: str) -> str:

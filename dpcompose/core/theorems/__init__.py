@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dpcompose.core.theorem import BOOK
 from dpcompose.core.theorems import (
+    above,
     at_delta,
+    classical,
     composition,
     composition_approx,
     composition_gdp,
@@ -12,14 +13,19 @@ from dpcompose.core.theorems import (
     composition_zcdp,
     conversion,
     disjoint,
+    group,
     hypotheses,
     hypotheses_mixed,
+    post_processing,
     sampling,
     stability,
 )
+from dpcompose.core.theorems.book import BOOK
 
 __all__ = [
+    "above",
     "at_delta",
+    "classical",
     "composition",
     "composition_approx",
     "composition_gdp",
@@ -27,8 +33,10 @@ __all__ = [
     "composition_zcdp",
     "conversion",
     "disjoint",
+    "group",
     "hypotheses",
     "hypotheses_mixed",
+    "post_processing",
     "sampling",
     "stability",
 ]

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import ZERO
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems.book import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
 
 CHOSEN = Hypothesis("one δ", "the δ is chosen without a look at the outputs", "declared")
 GDP_ONE = Hypothesis("Gaussian DP", "the loss is a μ; of Gaussian noise, sensitivity over σ")
 CONCENTRATED = Hypothesis("a ρ", "the loss is a ρ, or an ε or a μ that was converted to one")
+ROUTE = "the routes at a δ compute it, to more digits, of all that is composed"
 DIVERGENCES = Hypothesis(
     "both orders of divergence",
     "at each order α > 1 the divergence is at most ε(α), whichever table comes first",
@@ -33,6 +34,7 @@ DIVERGENCES = Hypothesis(
         "Noise of σ = 2 on a sum of sensitivity 1, so μ² = 0.25, has ε = 2.25408465022 at "
         "δ = 1e-6.",
     ),
+    for_readers=ROUTE,
 )
 def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     """Whatever is μ-GDP is (ε, δ)-DP for every ε ≥ 0 with δ = Φ(μ/2 - ε/μ) - e^ε·Φ(-μ/2 - ε/μ), and
@@ -65,6 +67,7 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
         "The 2020 census of persons has ρ = 293764/114921, which is ε = 17.1435507436 at "
         "δ = 1e-10.",
     ),
+    for_readers=ROUTE,
 )
 def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
     """Whatever is ρ-zCDP is (ε, δ)-DP for every ε ≥ 0 with the δ of the formula, of which any order
@@ -96,6 +99,7 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
         Fraction("3.21410916785"),
         "0.5 at the order 2 and 2 at the order 8 have ε = 3.2142 at δ = 1e-5, by the order 8.",
     ),
+    for_readers=ROUTE,
 )
 def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
     """A mechanism whose Rényi divergence of order α is at most ε(α) is (ε, δ)-DP with the ε of the

@@ -6,20 +6,49 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.guarantee import Pair
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.change import Kind
+from dpcompose.core.guarantee import Notion, Pair
+from dpcompose.core.theorems import predicates as holds
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
+    BOUNDED_EACH,
     COMMON_DOMAIN,
     FIXED,
     FRESH,
-    ON_INPUT,
+    OF_ALL,
+    OF_COMMON_DOMAIN,
+    OF_ONE_DATASET,
     ONE_DATASET,
     total,
 )
-from dpcompose.core.theorems.disjoint import BLOCKS, COMMON_BLOCKS, DEFINITIONS, MISSING, largest
+from dpcompose.core.theorems.disjoint import (
+    BLOCKS,
+    BOUNDED_BLOCKS,
+    COMMON_BLOCKS,
+    DEFINITIONS,
+    MISSING,
+    OF_BLOCKS,
+    OF_BLOCKS_COMMON,
+    largest,
+)
+from dpcompose.core.theorems.runs import two_blocks
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT
 
-APPROX = Hypothesis("approximate DP", "every loss is a pair (ε, δ), with δ = 0 for pure DP")
+APPROX = Hypothesis(
+    "approximate DP",
+    "every loss is a pair (ε, δ), with δ = 0 for pure DP",
+    test=holds.in_notion(Notion.APPROX),
+)
+ONE_PAIR = Hypothesis(
+    "one pair each",
+    "what is known of each block is one (ε, δ)",
+    test=holds.one_pair_a_block(),
+)
+ONE_PAIR_A_ROW = Hypothesis(
+    "one pair each",
+    "what is known of each block is one (ε, δ)",
+    test=holds.one_pair_a_block(Kind.SINGLE),
+)
 
 _SURVIVAL = (
     "Where Σ δ_i reaches 1 the tool takes 1 - Π (1 - δ_i) in its place, which always holds: a "
@@ -65,7 +94,7 @@ _TWO_BLOCKS = Example(
     title="Adaptive composition of approximate DP",
     place="Theorem VI.4",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i), of the changes of the inputs, at the worst neighbours",
-    hypotheses=(APPROX, ON_INPUT, FRESH, FIXED),
+    hypotheses=(APPROX, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
         (pairs("1,1e-5 1,1e-5 1,1e-5 0,0"),),
         (Fraction(3), Fraction("3e-5")),
@@ -74,6 +103,8 @@ _TWO_BLOCKS = Example(
     departs=f"{_SURVIVAL} In the hypotheses read that d_i and δ_i live on the input of the i-th "
     "mechanism. The proof of lemma A.11 has the slip of A.10 (see V.2); the lemma holds, since the "
     "integral of g ≤ 1 is at most the largest value of the measure on any set.",
+    notion=Notion.APPROX,
+    uses=OF_ALL,
 )
 def approximate_composition(losses: Sequence[Pair]) -> Pair:
     """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
@@ -96,6 +127,8 @@ def approximate_composition(losses: Sequence[Pair]) -> Pair:
     example=_FOUR_REPORTS,
     departs=_SURVIVAL,
     spec="specs/linkedin-labour-market.yaml",
+    notion=Notion.APPROX,
+    uses=OF_ONE_DATASET,
 )
 def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
@@ -109,12 +142,14 @@ def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     title="Best bound on disjoint blocks, approximate DP",
     place="Theorem VI.6",
     formula="(ε, δ) = (max ε_i, max δ_i)",
-    hypotheses=(APPROX, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    hypotheses=(APPROX, *BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.4",),
     example=_TWO_BLOCKS,
     departs=f"{DEFINITIONS} The tool also keeps the pairs themselves: every change costs one of "
     "them, which can be better at a given δ than the two largest numbers together.",
     spec="specs/clinics-approximate.yaml",
+    notion=Notion.APPROX,
+    uses=OF_BLOCKS,
 )
 def approximate_best(losses: Sequence[Pair]) -> Pair:
     """If one neighbouring step changes at most one block of a partition, and is at most one step
@@ -139,6 +174,17 @@ def approximate_best(losses: Sequence[Pair]) -> Pair:
     "definition of δ_i the print forgets that the two tables must look like D and D' to the "
     f"mechanism, as its proof (A.12) has it. {_SURVIVAL}",
     spec="specs/ambulances-approximate.yaml",
+    notion=Notion.APPROX,
+    uses=(
+        Use(
+            Role.TWO_BLOCKS,
+            "release",
+            (*BOUNDED_BLOCKS, ONE_PAIR_A_ROW),
+            two_blocks,
+            told=True,
+        ),
+        OF_COMMON_DOMAIN,
+    ),
 )
 def approximate_common(losses: Sequence[Pair]) -> Pair:
     """Every mechanism is stated on one and the same table, sees only a part of it or something made
@@ -153,10 +199,12 @@ def approximate_common(losses: Sequence[Pair]) -> Pair:
     title="Best bound on disjoint blocks, approximate DP, common domain",
     place="Theorem A.13",
     formula="(ε, δ) = (max ε_i, max δ_i)",
-    hypotheses=(APPROX, *COMMON_BLOCKS, FRESH, FIXED),
+    hypotheses=(APPROX, *COMMON_BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.7",),
     example=_TWO_BLOCKS,
     departs=MISSING + DEFINITIONS,
+    notion=Notion.APPROX,
+    uses=OF_BLOCKS_COMMON,
 )
 def approximate_best_common(losses: Sequence[Pair]) -> Pair:
     """If one neighbouring step changes at most one block of a partition, then mechanisms that are

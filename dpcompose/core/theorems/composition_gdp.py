@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import Amount, Notion, at_distance
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems import predicates as holds
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
+    BOUNDED_EACH,
     COMMON_DOMAIN,
     FIXED,
     FRESH,
+    OF_ALL,
+    OF_COMMON_DOMAIN,
+    OF_ONE_DATASET,
     ON_INPUT,
     ONE_DATASET,
     total,
@@ -21,13 +26,20 @@ from dpcompose.core.theorems.disjoint import (
     COMMON_BLOCKS,
     DEFINITIONS,
     DISJOINT,
+    OF_BLOCKS,
+    OF_BLOCKS_COMMON,
     ONE_EACH,
     largest,
     two_largest,
 )
+from dpcompose.core.theorems.runs import every_block
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
 
-GDP = Hypothesis("Gaussian DP", "every loss is a μ, or a pure ε that was converted to one")
+GDP = Hypothesis(
+    "Gaussian DP",
+    "every loss is a μ, or a pure ε that was converted to one",
+    test=holds.in_notion(Notion.GDP),
+)
 COMMUTES = Hypothesis(
     "distances add up",
     "the distances inside the blocks add up to no more than the distance of the whole tables",
@@ -59,11 +71,13 @@ def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fr
     title="Adaptive composition of Gaussian DP",
     place="Theorem VI.21",
     formula="μ² = max over neighbours D, D' of Σ μ_i(f_i(D), f_i(D'))²",
-    hypotheses=(GDP, ON_INPUT, FRESH, FIXED),
+    hypotheses=(GDP, BOUNDED_EACH, FRESH, FIXED),
     example=_SUM,
     departs="In the printed proof read that the trade-off function is at least the product, not "
     "that it is equal to it.",
     spec="specs/visits-gaussian-cap.yaml",
+    notion=Notion.GDP,
+    uses=OF_ALL,
 )
 def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
     """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
@@ -83,6 +97,8 @@ def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
     formula="μ² = max over neighbours D, D' of Σ μ_i² over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(GDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=_SUM,
+    notion=Notion.GDP,
+    uses=(OF_COMMON_DOMAIN,),
 )
 def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
     """Every mechanism is stated on one and the same table, sees only a part of it or something made
@@ -103,6 +119,8 @@ def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
     departs="The printed hypothesis speaks of pure DP on different inputs; read Gaussian DP on the "
     "one dataset that all read.",
     spec="specs/sensors-gaussian.yaml",
+    notion=Notion.GDP,
+    uses=OF_ONE_DATASET,
 )
 def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
     """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
@@ -125,6 +143,7 @@ def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
         "0.04 = 0.08. The coarser bound is 0.04 * 9 = 0.36.",
     ),
     departs="The print leaves out that the guarantees hold for all earlier outputs.",
+    for_readers="the worst change is searched for, and then VI.21 says the same of it",
 )
 def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
     """A metric adds up over the blocks of a partition, as the number of differing rows does over
@@ -147,6 +166,7 @@ def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -
         Fraction(2),
         "Two rows go, from two blocks of μ = 1: μ² = 2, μ = 1.41. Both from one block: μ = 2.",
     ),
+    for_readers="the worst change is searched for, and then VI.21 says the same of it",
 )
 def gaussian_spread(distances: Sequence[int]) -> Fraction:
     """Mechanisms with μ = 1 on disjoint blocks, and several rows added or removed at once: if the
@@ -161,10 +181,12 @@ def gaussian_spread(distances: Sequence[int]) -> Fraction:
     title="Best bound on disjoint blocks, Gaussian DP",
     place="Theorem VI.26",
     formula="μ² = max μ_i²",
-    hypotheses=(GDP, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    hypotheses=(GDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.21",),
     example=_BLOCKS,
     departs=DEFINITIONS,
+    notion=Notion.GDP,
+    uses=OF_BLOCKS,
 )
 def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, and is at most one step
@@ -182,6 +204,8 @@ def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
     specialises=("VI.22",),
     example=_BLOCKS,
     departs=DEFINITIONS,
+    notion=Notion.GDP,
+    uses=OF_BLOCKS_COMMON,
 )
 def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, then mechanisms that are
@@ -205,6 +229,8 @@ def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
     departs="Printed for independent mechanisms. It holds adaptively: VI.22 gives the same sum of "
     "squares over the blocks that change, and a replaced row changes at most two.",
     spec="specs/districts-gaussian-bounded.yaml",
+    notion=Notion.GDP,
+    uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
 )
 def gaussian_bounded_disjoint(losses: Sequence[Fraction]) -> Fraction:
     """Mechanisms are stated for replacing one row of the whole table, and each sees only the rows

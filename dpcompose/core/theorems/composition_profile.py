@@ -9,14 +9,17 @@ from fractions import Fraction
 
 from dpcompose.core.exact import decimal_up, exp_up, log1p_up
 from dpcompose.core.guarantee import ZERO, Pair
-from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.theorems.composition import FIXED, FRESH, ON_INPUT
+from dpcompose.core.theorems import questions
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
+from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_approx import APPROX, pairs
 from dpcompose.core.theorems.disjoint import BLOCKS
 
 SAME_CHANGE = Hypothesis(
     "one change", "the pairs of the mechanisms are for one and the same neighbouring change"
 )
+ONE_CHANGE = Hypothesis(SAME_CHANGE.name, SAME_CHANGE.says, test=questions.a_row)
+STATED_PAIRS = Hypothesis(APPROX.name, APPROX.says, test=questions.pairs_each)
 BOTH_ORDERS = Hypothesis(
     "both orders", "a profile bounds δ whichever of the two tables comes first", "declared"
 )
@@ -53,6 +56,8 @@ _THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
         "Two answers that tell the truth with odds of 3 to 1 (ε = ln 3) have δ = 9/16 - 3/16 = 3/8 "
         "at ε = ln 3.",
     ),
+    uses=(Use(Role.PROFILES),),
+    for_readers="the tool composes on lattices of losses what this multiplies out",
 )
 def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
     """Two laws P and Q dominate a mechanism if, for every real ε and in both orders of the two
@@ -88,7 +93,7 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     place="Theorem 3.3",
     formula="ε = largest ln((P(S) - δ')/Q(S)) over the sets S of outcomes, "
     "δ' = 1 - (1 - δ)/Π (1 - δ_i)",
-    hypotheses=(APPROX, SAME_CHANGE, FRESH, FIXED),
+    hypotheses=(STATED_PAIRS, ONE_CHANGE, FRESH, FIXED),
     specialises=("dominating-pairs",),
     example=Example(
         (pairs("1,0 1,0"), Fraction("0.1")),
@@ -98,6 +103,8 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     departs="Printed for equal mechanisms; for unequal ones it is Theorem 1.5 of Murtagh and "
     "Vadhan 2016. Computing it for many unequal ε is hard in general; the tool does so on a grid "
     "that holds all stated ε, or announces a coarser one, on which losses are rounded up.",
+    uses=(Use(Role.HYPOTHESES, "question", methods=("every outcome",)),),
+    for_readers="the tool composes on lattices of losses what this multiplies out",
 )
 def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
     """A mechanism that is (ε_i, δ_i)-DP tells no more than this: with probability δ_i it gives all
@@ -142,7 +149,7 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
     source="dpcompose",
     place="Documentation",
     formula="δ(ε) = max δ_i(ε)",
-    hypotheses=(*BLOCKS, ON_INPUT, FRESH, FIXED),
+    hypotheses=(*BLOCKS, FRESH, FIXED),
     specialises=("dominating-pairs",),
     example=Example(
         ((pairs("0,0.1 1,0.01"), pairs("0.5,0.05 1,0.02")),),
@@ -150,6 +157,7 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
         "(0, 0.1) and (1, 0.01) on one block, (0.5, 0.05) and (1, 0.02) on the other: together "
         "(0.5, 0.1) and (1, 0.02).",
     ),
+    for_readers="the worst change is searched for, block by block, and its profile composed",
 )
 def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
     """If one neighbouring step changes at most one block of a partition, and is at most one step

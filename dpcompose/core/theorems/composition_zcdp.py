@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.guarantee import Notion
+from dpcompose.core.theorems import predicates as holds
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
+    BOUNDED_EACH,
     COMMON_DOMAIN,
     FIXED,
     FRESH,
-    ON_INPUT,
+    OF_ALL,
+    OF_COMMON_DOMAIN,
+    OF_ONE_DATASET,
     ONE_DATASET,
     total,
 )
-from dpcompose.core.theorems.disjoint import BLOCKS, COMMON_BLOCKS, DEFINITIONS, MISSING, largest
+from dpcompose.core.theorems.disjoint import (
+    BLOCKS,
+    BOUNDED_BLOCKS,
+    COMMON_BLOCKS,
+    DEFINITIONS,
+    MISSING,
+    OF_BLOCKS,
+    OF_BLOCKS_COMMON,
+    largest,
+)
+from dpcompose.core.theorems.runs import two_blocks
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
 
-ZCDP = Hypothesis("zCDP", "every loss is a ρ, or a pure ε or a μ that was converted to one")
+ZCDP = Hypothesis(
+    "zCDP",
+    "every loss is a ρ, or a pure ε or a μ that was converted to one",
+    test=holds.in_notion(Notion.ZCDP),
+)
 
 _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 and 0.25 cost 0.25.")
 
@@ -27,13 +46,15 @@ _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 
     title="Adaptive composition of zCDP",
     place="Theorem VI.13",
     formula="ρ = max over neighbours D, D' of Σ ρ_i(f_i(D), f_i(D'))",
-    hypotheses=(ZCDP, ON_INPUT, FRESH, FIXED),
+    hypotheses=(ZCDP, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
         (numbers("0.1 0.1 0"),),
         Fraction("0.2"),
         "A record leaves one cell of ρ = 0.1 and enters another; the third sees nothing: 0.2.",
     ),
     spec="specs/census-dhca-cells.yaml",
+    notion=Notion.ZCDP,
+    uses=OF_ALL,
 )
 def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
     """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
@@ -58,6 +79,11 @@ def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
         "Blocks by value of ρ = 0.1, 0.25 and 0.2, bounded: a row that moves reaches two: 0.45.",
     ),
     spec="specs/districts-zcdp-bounded.yaml",
+    notion=Notion.ZCDP,
+    uses=(
+        Use(Role.TWO_BLOCKS, "release", BOUNDED_BLOCKS, two_blocks, told=True),
+        OF_COMMON_DOMAIN,
+    ),
 )
 def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
     """Every mechanism is stated on one and the same table, sees only a part of it or something made
@@ -84,6 +110,8 @@ def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
     ),
     departs="In the remark after it, ρ_i times the squared distance is d_i², not d_i.",
     spec="specs/census-2020-redistricting-persons.yaml",
+    notion=Notion.ZCDP,
+    uses=OF_ONE_DATASET,
 )
 def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
     """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
@@ -97,11 +125,13 @@ def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
     title="Best bound on disjoint blocks, zCDP",
     place="Theorem VI.16",
     formula="ρ = max ρ_i",
-    hypotheses=(ZCDP, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    hypotheses=(ZCDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.13",),
     example=_BLOCKS,
     departs=DEFINITIONS,
     spec="specs/districts-zcdp-unbounded.yaml",
+    notion=Notion.ZCDP,
+    uses=OF_BLOCKS,
 )
 def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, and is at most one step
@@ -119,6 +149,8 @@ def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
     specialises=("VI.14",),
     example=_BLOCKS,
     departs=MISSING + DEFINITIONS,
+    notion=Notion.ZCDP,
+    uses=OF_BLOCKS_COMMON,
 )
 def concentrated_best_common(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, then mechanisms that are

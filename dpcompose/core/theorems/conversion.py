@@ -6,11 +6,19 @@ from fractions import Fraction
 
 from dpcompose.core.exact import tanh_up
 from dpcompose.core.guarantee import Amount, Notion, convert
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
+from dpcompose.core.theorems.touches import reads_as
 
 _SOURCE = "dpcompose"
 _PLACE = "Documentation"
-_PURE = Hypothesis("pure DP", "the loss is an ε, without a δ")
+#: `core.guarantee.convert` is what the search and these functions share.
+_SHARED = "the tool converts by the same formula where it charges a mechanism"
+
+
+def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
+    """The hypothesis that a loss of one notion is read as one of another."""
+    name = {Notion.PURE: "pure DP", Notion.GDP: "Gaussian DP"}[source]
+    return Hypothesis(name, says, test=reads_as(source, target))
 
 
 @theorem(
@@ -19,12 +27,14 @@ _PURE = Hypothesis("pure DP", "the loss is an ε, without a δ")
     place=_PLACE,
     source=_SOURCE,
     formula="ρ = ε · tanh(ε/2)",
-    hypotheses=(_PURE,),
+    hypotheses=(_reads_as(Notion.PURE, Notion.ZCDP, "the loss is an ε, without a δ"),),
     example=Example(
         (Fraction(1),),
         tanh_up(Fraction(1, 2)),
         "ε = 1 is ρ = tanh(1/2), about 0.46212, where ε²/2 would give 0.5.",
     ),
+    uses=(Use(Role.CONVERSION, "touch"),),
+    for_readers=_SHARED,
 )
 def pure_to_zcdp(epsilon: Fraction) -> Amount:
     """Whatever is ε-DP is ρ-zCDP with ρ = ε·tanh(ε/2), rounded up, and no smaller ρ will do.
@@ -50,12 +60,14 @@ def pure_to_zcdp(epsilon: Fraction) -> Amount:
     place=_PLACE,
     source=_SOURCE,
     formula="μ = 2 · Φ⁻¹(e^ε/(1 + e^ε))  (the bound gives μ²)",
-    hypotheses=(_PURE,),
+    hypotheses=(_reads_as(Notion.PURE, Notion.GDP, "the loss is an ε, without a δ"),),
     example=Example(
         (Fraction(0),),
         Fraction(0),
         "ε = 0 is μ = 0. ε = 1 is μ = 2·Φ⁻¹(0.7311), about 1.2320, whose square is 1.5179.",
     ),
+    uses=(Use(Role.CONVERSION, "touch"),),
+    for_readers=_SHARED,
 )
 def pure_to_gdp(epsilon: Fraction) -> Amount:
     """Whatever is ε-DP is μ-GDP with μ = 2Φ⁻¹(e^ε/(1 + e^ε)), rounded up, and no smaller μ will do.
@@ -77,8 +89,10 @@ def pure_to_gdp(epsilon: Fraction) -> Amount:
     place=_PLACE,
     source=_SOURCE,
     formula="ρ = μ²/2",
-    hypotheses=(Hypothesis("Gaussian DP", "the loss is a μ"),),
+    hypotheses=(_reads_as(Notion.GDP, Notion.ZCDP, "the loss is a μ"),),
     example=Example((Fraction("0.25"),), Fraction("0.125"), "μ = 0.5, so μ² = 0.25, is ρ = 0.125."),
+    uses=(Use(Role.CONVERSION, "touch"),),
+    for_readers=_SHARED,
 )
 def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
     """Whatever is μ-GDP is ρ-zCDP with ρ = μ²/2, and no smaller ρ will do.
@@ -111,6 +125,7 @@ def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
     ),
     departs="The profile is the one of Dong, Durfee and Rogers 2020. At a chosen δ the tool "
     "uses it, or the largest divergence of each order; both say more than η²/8.",
+    for_readers="the tool uses the profile of the mechanism, which says more",
 )
 def bounded_range(eta: Fraction) -> Fraction:
     """The exponential mechanism with weights e^(η·u/(2Δ)) has more than η-DP: the log odds of all

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from heapq import nlargest
 
-from dpcompose.core.guarantee import ZERO
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.guarantee import ZERO, Notion
+from dpcompose.core.theorems import predicates as holds
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
     COMMON_DOMAIN,
     FIXED,
@@ -15,29 +16,67 @@ from dpcompose.core.theorems.composition import (
     INDEPENDENT,
     ON_INPUT,
     PURE,
-    UNBOUNDED,
     total,
 )
+from dpcompose.core.theorems.runs import every_block, worst_block
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
 
 ONE_EACH = Hypothesis(
-    "one block each", "every mechanism reads one block; those on the same block count as one"
+    "one block each",
+    "every mechanism reads one block; those on the same block count as one",
+    test=holds.one_partition,
 )
 DISJOINT = Hypothesis("disjoint blocks", "no row is in two blocks", "declared")
-BY_VALUE = Hypothesis("blocks by value", "the value of a row alone decides which block it is in")
+BY_VALUE = Hypothesis(
+    "blocks by value",
+    "the value of a row alone decides which block it is in",
+    test=holds.by_value,
+)
 COMPATIBLE = Hypothesis(
-    "compatible partition", "one step of the relation protected changes at most one block"
+    "compatible partition",
+    "one step of the relation protected changes at most one block",
+    test=holds.compatible,
+)
+STAYS_ONE_STEP = Hypothesis(
+    "one step stays one step",
+    "one step is protected, and it is at most one step of the same relation at the block that "
+    "changes",
+    test=holds.one_step,
 )
 ONE_STEP = Hypothesis(
-    "one step stays one step",
-    "one step at the table is at most one step of the same relation at the block that changes",
+    "one step", "one step of the relation is protected, not several", test=holds.one_step
 )
-SAME_RELATION = Hypothesis("same relation", "every guarantee is for the relation protected")
-BOUNDED = Hypothesis("one row replaced", "bounded neighbours, stated and protected")
+SAME_RELATION = Hypothesis(
+    "same relation", "every guarantee is for the relation protected", test=holds.same_relation
+)
+BOUNDED = Hypothesis(
+    "one row replaced", "bounded neighbours are protected", test=holds.bounded_neighbours
+)
 
-BLOCKS = (ONE_EACH, DISJOINT, COMPATIBLE, ONE_STEP, SAME_RELATION)
-COMMON_BLOCKS = (ONE_EACH, DISJOINT, COMPATIBLE, SAME_RELATION, COMMON_DOMAIN, SEES_ONLY_INPUT)
-BOUNDED_BLOCKS = (ONE_EACH, DISJOINT, BY_VALUE, BOUNDED, COMMON_DOMAIN, SEES_ONLY_INPUT)
+BLOCKS = (ONE_EACH, DISJOINT, STAYS_ONE_STEP, COMPATIBLE, ON_INPUT, SAME_RELATION)
+COMMON_BLOCKS = (
+    ONE_EACH,
+    DISJOINT,
+    ONE_STEP,
+    COMPATIBLE,
+    COMMON_DOMAIN,
+    SAME_RELATION,
+    SEES_ONLY_INPUT,
+)
+BOUNDED_BLOCKS = (
+    ONE_EACH,
+    DISJOINT,
+    ONE_STEP,
+    BOUNDED,
+    BY_VALUE,
+    COMMON_DOMAIN,
+    SAME_RELATION,
+    SEES_ONLY_INPUT,
+)
+
+#: How the theorems on the blocks of one partition are used, in every notion.
+OF_BLOCKS = (Use(Role.WORST_BLOCK, "release", run=worst_block, told=True),)
+OF_BLOCKS_COMMON = (Use(Role.WORST_BLOCK_COMMON, "release", run=worst_block, told=True),)
 
 #: What the tool reads differently in the definitions of Section IV.
 DEFINITIONS = (
@@ -61,7 +100,7 @@ def two_largest(losses: Sequence[Fraction]) -> Fraction:
     return total(nlargest(2, losses))
 
 
-_DISTRICTS = Example(
+DISTRICTS = Example(
     (numbers("0.5 0.7 1"),), Fraction(1), "Districts of 0.5, 0.7 and 1 cost 1, the largest."
 )
 _FOLDS = Example(
@@ -72,68 +111,17 @@ _FOLDS = Example(
 
 
 @theorem(
-    "II.8",
-    title="Parallel composition (classical)",
-    place="Theorem II.8",
-    formula="ε = max ε_i",
-    hypotheses=(PURE, ONE_EACH, DISJOINT, BY_VALUE, ON_INPUT, UNBOUNDED, INDEPENDENT, FRESH),
-    specialises=("IV.6", "V.4"),
-    example=_DISTRICTS,
-    departs="Printed with one ε for all mechanisms; with different ones the largest counts. That "
-    "the mechanisms are independent is not said in the print; V.4 shows that it is not needed.",
-    spec="specs/ambulances-districts-unbounded.yaml",
-)
-def parallel(epsilons: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that each read the rows of their own set of row values, sets without a common
-    value, cost together as much as the most expensive of them.
-
-    The classical form, for unbounded neighbours only: one added or removed row is in one block. It
-    is false for bounded neighbours (Example II.9). IV.6 and V.4 generalise it to every relation
-    under which a step changes one block.
-    """
-    return largest(epsilons)
-
-
-@theorem(
-    "II.9",
-    title="Parallel composition fails for bounded neighbours",
-    place="Example II.9",
-    formula="none: no finite ε",
-    hypotheses=(
-        Hypothesis("one row replaced", "bounded neighbours are protected"),
-        Hypothesis("bounded statements on blocks", "blocks have guarantees for replaced rows only"),
-        Hypothesis("rows change blocks", "a replaced row may leave one block and enter another"),
-    ),
-    example=Example(
-        (numbers("0 0"),),
-        None,
-        "The exact numbers of rows in the north and in the south are bounded 0-DP each; together "
-        "they show for certain that a row has moved.",
-    ),
-    departs="Where the example says that the count does not contradict unbounded DP, read bounded.",
-    spec="specs/parallel-trap.yaml",
-)
-def parallel_trap(epsilons: Sequence[Fraction]) -> None:
-    """Let every block be read by a mechanism that is private for replacing a row of the block. A
-    row of the whole table that is replaced may move from one block to another: then one block loses
-    a row and the other gains one, and the guarantees say nothing about that. Publishing the exact
-    number of rows of each block is an instance.
-
-    No finite bound follows, however small the stated losses. The ways out: state the guarantees on
-    the whole table (IV.13), for added and removed rows (V.4 and A.3), or split by something that
-    a replacement keeps, such as the position of the row or a public key (V.4).
-    """
-
-
-@theorem(
     "IV.6",
     title="Independent best bound on disjoint blocks",
     place="Theorem IV.6",
     formula="ε = max ε_i",
-    hypotheses=(PURE, *BLOCKS, ON_INPUT, INDEPENDENT, FRESH),
+    hypotheses=(PURE, *BLOCKS, INDEPENDENT, FRESH),
     specialises=("IV.1", "V.4"),
-    example=_DISTRICTS,
+    example=DISTRICTS,
     departs=DEFINITIONS,
+    notion=Notion.PURE,
+    adaptive=False,
+    uses=OF_BLOCKS,
 )
 def independent_best(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, and is at most one step
@@ -155,6 +143,9 @@ def independent_best(losses: Sequence[Fraction]) -> Fraction:
     example=_FOLDS,
     departs=f"{DEFINITIONS} The remark after it has the direction reversed: IV.6 follows from "
     "IV.12 by preprocessing (III.6).",
+    notion=Notion.PURE,
+    adaptive=False,
+    uses=OF_BLOCKS_COMMON,
 )
 def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, then independent
@@ -180,6 +171,8 @@ def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
     "the blocks that change, and a replaced row changes at most two. With one block the bound is "
     "its own ε.",
     spec="specs/ambulances-districts-bounded.yaml",
+    notion=Notion.PURE,
+    uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
 )
 def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
     """Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
@@ -198,11 +191,14 @@ def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
     title="Adaptive best bound on disjoint blocks",
     place="Theorem V.4",
     formula="ε = max ε_i",
-    hypotheses=(PURE, *BLOCKS, ON_INPUT, FRESH, FIXED),
+    hypotheses=(PURE, *BLOCKS, FRESH, FIXED),
     specialises=("V.2",),
-    example=_DISTRICTS,
+    example=DISTRICTS,
     departs=DEFINITIONS,
     spec="specs/ambulances-districts-unbounded.yaml",
+    notion=Notion.PURE,
+    adaptive=True,
+    uses=OF_BLOCKS,
 )
 def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, and is at most one step
@@ -225,6 +221,9 @@ def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
     example=_FOLDS,
     departs=DEFINITIONS,
     spec="specs/folds-common-domain.yaml",
+    notion=Notion.PURE,
+    adaptive=True,
+    uses=OF_BLOCKS_COMMON,
 )
 def adaptive_best_common(losses: Sequence[Fraction]) -> Fraction:
     """If one neighbouring step changes at most one block of a partition, then mechanisms that are

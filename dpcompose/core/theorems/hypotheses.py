@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.guarantee import Pair
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems import questions
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 F = Fraction
 
 ONE_ROW = Hypothesis(
-    "the person is a row", "one row added or removed is protected, and every guarantee says so"
+    "the person is a row",
+    "one row added or removed is protected, and the blocks lose so much for it",
+    test=questions.a_row,
 )
 BITS = Hypothesis(
     "blocks that overlap", "the person may be in several blocks, as the hypotheses say", "declared"
@@ -28,11 +31,31 @@ WEAKER = Hypothesis(
     "the adversary holds nothing possible of the person but the two hypotheses",
     "declared",
 )
-ABSENT = Hypothesis("nobody first", "one hypothesis is that the person is in no block")
-POINT = Hypothesis("a point mass", "one hypothesis holds a single set of blocks possible")
-UNIFORM = Hypothesis(
-    "the uniform hypothesis", "the other holds all sets but the empty one possible, equally"
+ABSENT = Hypothesis(
+    "nobody first",
+    "one hypothesis is that the person is in no block",
+    test=questions.nobody_first,
 )
+POINT = Hypothesis(
+    "a point mass",
+    "one hypothesis holds a single set of blocks possible",
+    test=questions.one_set,
+)
+UNIFORM = Hypothesis(
+    "the uniform hypothesis",
+    "the other holds all sets but the empty one possible, equally",
+    test=questions.all_sets,
+)
+ALIKE = Hypothesis("equal blocks", "all blocks have the same (ε, δ)", test=questions.alike)
+
+#: `core.hypotheses` computes the bounds, of many blocks at once.
+COMPUTED = "the tool finds the bound, and by which method, without listing what this lists"
+
+
+def used(*methods: str, hypotheses: tuple[Hypothesis, ...] = ()) -> Use:
+    """The use for bounds that are found by certain methods."""
+    return Use(Role.HYPOTHESES, "question", hypotheses, methods=methods)
+
 
 _BOTH_WAYS = (
     "In the direction P(S) ≤ e^ε·Q(S) + δ, with Q the mixture, the printed δ is not sound for "
@@ -76,6 +99,8 @@ def _uniform(blocks: Sequence[Block]) -> Pair:
     "two sets can differ, up to 2m: the bound for one row added or removed covers a hypothesis "
     "against the empty set, not two non-empty sets against each other. The tool uses it for the "
     "former only.",
+    uses=(Use(Role.ALL_HYPOTHESES, "question", methods=("differential privacy",)),),
+    for_readers=COMPUTED,
 )
 def covers_hypotheses(pair: Pair) -> Pair:
     """What is (ε, δ)-DP under composition of all blocks is (ε, δ)-private against an adversary who
@@ -104,6 +129,8 @@ def covers_hypotheses(pair: Pair) -> Pair:
     ),
     departs=f"{_BOTH_WAYS}. The ε is sound, and the best possible for pure mechanisms, since one "
     "side is a point mass; for two mixtures the formula is false (HBW.coupling).",
+    uses=(used("point mass"),),
+    for_readers=COMPUTED,
 )
 def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     """One hypothesis is a single set of blocks, the other one of several sets b with the weights
@@ -139,6 +166,8 @@ def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     "At a chosen δ the tool uses the sample itself: with R the law where each block has the person "
     "with chance 1/2 and P that of nobody, the uniform hypothesis is (2^k·R - P)/(2^k - 1), so "
     "that both directions follow exactly from the profiles of R and P.",
+    uses=(used("samples of one half"),),
+    for_readers=COMPUTED,
 )
 def halves(composed: Sequence[Pair]) -> Pair:
     """Nobody against all non-empty sets of k blocks, equally likely. The sets whose first block is
@@ -172,6 +201,8 @@ def halves(composed: Sequence[Pair]) -> Pair:
         "true one 0.0724.",
     ),
     departs=f"{_BOTH_WAYS}. The recursion of the print, composed simply, sums up to this product.",
+    uses=(used("point mass"),),
+    for_readers=COMPUTED,
 )
 def uniform(pairs: Sequence[Pair]) -> Pair:
     """One hypothesis is that the person is in no block, the other holds all 2^k - 1 other sets of
@@ -192,7 +223,7 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     source="HBW22",
     place="Corollary 7",
     formula="ε = ln[((1 + e^ε')^k - 1)/(2^k - 1)];  δ = k·2^(k-1)·δ'/(2^k - 1)",
-    hypotheses=(ONE_ROW, BITS, ABSENT, UNIFORM, WEAKER, FRESH, FIXED),
+    hypotheses=(ONE_ROW, BITS, ABSENT, UNIFORM, ALIKE, WEAKER, FRESH, FIXED),
     specialises=("HBW.6",),
     example=Example(
         (F("0.3"), F(0), 4),
@@ -202,6 +233,8 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     departs="With equal blocks ε_b and δ_b grow together, so that the weights e^(-ε_b) only lower "
     "the mean δ: the printed δ is sound here, unlike that of Theorem 3 and Corollary 6.",
     spec="specs/office-suite.yaml",
+    uses=(used("point mass"),),
+    for_readers=COMPUTED,
 )
 def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
     """k blocks that are each (ε', δ')-DP, and the hypotheses of HBW.6. For k = 1 it is (ε', δ');

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import Pair
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorems import questions
+from dpcompose.core.theorems.book import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
-from dpcompose.core.theorems.hypotheses import BITS, ONE_ROW, WEAKER
+from dpcompose.core.theorems.hypotheses import BITS, COMPUTED, ONE_ROW, WEAKER, used
 
 F = Fraction
 
@@ -18,7 +19,7 @@ SAME_ROW = Hypothesis(
     "what a block holds of the person does not depend on the other blocks",
     "declared",
 )
-PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ")
+PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ", test=questions.pure)
 
 
 @theorem(
@@ -41,6 +42,8 @@ PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ")
     "each pair adds up to a weighted sum of the Q_i, which need not be below the mean of the "
     "e^(ε_i) times the mean of the Q_i; the greatest ε_i always does.",
     spec="specs/medical-practices.yaml",
+    uses=(used("exact transport", "nested sets"),),
+    for_readers=COMPUTED,
 )
 def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     """Each of two hypotheses is a mixture of sets of blocks. Match the sets of one with those of
@@ -67,7 +70,13 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     source="HBW22",
     place="Algorithm 3",
     formula="match the next of both lists with the smaller weight; keep the rest of the other",
-    hypotheses=(Hypothesis("two weighted lists", "the weights of each are positive and sum to 1"),),
+    hypotheses=(
+        Hypothesis(
+            "two weighted lists",
+            "the weights of each are positive and sum to 1",
+            test=questions.weighted,
+        ),
+    ),
     specialises=("HBW.coupling",),
     example=Example(
         ((F("0.5"), F("0.5")), (F("0.25"), F("0.75"))),
@@ -77,6 +86,8 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     departs="The print takes any tuple of each list; the bound depends on which. The tool sorts "
     "the sets by their whole ε first, so that like meets like, and uses it only where the sets are "
     "too many for the best coupling.",
+    uses=(used("Algorithm 3"),),
+    for_readers=COMPUTED,
 )
 def refine_tuples(
     first: Sequence[Fraction], second: Sequence[Fraction]
@@ -96,7 +107,7 @@ def refine_tuples(
     source="dpcompose",
     place="Documentation",
     formula="ε = max over L_i = e^(±ε_i) of |ln(Σ p_b Π_{i∈b} L_i / Σ q_b Π_{i∈b} L_i)|",
-    hypotheses=(ONE_ROW, BITS, SAME_ROW, WEAKER, PURE_BLOCKS, FRESH, FIXED),
+    hypotheses=(ONE_ROW, BITS, SAME_ROW, WEAKER, FRESH, FIXED),
     specialises=("HBW.coupling",),
     example=Example(
         (
@@ -110,6 +121,11 @@ def refine_tuples(
     ),
     departs="It is not in the paper.",
     spec="specs/medical-practices.yaml",
+    uses=(
+        used("every outcome", hypotheses=(PURE_BLOCKS,)),
+        used("by size", "through nobody"),
+    ),
+    for_readers=COMPUTED,
 )
 def likelihoods(
     epsilons: Sequence[Fraction],

@@ -5,42 +5,67 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.exact import amplified_up, exchanged_up
-from dpcompose.core.guarantee import Pair
-from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.theorems.composition_profile import rounded
+from dpcompose.core.guarantee import Notion, Pair
+from dpcompose.core.theorems import predicates as holds
+from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
+from dpcompose.core.theorems.runs import replaced_through_sample, through_sample
 
 SECRET = Hypothesis(
     "secret sample", "nobody learns which rows were drawn, except through the outputs", "declared"
 )
 POISSON = Hypothesis(
-    "Poisson sampling", "each row is drawn by itself, with the same chance q", "declared"
+    "Poisson sampling",
+    "each row is drawn by itself, with the same chance q",
+    "declared",
+    holds.poisson,
 )
 WITHOUT = Hypothesis(
-    "without replacement", "every set of m rows is drawn with the same chance", "declared"
+    "without replacement",
+    "every set of m rows is drawn with the same chance",
+    "declared",
 )
 ONCE = Hypothesis(
-    "amplified once", "all that reads one sample, or what is made from it, is composed before"
+    "amplified once",
+    "all that reads one sample, or what is made from it, is composed before",
+    test=holds.one_mechanism,
 )
 ON_SAMPLE = Hypothesis(
     "stated on the sample",
     "the guarantee is for neighbouring samples, or for what is made of them; one stated above "
     "contains what is drawn already, and is not amplified",
+    test=holds.on_what_it_reads,
 )
 ONE_ROW = Hypothesis(
-    "one row added or removed", "unbounded neighbours, for the sample and for the table"
+    "one row added or removed",
+    "unbounded neighbours of the sample; for the table too, or what is protected is a few such "
+    "rows, one after the other",
+    test=holds.rows_at_sample,
 )
-REPLACED = Hypothesis("one row replaced", "bounded neighbours, for the sample and for the table")
+IN_EPSILON = Hypothesis(
+    "an amplified loss",
+    "the loss is an ε, or an (ε, δ): a ρ or a μ is not amplified",
+    test=holds.in_epsilon,
+)
+REPLACED = Hypothesis(
+    "one row replaced",
+    "bounded neighbours, for the sample and for the table",
+    test=holds.replaced_at_sample,
+)
 BOTH_STATED = Hypothesis(
-    "u and b", "the loss at the sample is u for one row added or removed, and b for one replaced"
+    "u and b",
+    "the loss at the sample is u for one row added or removed (or unknown), and b for one replaced",
+    test=holds.known_at_sample,
 )
 PUBLIC_SIZE = Hypothesis(
-    "public size", "the table has a public number n of rows, or a public lower bound of it"
+    "public size",
+    "the table has a public number n of rows, or a public lower bound of it",
+    test=holds.of_public_size,
 )
 
 
 def _amplified(pair: Pair, rate: Fraction) -> Pair:
     epsilon, delta = pair
-    return rounded(amplified_up(epsilon, rate)), rate * delta
+    return amplified_up(epsilon, rate), rate * delta
 
 
 @theorem(
@@ -49,16 +74,18 @@ def _amplified(pair: Pair, rate: Fraction) -> Pair:
     source="BBG18",
     place="Theorem 8",
     formula="δ'(ln(1 + q(e^ε - 1))) = q · δ(ε)",
-    hypotheses=(POISSON, SECRET, ONCE, ON_SAMPLE, ONE_ROW),
+    hypotheses=(ONCE, POISSON, SECRET, ON_SAMPLE, ONE_ROW, IN_EPSILON),
     example=Example(
         ((Fraction("6.8"), Fraction("4.08e-8")), Fraction("0.124")),
         (Fraction("4.72036377561"), Fraction("5.0592e-9")),
         "(6.8, 4.08e-8) on a sample of 12.4 % of the customers is (4.7203638, 5.0592e-9); 12.4 % "
         "of the ε would be 0.8432, which is not true.",
+        digits=12,
     ),
     departs="Printed for one mechanism. Whatever reads the sample is one mechanism, so it is "
     "composed first and amplified once: two of ε = 1 on one sample of rate 0.1 cost "
     "ln(1 + 0.1(e^2 - 1)) = 0.4941, not two times 0.1586.",
+    uses=(Use(Role.SAMPLE, "release", run=through_sample),),
 )
 def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     """Each row is drawn into a secret sample with chance q, and a mechanism that is (ε, δ)-DP for
@@ -84,11 +111,16 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     place="Documentation",
     formula="ε' = ln( (1 - q + q·e^u)/(1 - q + q·e^(u-b)) ),  b ≤ 2u",
     hypotheses=(
-        Hypothesis("pure DP", "the losses at the sample are u and b, without a δ"),
+        Hypothesis(
+            "pure DP",
+            "the losses at the sample are u and b, without a δ",
+            test=holds.in_notion(Notion.PURE),
+        ),
+        ONCE,
         POISSON,
         SECRET,
-        ONCE,
         ON_SAMPLE,
+        REPLACED,
         BOTH_STATED,
     ),
     example=Example(
@@ -96,9 +128,12 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
         Fraction("0.22386341474"),
         "u = 1 and b = 2 on a sample of rate 0.1 are 0.2239; two steps of the amplified loss would "
         "be 0.3172.",
+        digits=12,
     ),
+    notion=Notion.PURE,
+    uses=(Use(Role.SAMPLE_REPLACED, "release", run=replaced_through_sample),),
 )
-def poisson_replaced(single: Fraction, replaced: Fraction, rate: Fraction) -> Fraction:
+def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction) -> Fraction:
     """Each row is drawn into a secret sample with chance q, and what reads the sample loses at most
     u for one row added or removed there and at most b for one row replaced. Then for one row of the
     table replaced the release loses at most the ε' of the formula.
@@ -118,10 +153,9 @@ def poisson_replaced(single: Fraction, replaced: Fraction, rate: Fraction) -> Fr
     than q·δ₁(ln((A + B·s)/q)) + B·s·δ₁(ln(1/s)) for any s ≥ 0, from -B·P_2 = -B·s·P + B(s·P - P_2),
     and no more than t·q·δ₁(ln(A/(t·q))) + (1-t)·q·δ₂(ln(B/((1-t)·q))) for any t from 0 to 1.
     """
-    both = min(replaced, 2 * single)
-    found = exchanged_up(single, both, rate)
+    found = exchanged_up(single, replaced, rate)
     assert found is not None
-    return min(both, rounded(found))
+    return found
 
 
 @theorem(
@@ -130,15 +164,17 @@ def poisson_replaced(single: Fraction, replaced: Fraction, rate: Fraction) -> Fr
     source="BBG18",
     place="Theorem 9",
     formula="δ'(ln(1 + q(e^ε - 1))) = q · δ(ε),  q = m/n",
-    hypotheses=(WITHOUT, PUBLIC_SIZE, SECRET, ONCE, ON_SAMPLE, REPLACED),
+    hypotheses=(ONCE, WITHOUT, PUBLIC_SIZE, SECRET, ON_SAMPLE, REPLACED, IN_EPSILON),
     example=Example(
         ((Fraction(2), Fraction(0)), 10, 100),
         (Fraction("0.494028708045"), Fraction(0)),
         "ε = 2 on 10 of 100 rows is ln(1 + 0.1(e^2 - 1)) = 0.4940.",
+        digits=12,
     ),
     departs="Printed for a known n. The formula grows with q, so a lower bound of n will do. A "
     "guarantee for added and removed rows of the sample first becomes one for replaced rows, at "
     "distance 2.",
+    uses=(Use(Role.SAMPLE_OF_SIZE, "release", run=through_sample),),
 )
 def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     """A secret set of m of the n rows of a table is drawn, and a mechanism that is (ε, δ)-DP for

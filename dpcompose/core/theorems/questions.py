@@ -1,0 +1,85 @@
+"""The theorems on two hypotheses of an adversary: which one gives a bound that was found."""
+
+from __future__ import annotations
+
+from dpcompose.core.hypotheses.beliefs import Between, Found, Question
+from dpcompose.core.problem import Problem
+from dpcompose.core.relation import RelationKind
+from dpcompose.core.theorems.book import Refused, uses_on
+from dpcompose.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A bound against an adversary: of which problem, for which two hypotheses."""
+
+    problem: Problem
+    question: Question
+    found: Found
+
+
+def a_row(asked: Asked) -> None:
+    """One row added or removed is protected."""
+    goal = asked.problem.goal
+    if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
+        raise Refused("the hypotheses are about one row added or removed, which is not protected")
+
+
+def nobody_first(asked: Asked) -> None:
+    """One hypothesis is the empty set."""
+    if all(side.present for side in (asked.question.first, asked.question.second)):
+        raise Refused("neither hypothesis is that the person is in no block")
+
+
+def one_set(asked: Asked) -> None:
+    """One hypothesis holds a single set possible."""
+    if all(side.point is None for side in (asked.question.first, asked.question.second)):
+        raise Refused("both hypotheses hold several sets of blocks possible")
+
+
+def all_sets(asked: Asked) -> None:
+    """The other hypothesis is uniform over all sets but the empty one."""
+    question = asked.question
+    everyone = Between(1, question.size)
+    present = [side for side in (question.first, question.second) if side.present]
+    if {part for side in present for part, _ in side.parts} != {everyone}:
+        raise Refused("not all sets of blocks but the empty one are held possible, equally")
+
+
+def alike(asked: Asked) -> None:
+    """All blocks have the same (ε, δ)."""
+    if len({(block.epsilon, block.delta) for block in asked.question.blocks}) > 1:
+        raise Refused("the blocks do not all lose the same")
+
+
+def pure(asked: Asked) -> None:
+    """The bound has no δ."""
+    if asked.found.delta:
+        raise Refused("some block has a δ")
+
+
+def pairs_each(asked: Asked) -> None:
+    """Every block is (ε, δ)-DP, with δ below 1."""
+    if any(block.delta >= 1 for block in asked.question.blocks):
+        raise Refused("some block may give everything away")
+
+
+def weighted(asked: Asked) -> None:
+    """The weights of each hypothesis are positive, and sum to 1."""
+    for side in (asked.question.first, asked.question.second):
+        weights = [weight for _, weight in side.parts]
+        if min(weights) <= 0 or sum(weights) != 1:
+            raise Refused("the weights of a hypothesis are not positive numbers that sum to 1")
+
+
+def cited(asked: Asked) -> str:
+    """The id of the most special theorem that gives a bound by the method that found it.
+
+    Raises LookupError if there is none.
+    """
+    for entry, use in uses_on("question"):
+        if asked.found.rule in use.methods and not any(
+            each.refusal(asked) for each in entry.checks(use)
+        ):
+            return entry.id
+    raise LookupError(f"no theorem for a bound by {asked.found.rule}")

@@ -1,0 +1,182 @@
+"""What the bound of an entry is for a whole release: its own function, on the losses of the parts.
+
+Each takes the setting and the function of the entry, and gives a loss of the setting's algebra.
+What the function makes of many parts at once is rounded less than the search rounds on its way, so
+that the two are held against each other, and the value that is certified is the larger one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from heapq import nlargest
+from itertools import pairwise
+from typing import Any
+
+from dpcompose.core.change import Kind, all_leaves
+from dpcompose.core.guarantee import Pair
+from dpcompose.core.layout import Place
+from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.theorems.book import Refused
+from dpcompose.core.theorems.predicates import protected_row
+from dpcompose.core.theorems.setting import Setting
+
+Bound = Callable[..., Any]
+
+
+def whole_release(setting: Setting, bound: Bound) -> Loss:
+    """Of the losses of all that reads the tables, or what is made of them, at the worst change."""
+    algebra = setting.algebra
+    parts = [
+        part
+        for answer in setting.answers
+        for part in (*answer.own, *(choice.loss for choice in answer.choices))
+    ]
+    if isinstance(algebra, Scalars):
+        if bound(parts) > setting.loss:
+            raise Refused("the losses of the parts add up to more")
+    elif all(parts) and setting.loss:
+        for end in (0, -1):  # the pairs with the least ε, and those with the least δ
+            epsilon, delta = bound([_plain(algebra, part[end]) for part in parts])
+            most_epsilon, most_delta = _plain(algebra, setting.loss[end])
+            # Chances that nothing is given away multiply, which is never more than the sum.
+            if epsilon > most_epsilon or (delta > most_delta and not algebra.survival):
+                raise Refused("the losses of the parts add up to more")
+    return setting.loss
+
+
+def _plain(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
+    return pair[0], algebra.plain(pair[1])
+
+
+def worst_block(setting: Setting, bound: Bound) -> Loss:
+    """Of the losses of all blocks, each for the protected row."""
+    losses = setting.of_blocks(protected_row(setting))
+    if isinstance(setting.algebra, Pairs):
+        return (bound([loss[0] for loss in losses]),)
+    return math.inf if math.inf in losses else bound(losses)
+
+
+def every_block(setting: Setting, bound: Bound) -> Loss:
+    """Of the losses of all blocks, each for one row more or less."""
+    losses = setting.of_blocks(Kind.SINGLE)
+    return math.inf if math.inf in losses else bound(losses)
+
+
+def two_blocks(setting: Setting, bound: Bound) -> Loss:
+    """Of the losses of the two blocks that one replaced row reaches, whichever they are."""
+    algebra = setting.algebra
+    losses = setting.of_blocks(Kind.SINGLE)
+    if isinstance(algebra, Scalars):
+        two = nlargest(2, losses)
+        return math.inf if math.inf in two else bound(two)
+    pairs: list[Pair] = [loss[0] for loss in losses]
+    # The two with the largest ε are one change, the two with the largest δ may be another.
+    return algebra.worst((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
+
+
+# ---------------------------------------------------------------------------------------------
+# One mechanism
+
+
+def _as_loss(setting: Setting, found: Any) -> Loss:
+    """What a function of the book gives as a loss; None is no finite bound."""
+    if isinstance(setting.algebra, Scalars):
+        return math.inf if found is None else found
+    return () if found is None else (found,)
+
+
+def at_distance(setting: Setting, bound: Bound) -> Loss:
+    """Of the one guarantee, at the protected distance."""
+    _, statement = setting.only_statement()
+    guarantee = statement.guarantee
+    pairs = isinstance(setting.algebra, Pairs)
+    stated = (guarantee.value, guarantee.delta) if pairs else guarantee.amount
+    return _as_loss(setting, bound(stated, setting.goal.distance))
+
+
+def by_steps(setting: Setting, bound: Bound) -> Loss:
+    """Of the one guarantee, and how many of its steps the protected change is."""
+    _, statement = setting.only_statement()
+    steps = setting.steps()
+    return math.inf if steps is None else bound(statement.guarantee.amount, steps)
+
+
+def by_each_map(setting: Setting, bound: Bound) -> Loss:
+    """Of the one guarantee: what each map makes of the units of change, one map after the other."""
+    place, statement = setting.only_statement()
+    steps = setting.steps()
+    if steps is None:
+        return math.inf
+    counts = [_units(setting, place.up(up)) for up in range(place.depth, 0, -1)] + [steps]
+    factors = [after / before if before else Fraction(0) for before, after in pairwise(counts)]
+    return statement.guarantee.amount * counts[0] * bound(factors)
+
+
+def _units(setting: Setting, place: Place) -> Fraction:
+    """How many units the worst change is at a place."""
+    visit = setting.visit(place)
+    if visit is None:
+        return Fraction(0)
+    return Fraction(all_leaves(visit.state).total() * visit.distance)
+
+
+# ---------------------------------------------------------------------------------------------
+# One mechanism behind a sample
+
+
+def through_sample(setting: Setting, bound: Bound) -> Loss:
+    """Of what the sample loses for one row there, amplified for one row of the table.
+
+    Several rows are that many steps of the amplified loss; draws by themselves compose.
+    """
+    algebra = setting.algebra
+    place, sample = setting.first_sample()
+    units = setting.at_sample()
+    if sample.size is not None:
+        inside = _inside(setting, place, Kind.PAIR)
+        row = _amplified(setting, bound, inside, sample.size, sample.of)
+        return _through(setting, place, [(row, n) for n in units.values()])
+    row = _amplified(setting, bound, _inside(setting, place, Kind.SINGLE), sample.rate)
+    unit = {Kind.SINGLE: 1, Kind.PAIR: 2}
+    each = [
+        (algebra.chain([(row, unit.get(leaf.kind) or int(leaf.size or 0))]), n)
+        for leaf, n in units.items()
+    ]
+    return _through(setting, place, each)
+
+
+def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
+    """Of what the sample loses for one row added or removed there, and for one replaced."""
+    place, sample = setting.first_sample()
+    once = _inside(setting, place, Kind.SINGLE)
+    both = _inside(setting, place, Kind.PAIR)
+    row = bound(None if once == math.inf else once, both, sample.rate)
+    return _through(setting, place, [(row, n) for n in setting.at_sample().values()])
+
+
+def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:
+    found = setting.of_one_unit(kind).get(id(place))
+    if found is None:
+        raise Refused("the loss at the sample is not one for single rows")
+    return found
+
+
+def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
+    algebra = setting.algebra
+    if isinstance(algebra, Pairs):
+        pairs = [bound(_plain(algebra, pair), *rate) for pair in loss]
+        return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in pairs)
+    return math.inf if loss == math.inf else bound((loss, Fraction(0)), *rate)[0]
+
+
+def _through(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
+    """The loss of the release from that of each unit of change at what is sampled."""
+    assert place.edge is not None
+    algebra = setting.algebra
+    above = setting.visit(place.edge.parent)
+    if above is None:
+        return algebra.zero
+    each = [(algebra.times(loss, place.edge.rounds), n * above.distance) for loss, n in units]
+    return each[0][0] if [n for _, n in each] == [1] else algebra.chain(each)

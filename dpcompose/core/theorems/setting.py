@@ -1,0 +1,189 @@
+"""What the theorems on a whole release ask about it: the problem, its solution, what reads where.
+
+The solution is that of the search. What a theorem takes from it are the losses of parts of the
+release; whether the theorem holds, and what it makes of these losses, is found here anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpcompose.core.change import Kind, Leaf, all_leaves
+from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.layout import Edge, Place
+from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.problem import Goal, Partition, Sample, Statement
+from dpcompose.core.theorems.book import Refused
+from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.answer import Solution, Solver, Visit
+    from dpcompose.core.walk import Answer
+
+
+@dataclass(slots=True)
+class Setting:
+    """A problem with its solution in one notion.
+
+    `answers`: what the search found at each root, `loss` all of it together. `on_root`: whether
+    each mechanism is taken together with the maps before it, as one that reads the whole table.
+    """
+
+    solver: Solver
+    solution: Solution
+    answers: tuple[Answer, ...]
+    loss: Loss
+    on_root: bool = False
+
+    @property
+    def notion(self) -> Notion:
+        """The notion of the solution."""
+        return self.solution.notion
+
+    @property
+    def algebra(self) -> Scalars | Pairs:
+        """How the losses of the notion add up."""
+        algebra = self.solution.algebra
+        assert isinstance(algebra, Scalars | Pairs)
+        return algebra
+
+    @property
+    def goal(self) -> Goal:
+        """What is protected."""
+        return self.solver.problem.goal
+
+    @property
+    def top(self) -> Place:
+        """The one table of the problem. Raises Refused if there are several."""
+        if len(self.solver.tops) != 1:
+            raise Refused("there is more than one table")
+        return self.solver.tops[0][1]
+
+    def charged(self) -> Setting:
+        """The same with every mechanism read on the roots, whatever one change reaches of it."""
+        answers = self.solver.charged(self.solution)
+        loss = self.algebra.add(answer.loss for answer in answers)
+        return Setting(self.solver, self.solution, answers, loss, on_root=True)
+
+    def statements(self) -> Iterator[tuple[Place, Statement]]:
+        """Every statement with the place where its mechanism reads."""
+        stack = [self.top]
+        while stack:
+            place = stack.pop()
+            for mechanism, _ in place.mechanisms:
+                for statement in mechanism.statements:
+                    yield place, statement
+            stack.extend(place.derived)
+            for blocks in place.blocks:
+                stack.extend(blocks)
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def only_partition(self) -> tuple[Partition, list[Place]]:
+        """The one partition whose blocks all mechanisms read; what none reads does not count."""
+        top = self.top
+        if top.mechanisms:
+            raise Refused("not every mechanism reads a block of one partition")
+        if any(place.read for place in top.derived):
+            raise Refused(
+                f"some mechanism reads a dataset made from `{top.dataset.name}` by a map, "
+                "not a block of it"
+            )
+        read = [
+            (partition, blocks)
+            for partition, blocks in zip(top.dataset.partitions, top.blocks, strict=True)
+            if any(block.read for block in blocks)
+        ]
+        if len(read) != 1:
+            raise Refused("the mechanisms read more than one partition")
+        partition, blocks = read[0]
+        if any(below.read for block in blocks for below in block.below):
+            raise Refused("some mechanism reads a dataset made from a block, not the block itself")
+        return partition, blocks
+
+    def of_blocks(self, kind: Kind) -> list[Loss]:
+        """The composed loss of every block for one such unit in it, of a large class twice."""
+        _, blocks = self.only_partition()
+        found: list[Loss] = []
+        known = self.of_one_unit(kind)
+        for block in blocks:
+            assert block.edge is not None and block.edge.partition is not None
+            size = block.edge.partition.classes[block.edge.block].multiplicity
+            found += [known.get(id(block), self.algebra.zero)] * min(size, 2)
+        return found
+
+    def of_one_unit(self, kind: Kind) -> dict[int, Loss]:
+        """The loss for one unit of a kind, by the identity of the place where it changes.
+
+        A place that no such unit reaches is not there.
+        """
+        found: dict[int, Loss] = {}
+        algebra = self.algebra
+        for (place, seen), answer in self.solution.accountant.known().items():
+            leaves = all_leaves(seen)
+            if sum(leaves.values()) == 1 and next(iter(leaves)).kind is kind:
+                old = found.get(place)
+                loss = answer.loss if old is None else algebra.worst([old, answer.loss])
+                found[place] = loss
+        return found
+
+    # -- one mechanism -------------------------------------------------------------------------
+
+    def only_statement(self) -> tuple[Place, Statement]:
+        """The one guarantee of the one mechanism that is released, once."""
+        found = list(self.statements())
+        if len(found) != 1 or sum(each.count for each, _ in found[0][0].mechanisms) != 1:
+            raise Refused("it is about one guarantee of one mechanism, released once")
+        return found[0]
+
+    def edges(self) -> list[Edge]:
+        """The way from the root to what the one mechanism reads, through maps alone."""
+        place, _ = self.only_statement()
+        edges = place.ancestors(place.depth)
+        if any(edge.made_by is None for edge in edges):
+            raise Refused("the mechanism reads a block of a partition")
+        return edges
+
+    def visit(self, place: Place) -> Visit | None:
+        """Where the worst change reaches a place; None if it does not."""
+        return next((each for each in self.solution.visits if each.place is place), None)
+
+    def first_sample(self) -> tuple[Place, Sample]:
+        """The outermost sample on the way to the one mechanism: the dataset, and the sample."""
+        edges = self.edges()
+        place, _ = self.only_statement()
+        for number, edge in enumerate(edges, start=1):
+            if isinstance(edge.made_by, Sample):
+                return place.up(len(edges) - number), edge.made_by
+        raise Refused("there is no sample on the way to the mechanism")
+
+    def at_sample(self) -> Counter[Leaf]:
+        """The units of the worst change at what the outermost sample is drawn from."""
+        place, _ = self.first_sample()
+        assert place.edge is not None
+        above = self.visit(place.edge.parent)
+        return Counter() if above is None else all_leaves(above.state)
+
+    def steps(self) -> Fraction | None:
+        """How many stated steps the worst change is at the one mechanism; None if without end."""
+        from dpcompose.core.cost import Coster
+
+        place, _ = self.only_statement()
+        visit = self.visit(place)
+        if visit is None:
+            return Fraction(0)
+        ((_, placed),) = place.mechanisms
+        one = Guarantee(Notion.PURE, Fraction(1))
+        unit = tuple(p._replace(statement=replace(p.statement, guarantee=one)) for p in placed)
+        found = Coster(Scalars(Notion.PURE)).cost_of(1, unit, visit.state)
+        return None if isinstance(found, float) else found * visit.distance
+
+
+def setting_of(solver: Solver, solution: Solution) -> Setting:
+    """What the theorems are asked about."""
+    answers = tuple(each.answer for each in solution.visits if each.via is None)
+    return Setting(solver, solution, answers, solution.loss)
