@@ -44,7 +44,10 @@ def claims(specs: Sequence[Spec]) -> list[Claim]:
 
 def _added(specs: Sequence[Spec]) -> list[Claim]:
     try:
-        releases = [Release(f"{n}.yaml", resolve(load(text(spec), f"{n}.yaml"))) for n, spec in enumerate(specs)]
+        releases = [
+            Release(f"{n}.yaml", resolve(load(text(spec), f"{n}.yaml")))
+            for n, spec in enumerate(specs)
+        ]
     except InvalidSpec as invalid:
         raise Invalid(str(invalid.diagnostics[0].message)) from invalid
     [total] = add_up(releases, Asked()).totals

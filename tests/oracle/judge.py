@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -18,9 +19,10 @@ import numpy as np
 from mpmath import mp, mpf
 
 from .pipeline import Pipeline, Said, read
-from .tree import Node, Unsupported
+from .polytope import Declared, Side, as_pure, power
+from .tree import Node
 from .universe import Poor, Universe, Value
-from .worst import Contest, Declared, Found, Roots, Side, TooLarge, as_pure, power
+from .worst import Contest, Found, Roots, TooLarge
 
 PAIRS = 3
 UNIVERSES = 2
@@ -63,7 +65,7 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
         root: [table for table in universe.domain(root) if _fits(universe, root, table)]
         for root in pipeline.roots
     }
-    seen = set()
+    seen: set[tuple[tuple[Value, ...], tuple[Value, ...]]] = set()
     for n in range(most * 4):
         if len(seen) >= most:
             return
@@ -78,7 +80,7 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
                 path = _walk(universe, root, start, set(steps[root]), rng)
             first[root], second[root] = path[0], path[-1]
             if pipeline.relation in pipeline.declared:
-                hops = [*zip(path, path[1:], strict=False)]
+                hops = pairwise(path)
                 declared[pipeline.relation, root] = [(a, b) for a, b in hops if a != b]
         if rng.random() < 0.5:
             first, second = second, first

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from time import process_time
 
 from .cases import Invalid, Spec, claims, together
 from .features import FEATURES, never, used
@@ -26,7 +27,7 @@ from .tree import Unsupported
 PLAN = Path(__file__).parent / "plan.txt"
 #: In how many judged specs a pair is due, in all and in the quick tests.
 DUE = 20
-QUICK = 1
+QUICK = 2
 #: How many specs are tried for one pair that stays empty.
 TRIES = 60
 #: How many features are asked for at once.
@@ -94,6 +95,7 @@ class Matrix:
     breaches: list[tuple[Entry, Tried]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
+    last: Entry = (0, ())
 
     def add(self, entry: Entry, tried: Tried) -> bool:
         """Count a spec, and say whether it filled a pair that was not yet full."""
@@ -155,14 +157,38 @@ def fill(
         # More that is short, at first: fewer specs fill more pairs.
         for other in rng.sample(short, min(len(short), 12)) if seed < tries // 3 else ():
             both = wanted | set(other)
-            if len(both) <= MOST_WANTED and all(never(*each) is None for each in combinations(both, 2)):
+            if len(both) > MOST_WANTED:
+                continue
+            if all(never(*each) is None for each in combinations(both, 2)):
                 wanted = both
         entry = (seed, tuple(each for each in FEATURES if each in wanted))
-        before = process_time()
-        tried = attempt(entry)
-        if process_time() - before <= slow or tried.breach is not None:
-            matrix.add(entry, tried)
+        matrix.last = entry
+        with patience(slow):
+            tried = Tried([], "slow")
+            tried = attempt(entry)
+        matrix.add(entry, tried)
         yield tried
+
+
+class Slow(Exception):
+    """It has taken too long."""
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """End what takes more seconds of a processor."""
+
+    def stop(*_: object) -> None:
+        raise Slow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.0 if math.isinf(seconds) else seconds)
+    try:
+        with suppress(Slow):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def plan() -> list[Entry]:
@@ -184,6 +210,8 @@ def main() -> int:
     due = QUICK if asked.plan else asked.due
     slow = SLOW if asked.plan else math.inf
     for n, tried in enumerate(fill(matrix, due, slow=slow), 1):
+        if tried.outcome == "slow":
+            print("slow:", matrix.last, file=sys.stderr, flush=True)
         if n % 50 == 0:
             print(f"{n} specs, {len(matrix.short(due))} pairs short", file=sys.stderr)
         if tried.breach is not None:

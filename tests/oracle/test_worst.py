@@ -7,6 +7,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -14,9 +15,9 @@ from .features import FEATURES, features, never
 from .judge import Claim, judge, universes
 from .matrix import attempt, pairs, plan
 from .pipeline import read
+from .polytope import Side, as_pure, power
 from .shapes import draft
 from .universe import Universe, sample
-from .worst import Side, as_pure, power
 
 HALF = Fraction(1, 2)
 #: A claim that nothing is above.
@@ -187,7 +188,8 @@ class TestSeveral:
         assert loss(text) == pytest.approx(expected, abs=1e-6)
 
     def test_one_draw_below_a_fresh_one_is_one_draw_of_both(self) -> None:
-        text = f"{NESTED[:-2]}, draws: one}}}}\nmechanisms: [{{reads: t, epsilon: 1, count: 3}}]"
+        once = NESTED.replace('"0.1"}}\n', '"0.1", draws: one}}\n')
+        text = f"{once}mechanisms: [{{reads: t, epsilon: 1, count: 3}}]"
         assert loss(text) == pytest.approx(0.17467, abs=1e-5)
 
     def test_statements_above_one_draw_do_not_compose(self) -> None:
@@ -218,16 +220,27 @@ class TestExactness:
         return next(universes(read(spec(text)), Random(seed), 1))
 
     def test_one_outcome_scaled_down_is_a_mechanism(self) -> None:
-        universe = self.universe(f"{NESTED}mechanisms: [{{reads: t, epsilon: 1, stated_on: rows}}]")
+        universe = self.universe(
+            "protect: unbounded\ndatasets: {rows: {}}\nmechanisms: [{reads: rows, epsilon: 1}]"
+        )
         side = Side(universe, universe.pipeline.copies[0], {})
         v = [Fraction(0)] * len(side.values)
         for table, n in side.values.items():
-            v[n] = Fraction("0.0058") if not table else Fraction(1) if len(table) == 1 else HALF
+            v[n] = Fraction("0.37") ** len(table)
+        assert side.keeps_to(v, both=False)
+        # "Not y" never happens on the empty table, and on all others.
         assert not side.keeps_to(v, both=True)
         share = 1 - 1 / power(Fraction(1), up=False)
-        fine = side.rational(__import__("numpy").array([float(x) for x in v]), both=False)
-        if fine is not None:
-            assert side.keeps_to([share * x for x in fine], both=True)
+        assert side.keeps_to([share * x for x in v], both=True)
+
+    def test_what_breaks_a_statement_is_no_mechanism(self) -> None:
+        universe = self.universe(
+            "protect: unbounded\ndatasets: {rows: {}}\nmechanisms: [{reads: rows, epsilon: 1}]"
+        )
+        side = Side(universe, universe.pipeline.copies[0], {})
+        v = [Fraction("0.36") ** len(table) for table in side.values]
+        assert not side.keeps_to(v, both=False)
+        assert side.rational(np.array([float(x) for x in v]), both=False) is None
 
     def test_laws_add_up(self) -> None:
         for seed in range(20):

@@ -1,4 +1,4 @@
-"""A small universe for a pipeline: a few kinds of rows, and exact laws of all maps, random ones too.
+"""A small universe for a pipeline: a few kinds of rows, and the exact laws of all maps.
 
 Every node gets the rows that its maps can give it, and every map a fixed behaviour that the spec
 allows, both chosen at random: which rows pass a filter, what a row is flattened to, which block it
@@ -18,15 +18,15 @@ from itertools import combinations, product
 from random import Random
 from typing import Any
 
+from .near import VERTICES, near
 from .pipeline import Pipeline, Said
-from .space import put, tables
+from .space import tables
 from .tree import Node, Op, Step, Unsupported, number
 
 #: A table, a graph or a point in a metric space, which is a tuple of one number.
 Value = tuple[Any, ...]
 Law = dict[Value, Fraction]
 ONE = Fraction(1)
-VERTICES = 3
 ROWS = ("filter", "row", "flatten", "value", "key", "membership", "kinds")
 
 
@@ -52,7 +52,7 @@ class Universe:
         self._images: dict[tuple[Op, int], Any] = {}
         self._laws: dict[tuple[Op, int, Value], Law] = {}
         self._settings: dict[Op, Any] = {}
-        live = {op for node in pipeline.nodes for op in node.ops}
+        live = [op for node in pipeline.nodes for op in node.ops]
         for node in pipeline.nodes:
             if node.made_by is None:
                 self._root(node, kinds)
@@ -258,7 +258,8 @@ class Universe:
         if op.kind == "opaque":
             salt = self._setting(op, lambda: self.rng.randrange(1000))
             picked = Random(f"{salt} {value}")
-            return tuple(self.row("opaque", picked.randrange(2)) for _ in range(picked.randrange(3)))
+            count = picked.randrange(3)
+            return tuple(self.row("opaque", picked.randrange(2)) for _ in range(count))
         if point(op.children[child]):
             return (self._point(op, value),)
         raise Unsupported(f"map: {op.kind}")
@@ -340,22 +341,9 @@ class Universe:
         self, node: Node, relation: str, keeps: tuple[str, ...], value: Value
     ) -> Iterable[Value]:
         """What is one step away."""
-        found = {
-            "unbounded": self._one_more_or_less,
-            "bounded": self._replaced,
-            "user": self._users,
-            "edge": self._edges,
-            "node": self._stars,
-            "node-rewired": self._rewired,
-        }
-        if relation == "free-lunch":
-            near = set(self.domain(node))
-        elif relation in found:
-            near = set(found[relation](node, keeps, value))
-        else:
-            raise Unsupported(f"relation: {relation}")
+        found = set(near(self, node, relation, keeps, value))
         known = self._known(node)
-        return sorted(other for other in near if other != value and other in known)
+        return sorted(other for other in found if other != value and other in known)
 
     def _known(self, node: Node) -> frozenset[Value]:
         if node not in self._members:
@@ -364,56 +352,6 @@ class Universe:
 
     def _graph(self, node: Node) -> bool:
         return node.said.get("domain") == "graph"
-
-    def _one_more_or_less(self, node: Node, keeps: Any, value: Value) -> Iterator[Value]:
-        if node.fixed:
-            return
-        for n in range(len(value)):
-            yield (*value[:n], *value[n + 1 :])
-        for n in range(len(value) + 1) if node.ordered else (0,):
-            for row in self.rows[node]:
-                yield put(value, n, row, node.ordered)
-
-    def _replaced(self, node: Node, keeps: tuple[str, ...], value: Value) -> Iterator[Value]:
-        for n, old in enumerate(value):
-            rest = (*value[:n], *value[n + 1 :])
-            for row in self.rows[node]:
-                if all(self.column(old, k) == self.column(row, k) for k in keeps):
-                    yield put(rest, n, row, node.ordered)
-
-    def _users(self, node: Node, keeps: Any, value: Value) -> Iterator[Value]:
-        unit = next(root.said["unit"] for root in self.pipeline.roots if "unit" in root.said)
-        units = {self.column(row, unit) for row in self.rows[node]}
-        without = {
-            u: tuple(row for row in value if self.column(row, unit) != u) for u in units
-        }
-        for u in units:
-            yield without[u]
-            if without[u] == value:
-                # All tables whose rest, without this unit, is this one.
-                for other in self.domain(node):
-                    if tuple(row for row in other if self.column(row, unit) != u) == value:
-                        yield other
-
-    def _edges(self, node: Node, keeps: Any, value: Value) -> Iterator[Value]:
-        for edge in combinations(range(VERTICES), 2):
-            yield tuple(sorted(set(value) ^ {edge}))
-
-    def _stars(self, node: Node, keeps: Any, value: Value) -> Iterator[Value]:
-        for other in self.domain(node):
-            more, less = set(value) - set(other), set(other) - set(value)
-            for one, big in ((more, value), (less, other)):
-                if one and one == set(value) ^ set(other):
-                    for v in range(VERTICES):
-                        if one == {edge for edge in big if v in edge}:
-                            yield other
-
-    def _rewired(self, node: Node, keeps: Any, value: Value) -> Iterator[Value]:
-        for other in self.domain(node):
-            if any(
-                all(v in edge for edge in set(value) ^ set(other)) for v in range(VERTICES)
-            ):
-                yield other
 
 
 def point(node: Node) -> bool:
