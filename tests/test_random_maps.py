@@ -134,6 +134,17 @@ mechanisms:
   - {name: b, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
 """,
     ),
+    "a sample without replacement that keeps the order": (
+        "0.8",
+        """
+protect: bounded
+datasets:
+  rows: {domain: ordered-table, size: 3}
+  s: {from: rows, map: {kind: sample, size: 2, of: 3}}
+  p: {from: s, partition: {by: position, blocks: [p]}}
+mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: bounded}]
+""",
+    ),
     "one draw below a fresh sample": (
         "0.0512",
         """
