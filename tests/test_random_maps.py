@@ -6,14 +6,14 @@ of the language that can meet do so in specs that were judged.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import pytest
 import yaml
-from oracle.cases import claims
+from oracle.cases import Invalid, Spec, claims, together
 from oracle.features import FEATURES, never, used
-from oracle.judge import judge
+from oracle.judge import Claim, judge
 from oracle.matrix import DUE, QUICK, Matrix, attempt, fill, pairs, plan
 from oracle.shapes import draft
 
@@ -52,9 +52,11 @@ def test_every_pair_of_features_is_judged_often(part: int, long_run: None) -> No
     assert matrix.short(DUE) == []
 
 
-HEAD = "dpcompose: 1\nprotect: {protect}\n"
-SPECS = {
-    "a statement above two samples": """
+#: What is below the truth: the ε (and δ) that a plain composition and amplification would give.
+SPECS: dict[str, tuple[str, str]] = {
+    "a statement above two samples": (
+        "0.1586",
+        """
 protect: unbounded
 datasets:
   rows: {}
@@ -62,7 +64,10 @@ datasets:
   t: {from: s, map: {kind: sample, poisson: 0.1}}
 mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}]
 """,
-    "a statement in the middle of three samples": """
+    ),
+    "a statement in the middle of three samples": (
+        "0.3574",
+        """
 protect: unbounded
 datasets:
   rows: {}
@@ -71,7 +76,10 @@ datasets:
   u: {from: t, map: {kind: sample, poisson: 0.5}}
 mechanisms: [{name: a, reads: u, notion: pure, epsilon: 1, stated_on: s}]
 """,
-    "blocks between two samples, with a δ": """
+    ),
+    "blocks between two samples, with a δ": (
+        "0.3006, 0.0541",
+        """
 protect: bounded
 datasets:
   rows: {domain: fixed-size-table, size: 3}
@@ -81,7 +89,10 @@ datasets:
 mechanisms:
   - {name: a, reads: t, notion: approx, epsilon: 0.5, delta: 0.1, stated_on: rows}
 """,
-    "another release on the sample": """
+    ),
+    "another release on the sample": (
+        "0.4941",
+        """
 protect: unbounded
 datasets:
   rows: {}
@@ -91,13 +102,19 @@ mechanisms:
   - {name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}
   - {name: b, reads: s, notion: pure, epsilon: 1}
 """,
-    "a declared statement above a sample": """
+    ),
+    "a declared statement above a sample": (
+        "0.0341",
+        """
 protect: house
 relations: {house: {within: unbounded, distance: 2}}
 datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
 mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}]
 """,
-    "two declared statements above a sample": """
+    ),
+    "two declared statements above a sample": (
+        "0.158",
+        """
 protect: house
 relations: {house: {within: unbounded, distance: 2}}
 datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
@@ -105,7 +122,10 @@ mechanisms:
   - {name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows, count: 2}
   - {name: b, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}
 """,
-    "two declared statements above a random limit": """
+    ),
+    "two declared statements above a random limit": (
+        "2",
+        """
 protect: house
 relations: {house: {within: unbounded, distance: 4}}
 datasets: {rows: {}, l: {from: rows, map: {kind: limit, per: c, rows: 1, keep: random}}}
@@ -113,7 +133,10 @@ mechanisms:
   - {name: a, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
   - {name: b, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
 """,
-    "one draw below a fresh sample": """
+    ),
+    "one draw below a fresh sample": (
+        "0.0512",
+        """
 protect: unbounded
 datasets:
   rows: {}
@@ -121,16 +144,58 @@ datasets:
   t: {from: s, map: {kind: sample, poisson: 0.1, draws: one}}
 mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, count: 3}]
 """,
+    ),
 }
 
 
-@pytest.mark.parametrize("text", SPECS.values(), ids=SPECS)
-def test_randomness_below_a_statement(text: str) -> None:
-    spec: dict[str, Any] = {"dpcompose": 1, **yaml.safe_load(text)}
+@pytest.mark.parametrize(("wrong", "text"), SPECS.values(), ids=SPECS)
+def test_randomness_below_a_statement(wrong: str, text: str) -> None:
+    spec: Spec = {"dpcompose": 1, **yaml.safe_load(text)}
     try:
         found = claims([spec])
-    except ValueError:
-        return
+    except Invalid:
+        found = []
     for seed in range(3):
         verdict = judge(spec, found, seed, (2, 5))
         assert verdict.breach is None, verdict.breach
+    epsilon, _, delta = wrong.partition(", ")
+    claim = Claim("approx" if delta else "pure", Fraction(epsilon), Fraction(delta or 0))
+    assert any(judge(spec, [claim], seed, (2, 5)).breach for seed in range(4))
+
+
+ORDERED = """
+dpcompose: 1
+protect: bounded
+datasets:
+  rows: {domain: ordered-table, size: 3}
+  s: {from: rows, map: {kind: sample, size: 2, of: 3}}
+mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: bounded}]
+"""
+
+
+@pytest.mark.xfail(reason="the draws keep the order, and exchanged rows stand elsewhere: 0.856")
+def test_a_sample_without_replacement_that_keeps_the_order_of_rows() -> None:
+    spec: Spec = yaml.safe_load(ORDERED)
+    assert judge(spec, claims([spec]), 0, (2, 6)).breach is None
+
+
+ROOTS = """
+dpcompose: 1
+population: people
+protect: unbounded
+roots: disjoint
+datasets: {a: {}, b: {}}
+mechanisms:
+  - {name: of a, reads: a, notion: pure, epsilon: 1}
+  - {name: of b, reads: b, notion: pure, epsilon: 1.1}
+"""
+
+
+def test_roots_are_disjoint_in_total_where_every_spec_says_so() -> None:
+    said = yaml.safe_load(ROOTS)
+    silent = {key: value for key, value in said.items() if key != "roots"}
+    for specs in ([said, said], [said, silent], [silent, said]):
+        merged, found = together(specs), claims(specs)
+        assert found and judge(merged, found, 1, (1, 12)).breach is None
+    least = [Claim("pure", Fraction("2.19"))]
+    assert judge(together([said, said]), least, 1, (1, 12)).breach is not None

@@ -204,12 +204,12 @@ class _Draft:
             for step in (*MAPS, *RANDOM, *PARTITIONS, "poisson", "without replacement")
             if step in self.wanted
         ]
-        chance = {"poisson", "without replacement", *RANDOM}
-        if {"draws: one", "fresh copies"} & self.wanted and not chance - {*RANDOM} & {*asked}:
+        chance = ["poisson", "without replacement", *RANDOM]
+        if {"draws: one", "fresh copies"} & self.wanted and not {*chance[:2]} & {*asked}:
             asked.append(rng.choice(["poisson", "poisson", "without replacement"]))
         if {"draws: one", "fresh copies"} <= self.wanted:
             asked.append("poisson")
-        if "above random maps" in self.wanted and not chance & {*asked}:
+        if "above random maps" in self.wanted and not {*chance} & {*asked}:
             asked.append(rng.choice(["poisson", "poisson", *chance]))
         rng.shuffle(asked)
         kinds = {k: w for k, w in STEPS.items() if k not in ("value", "cap", "random cap")}

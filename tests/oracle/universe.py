@@ -52,7 +52,7 @@ class Universe:
         self._images: dict[tuple[Op, int], Any] = {}
         self._laws: dict[tuple[Op, int, Value], Law] = {}
         self._settings: dict[Op, Any] = {}
-        live = {op for node in pipeline.nodes for op in node.ops}
+        live = [op for node in pipeline.nodes for op in node.ops]
         for node in pipeline.nodes:
             if node.made_by is None:
                 self._root(node, kinds)
