@@ -46,9 +46,9 @@ Tilted = tuple[Law | None, Fraction | None]
 
 
 class Shared:
-    """The last few composed laws, by the width of their grid, their tilt and their centre."""
+    """The last composed laws, by the width of their grid, their tilt and their centre."""
 
-    _MOST = 4
+    _MOST = 2
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
@@ -168,7 +168,7 @@ def log_deltas(
     return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def kept(
     responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
 ) -> tuple[Ensemble, Shared]:
