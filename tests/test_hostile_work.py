@@ -178,6 +178,17 @@ def test_many_deltas_share_their_work_and_stay_above_the_truth() -> None:
         assert alone * (1 - Fraction(1, 10**5)) <= shared[n - 1] <= alone * (1 + Fraction(1, 10**4))
 
 
+def test_many_epsilons_share_their_work_too() -> None:
+    rows = laplaces(6)
+    texts = [f"{n}/8" for n in range(1, 25)]
+    together = analyze(spec(rows, f"{{epsilon: [{', '.join(texts)}]}}")).at_epsilon
+    for n in (1, 9, 24):
+        (alone,) = analyze(spec(rows, f"{{epsilon: {texts[n - 1]}}}")).at_epsilon
+        value, same = together[n - 1].value, alone.value
+        assert value is not None and same is not None
+        assert abs(value - same) <= same * Fraction(1, 10**4)
+
+
 def test_the_order_of_many_deltas_makes_no_difference() -> None:
     texts = [f"1e-{n}" for n in range(1, 20)]
     found = []
