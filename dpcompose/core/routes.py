@@ -141,7 +141,7 @@ def _profile(composition: Composition, point: Point) -> Found:
                 bracket = epsilon_at(composition, point.delta, point.many)
             else:
                 assert point.epsilon is not None
-                bracket = delta_at(composition, point.epsilon)
+                bracket = delta_at(composition, point.epsilon, point.many)
     except BEYOND_DOUBLES:
         bracket = None
     if not composition.parts and composition.gaussian:

@@ -46,9 +46,9 @@ Tilted = tuple[Law | None, Fraction | None]
 
 
 class Shared:
-    """The last few composed laws, by the width of their grid, their tilt and their centre."""
+    """The last composed laws, by the width of their grid, their tilt and their centre."""
 
-    _MOST = 4
+    _MOST = 2
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
@@ -141,12 +141,21 @@ def least_log_delta(
     gaussian: Fraction,
     epsilon: Fraction,
     rough: Ensemble | None = None,
+    shared: Shared | None = None,
 ) -> Result | None:
-    """ln of the least δ at `epsilon` ≥ 0."""
+    """ln of the least δ at `epsilon` ≥ 0; `shared` as for `least_epsilon`."""
     rough = rough or rough_ensemble(responses, laws, gaussian)
     at = float_of(epsilon)
     theta = tilt_for_epsilon(rough, at)
-    law, grid = _law(rough, responses, laws, gaussian, theta, at)
+    if shared is not None:
+        theta = _rung(rough, theta)
+        at = max(moments(rough, theta).mean, 0.0)
+
+    def made() -> Tilted:
+        return _law(rough, responses, laws, gaussian, theta, at)
+
+    step = laws[0][0].step if laws else Fraction(0)
+    law, grid = made() if shared is None else shared.get((step, theta, at), made)
     if law is None:
         return None
     value = delta_of(law, epsilon)
@@ -168,7 +177,7 @@ def log_deltas(
     return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def kept(
     responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
 ) -> tuple[Ensemble, Shared]:

@@ -84,7 +84,7 @@ def log_delta_on_grid(asked: Question, epsilon: Fraction) -> Result | None:
     """ln of the least δ at `epsilon`, the greater of the two orders of the tables."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
-        return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough)
+        return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
 
     def close(error: float, upper: float) -> bool:
         return error <= _CLOSE_LOG
@@ -128,7 +128,10 @@ def _worst(asked: Question, method: _Method) -> Result | None:
     grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
     if len(grids) == 2:
-        bounds = [_upper(method.answer(laws, rough, None)) for laws, rough in coarse]
+        bounds = [
+            _upper(method.answer(laws, rough, grid.shared_coarse))
+            for grid, (laws, rough) in zip(grids, coarse, strict=True)
+        ]
         if bounds[1] > bounds[0]:
             grids, coarse, bounds = grids[::-1], coarse[::-1], bounds[::-1]
     worst: Result | None = None
@@ -188,6 +191,7 @@ class _Grid:
         self.least = min(seen, default=self.spread)
         self.natural = _natural(asked)
         self.shared = Shared() if asked.shared else None
+        self.shared_coarse = Shared() if asked.shared else None
         self._coarse: tuple[Laws, Ensemble] | None = None
         self._fine: tuple[Fraction, Laws] | None = None
 

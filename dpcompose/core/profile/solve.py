@@ -63,8 +63,8 @@ def epsilon_at(
     return None if found is None else parts.known(found)
 
 
-def delta_at(composition: Composition, epsilon: Fraction) -> Bracket:
-    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
+def delta_at(composition: Composition, epsilon: Fraction, shared: bool = False) -> Bracket:
+    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0; `shared` as above."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.whole(composition.gaussian))
@@ -74,7 +74,7 @@ def delta_at(composition: Composition, epsilon: Fraction) -> Bracket:
         # δ(0) ≤ tanh(bound/2).
         rest = Bracket(shorten(bound / 2, up=True), None, False)
     else:
-        rest = parts.known(_delta(parts, composition.gaussian, epsilon))
+        rest = parts.known(_delta(parts, composition.gaussian, epsilon, shared))
     stay = composition.stay
     upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
     lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
@@ -197,7 +197,9 @@ def _single(parts: _Gathered, gaussian: Fraction) -> Sampled | Grouped | None:
     return part if count == 1 and isinstance(part, Sampled | Grouped) else None
 
 
-def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction) -> Bracket:
+def _delta(
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool = False
+) -> Bracket:
     if not parts.others:
         if not parts.responses:
             return gaussian_delta(gaussian, epsilon)
@@ -211,6 +213,7 @@ def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction) -> Bracket:
         return alone.grouped_delta(single, epsilon, delta_at)
     from dpcompose.core.profile.engine import (
         Result,
+        kept,
         least_log_delta,
         rough_ensemble,
         tail_log_delta,
@@ -218,9 +221,11 @@ def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction) -> Bracket:
     from dpcompose.core.profile.grids import Question, log_delta_on_grid
 
     if parts.others:
-        result = log_delta_on_grid(Question(parts.responses, parts.others, gaussian), epsilon)
+        asked = Question(parts.responses, parts.others, gaussian, shared)
+        result = log_delta_on_grid(asked, epsilon)
     else:
-        result = least_log_delta(parts.responses, (), gaussian, epsilon)
+        told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
+        result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
     if result is None and not parts.others:
         rough = rough_ensemble(parts.responses, (), gaussian)
         result = Result(tail_log_delta(rough, float_of(epsilon)), None, None)
