@@ -83,3 +83,10 @@ def test_commands_in_the_readme_name_files_that_exist() -> None:
     for spec in re.findall(r"\bspecs/[\w.-]+\.yaml", text):
         assert (ROOT / spec).exists(), spec
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_every_attack_in_the_table_has_its_test() -> None:
+    table = README.read_text(encoding="utf-8").partition("| the change brings |")[2]
+    named = re.findall(r"`(test_\w+)`", table.partition("\n\n")[0])
+    there = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py"))
+    assert len(named) > 30 and [each for each in named if f"def {each}(" not in there] == []
