@@ -173,7 +173,6 @@ mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: bounded}]
 """
 
 
-@pytest.mark.xfail(reason="the draws keep the order, and exchanged rows stand elsewhere: 0.856")
 def test_a_sample_without_replacement_that_keeps_the_order_of_rows() -> None:
     spec: Spec = yaml.safe_load(ORDERED)
     assert judge(spec, claims([spec]), 0, (2, 6)).breach is None

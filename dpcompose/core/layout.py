@@ -59,7 +59,6 @@ class Place:
     `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
     mechanisms with at least so many copies read it, each with one copy. Else None.
     `read`: whether some mechanism reads this or something below it.
-    `by_position`: whether this or something below is split by the position of its rows.
     A statement on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
     random maps down to depth `given` are taken as given, and only statements on datasets at that
@@ -77,7 +76,6 @@ class Place:
     derived: list[Place] = field(default_factory=list)
     blocks: list[list[Place]] = field(default_factory=list)
     round: int | None = None
-    by_position: bool = False
     read: bool = False
     given: int = 0
     whole: Place | None = None
@@ -129,7 +127,8 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 def _lay_out_root(root: Root) -> Place:
     graph = root.domain is Domain.GRAPH
-    traits = Traits(unit=root.unit, degree=root.max_degree if graph else None)
+    ordered = root.domain is Domain.ORDERED
+    traits = Traits(root.unit, degree=root.max_degree if graph else None, ordered=ordered)
     top = Place(root.dataset, 0, traits, None)
     order = [top]
     for place in order:
@@ -184,13 +183,9 @@ def _block(parent: Place, partition: Partition, index: int, each: BlockClass) ->
 def _set_levels(place: Place) -> None:
     """The levels of a place, once those of everything below it are known."""
     wanted: set[int] = set()
-    place.by_position = any(
-        partition.kind is PartitionKind.POSITION for partition in place.dataset.partitions
-    )
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:
         place.read = place.read or below.read
-        place.by_position = place.by_position or below.by_position
         wanted.update(level for level in below.levels if level < place.depth)
     for mechanism in place.dataset.mechanisms:
         for statement in mechanism.statements:

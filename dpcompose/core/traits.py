@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -29,7 +30,8 @@ class Traits:
 
     `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for
     each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.
-    `diameter`: of a value's space, None if unknown.
+    `diameter`: of a value's space, None if unknown. `ordered`: rows have positions, at which what
+    reads them may look.
     """
 
     unit: str | None = None
@@ -37,18 +39,22 @@ class Traits:
     edge_rows: bool = False
     degree: int | None = None
     diameter: Fraction | None = None
+    ordered: bool = False
 
 
 def traits_after(made_by: Map, traits: Traits) -> Traits:
     """The traits of a dataset made by a map from one with `traits`."""
     unit = traits.unit
     match made_by:
-        case Filter() | Cap() | Sample():
+        case Filter() | Sample():
             return traits
+        case Cap():
+            return replace(traits, ordered=False)
         case RowMap(keeps) | Flatten(keeps=keeps):
             one_each = isinstance(made_by, RowMap)
             alive = unit if unit in keeps else None
-            return Traits(alive, traits.rows_are_units and one_each and alive is not None)
+            units = traits.rows_are_units and one_each and alive is not None
+            return Traits(alive, units, ordered=traits.ordered)
         case Group(by):
             return Traits(unit, True) if by == unit and unit is not None else Traits()
         case Limit():

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from dpcompose.errors import Diagnostic, Level
 from dpcompose.render.layout import sentence
-from dpcompose.render.ledger import judged
 from dpcompose.report import LeftOut, Report
 
 BOUND = "DPC300"
@@ -58,6 +57,9 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
             yield Diagnostic(NO_BUDGET, "nothing to check against", place, hint)
         return
     if not verdict.ok and report.status == "ok":
+        # Imported where it is needed: most of what asks here only counts.
+        from dpcompose.render.ledger import judged
+
         word, rest = judged(report, verdict)
         code = NOT_COMPARABLE if word == "not comparable" else OVER_BUDGET
         level: Level = "error" if checking else "warning"

@@ -181,8 +181,9 @@ class AlongMap:
         found: list[Loss | None] = []
         if made_by.size is not None:
             found.append(algebra.times(amplify.thinned(algebra, loss, made_by.rate), rounds))
-            if not below.by_position:
-                # The row may also give way to any other one, which keeps no column.
+            if not below.traits.ordered:
+                # The row may also give way to any other one, which keeps no column; where rows have
+                # positions that one stands elsewhere.
                 _, other = yield from inside(PAIR)
                 row = amplify.amplified(algebra, other, made_by.rate, replace=True)
                 found.append(None if row is None else algebra.times(row, rounds))
