@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
+
+_INTERRUPTED = 130
 
 #: How many objects more than are freed make a collection due. Python's own number makes dozens of
 #: them while modules load, and they find nothing.
@@ -23,7 +26,11 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        sys.exit(130)
+        _end_interrupted()
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            _end_interrupted()
+        raise
     except Exception:
         import traceback
 
@@ -34,6 +41,18 @@ def main() -> None:
     finally:
         _end_undisturbed()
         gc.freeze()  # or the end of the program looks at everything that is left, several times
+
+
+def _end_interrupted() -> None:
+    """End with 130, all being cleaned up.
+
+    Where Ctrl-C came while code made from text ran, as it does for named tuples, Python itself
+    would end by the signal instead.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(_INTERRUPTED)
 
 
 def _end_undisturbed() -> None:
