@@ -31,7 +31,7 @@ def git(*arguments: str, folder: Path | str = ".", code: int | None = 0) -> Done
     local = ["-c", "protocol.file.allow=always"]
     done = subprocess.run(
         ["git", *identity, *local, *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert code is None or done.returncode == code, done.stderr
     return done
@@ -48,7 +48,7 @@ def call(*arguments: str, folder: Path | str = ".", **environment: str) -> Done:
     done = subprocess.run(
         [sys.executable, "-m", "dpcompose", *arguments],
         cwd=folder, capture_output=True, encoding="utf-8", errors="surrogateescape",
-        env={**os.environ, **environment}, timeout=60, check=False,
+        env={**os.environ, **environment}, timeout=300, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done
