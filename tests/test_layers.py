@@ -41,7 +41,7 @@ HOMES = {
     "pydantic_core": ("spec",),
     "yaml": ("source", "events"),
     "mpmath": ("core",),
-    "numpy": ("core", "profile"),
+    "numpy": ("core",),
 }
 
 

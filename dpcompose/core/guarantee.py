@@ -19,7 +19,7 @@ from dpcompose.core.exact import (
     sqrt_up,
     tanh_up,
 )
-from dpcompose.core.noise import Noise
+from dpcompose.core.mechanisms.family import Family
 from dpcompose.values import dataclass
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
@@ -56,7 +56,7 @@ class Guarantee:
     value: Fraction
     delta: Fraction = ZERO
     points: tuple[tuple[Fraction, Fraction], ...] = ()
-    noise: Noise | None = None
+    noise: Family | None = None
     shift: Fraction = ZERO
 
     @property
