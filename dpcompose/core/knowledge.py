@@ -73,7 +73,10 @@ def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | 
     return None if isinstance(amount, float) else amount
 
 
-def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def shifts(
+    costs: Costs, placed: Sequence[Placed], state: State
+) -> Iterator[tuple[Family, Fraction]]:
+    """How far each mechanism whose noise is known is moved: its sensitivities along a path."""
     groups: dict[Family, list[Placed]] = {}
     for each in placed:
         guarantee = each.statement.guarantee
@@ -82,7 +85,29 @@ def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kn
     for noise, group in groups.items():
         shift = _summed(costs, group, state)
         if shift is not None:
-            yield _noise(noise, shift) if shift else NO_LOSS
+            yield noise, shift
+
+
+def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
+    """The least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none is."""
+    if not shift:
+        return ZERO
+    match notion:
+        case Notion.PURE:
+            found = mechanism.epsilon(shift)
+        case Notion.ZCDP:
+            found = mechanism.rho(shift)
+        case Notion.GDP:
+            mu = mechanism.mu(shift)
+            found = None if mu is None else mu * mu
+        case _:
+            found = None
+    return math.inf if found is None else found
+
+
+def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    for mechanism, shift in shifts(costs, placed, state):
+        yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
 def _noise(noise: Family, shift: Fraction) -> Known:

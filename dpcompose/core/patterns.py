@@ -236,6 +236,9 @@ def in_notion(known: Known, notion: Notion) -> Fraction | None:
     if notion is Notion.PURE:
         return None if known.gaussian else pure
     if notion is Notion.GDP:
+        if isinstance(part, MechanismLoss):
+            mu = part.mu()
+            return None if mu is None else known.gaussian + mu * mu
         if pure is None:
             return None
         return known.gaussian + Fraction(convert(pure, Notion.PURE, Notion.GDP))

@@ -18,6 +18,7 @@ from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Loss, Pairs
+from dpcompose.core.mechanisms import form_of
 from dpcompose.core.naming import GENERAL, GROUP, numbered, quantity_of
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Problem, Sample
@@ -125,6 +126,9 @@ def _cost_theorem(
     """The theorem by which a statement covers the change that a mechanism feels."""
     statement = used[0].statement
     conversion = f"{statement.guarantee.notion}-to-{solution.notion}"
+    mechanism = statement.guarantee.noise
+    if mechanism is not None and f"{form_of(mechanism).name}-{solution.notion}" in BOOK:
+        return f"{form_of(mechanism).name}-{solution.notion}"
     if conversion in BOOK:
         return conversion
     if statement.up:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.exact import gaussian_mean_up
+from dpcompose.core.exact import gaussian_mean_up, note_rounding
 from dpcompose.core.mechanisms.family import NUMBER, Family, Form, Key, Need
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import least
+from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
 from dpcompose.values import dataclass
 
@@ -28,6 +29,13 @@ _TINY = Fraction(1, 10**290)
 _MARGIN = Fraction(1, 10**40)
 
 
+RANGE = Hypothesis(
+    "bounded range",
+    "ln P(x)/Q(x) lies, for two neighbouring tables, between two numbers η apart",
+    "declared",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Exponential(Family):
     """Chooses with weights e^(ε·u/(2Δ)): the log odds of any two tables have a range of ε.
@@ -42,8 +50,7 @@ class Exponential(Family):
         return self.range * shift
 
     def rho(self, shift: Fraction) -> Fraction:
-        """ρ = η²/8 for a range of η (Cesar and Rogers 2021)."""
-        return self.epsilon(shift) ** 2 / 8
+        return BoundedRange(self.epsilon(shift)).rho() if shift and self.range else ZERO
 
     def mu(self, shift: Fraction) -> Fraction:
         return BoundedRange(self.epsilon(shift)).mu()
@@ -92,19 +99,10 @@ class BoundedRange(MechanismLoss):
         return self.epsilon
 
     def rho(self) -> Fraction:
-        """ln(sinh(η/2)/(η/2)) + (η/2)·coth(η/2) - 1 (theorem bounded-range-rho)."""
-        from mpmath import mp
-
-        with mp.workdps(60 + 2 * max(0, -digits_of(self.epsilon))):
-            eta = mpf_of(self.epsilon)
-            fall, half = -mp.expm1(-eta), eta / 2
-            # ln(sinh(η/2)/(η/2)) = η/2 + ln(1-e^-η) - ln η, coth(η/2) = (1+e^-η)/(1-e^-η).
-            value = half + mp.log(fall) - mp.log(eta) + half * (2 - fall) / fall - 1
-            return min(self.epsilon * self.epsilon / 8, up(value, _MARGIN))
+        return exponential_zcdp(self.epsilon)
 
     def mu(self) -> Fraction:
-        """2Φ⁻¹(e^(η/2)/(1+e^(η/2))), that of half the range (theorem bounded-range-mu)."""
-        return gaussian_mean_up(self.epsilon / 2)
+        return exponential_gdp(self.epsilon)
 
     def natural_step(self) -> None:
         return None
@@ -156,6 +154,70 @@ def _cumulant(eta: float) -> Callable[[float], float]:
     return of
 
 
+@theorem(
+    "exponential-zcdp",
+    title="Exponential mechanism as zCDP",
+    place="Documentation",
+    source="dpcompose",
+    formula="ρ = ln(sinh(η/2)/(η/2)) + (η/2)·coth(η/2) - 1",
+    hypotheses=(RANGE,),
+    example=Example(
+        (Fraction(1, 10**30),),
+        Fraction(1, 8 * 10**60),
+        "A small η is ρ = η²/8. η = 1 is 0.12330, and η = 4 is 1.6699, where η²/8 is 2.",
+    ),
+)
+def exponential_zcdp(eta: Fraction) -> Fraction:
+    """A mechanism whose log odds have a range of η is ρ-zCDP with
+    ρ = ln(sinh(η/2)/(η/2)) + (η/2)·coth(η/2) - 1, rounded up: a little below η²/8, and no more
+    than about η for large η. No smaller ρ holds for all of them.
+
+    Proof. The largest D_α is that of two outcomes, with losses t and t - η. At the best t,
+    (α-1)·D_α = αψ(αη) - (α-1)ψ((α-1)η) - ψ(η), ψ(x) = ln(sinh(x/2)/(x/2)). With g(x) = xψ(ηx) that
+    is the integral of g''(x) over u ≤ x ≤ u+1 and 0 ≤ u ≤ α-1. Since ψ'(y)/y = Σ 2/(y²+4π²n²),
+    g''(x)/x falls, so that its mean over [u, u+1] with weights x is at most that over [0, 1]: the
+    limit of D_α/α as α tends to 1, ψ(η) + ηψ'(η).
+    """
+    from mpmath import mp
+
+    with mp.workdps(60 + 2 * max(0, -digits_of(eta))):
+        x = mpf_of(eta)
+        fall, half = -mp.expm1(-x), x / 2
+        # ln(sinh(η/2)/(η/2)) = η/2 + ln(1-e^-η) - ln η, coth(η/2) = (1+e^-η)/(1-e^-η).
+        value = half + mp.log(fall) - mp.log(x) + half * (2 - fall) / fall - 1
+        note_rounding()
+        return min(eta * eta / 8, up(value, _MARGIN))
+
+
+@theorem(
+    "exponential-gdp",
+    title="Exponential mechanism as Gaussian DP",
+    place="Documentation",
+    source="dpcompose",
+    formula="μ = 2 · Φ⁻¹(e^(η/2)/(1 + e^(η/2)))",
+    hypotheses=(RANGE,),
+    example=Example(
+        (Fraction(0),), Fraction(0), "η = 0 is μ = 0. η = 1 is 0.62390, where ε = 1 is 1.2320."
+    ),
+)
+def exponential_gdp(eta: Fraction) -> Fraction:
+    """A mechanism whose log odds have a range of η is μ-GDP with μ = 2Φ⁻¹(e^(η/2)/(1 + e^(η/2))),
+    rounded up: that of a pure ε of η/2. No smaller μ holds for all of them.
+
+    Proof. The profile is at most that of a pair of two outcomes, with losses t and t - η, for some
+    t in [0, η]. The trade-off function of such a pair is broken at one point, (q(t), q(η-t)), so
+    that its least μ is z(q(t)) + z(q(η-t)), z(q) = Φ⁻¹(1-q). Write q(t) = 1/(1 + e^v) and ψ(v) = z;
+    v = η/2 + w with w = ln sinh(t/2) - ln sinh((η-t)/2), and η - t has -w. ψ is odd. If it is
+    concave on v ≥ 0, its slope falls with |v|, and ψ(η/2+w) + ψ(η/2-w) is largest at w = 0.
+
+    ψ is concave there if zΦ(z)Φ(-z) ≤ φ(z)(Φ(z) - Φ(-z)) for z ≥ 0. The difference is 0 at z = 0
+    and in the limit, and its derivative is 2φ² - Φ(z)Φ(-z). In 2φ²/(Φ(z)Φ(-z)), which is 4/π at 0
+    and tends to 0, the logarithm has the derivative h(z) - h(-z) - 2z, h = φ/Φ(-z), which is 0 at 0
+    and falls, as the slope of h is below 1. So the difference rises first and falls then.
+    """
+    return gaussian_mean_up(eta / 2)
+
+
 FORM = Form(
     name="exponential",
     family=Exponential,
@@ -171,6 +233,6 @@ FORM = Form(
     ),
     relative=True,
     values=False,
-    states=("pure", "zcdp"),
+    states=("pure",),
     trusted="{}: outcomes are chosen with exactly the weights of the exponential mechanism",
 )

@@ -7,10 +7,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.exact import gaussian_mean_up, tanh_up
+from dpcompose.core.exact import (
+    MAX_EXPONENT,
+    exp_up,
+    gaussian_mean_up,
+    log1p_up,
+    note_rounding,
+    tanh_up,
+)
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family, Form, Key
 from dpcompose.core.profile.parts import Composition, MechanismLoss
+from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
+from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
 from dpcompose.values import dataclass
 
@@ -25,6 +34,16 @@ _WIDEST = 1.7
 _FARTHEST = 10**12
 #: In how many blocks the values of the noise are summed.
 _BLOCKS = 400
+#: Covers the rounding of an evaluation in 60 digits.
+_MARGIN = Fraction(1, 10**40)
+
+
+NOISY = Hypothesis(
+    "geometric noise",
+    "noise n of mass proportional to e^(-|n|/scale) is drawn for each whole number; a change moves "
+    "them by at most s in all (L1)",
+    "declared",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +120,10 @@ class GeometricLoss(MechanismLoss):
         return self.shift / self.scale
 
     def rho(self) -> Fraction:
-        return self.greatest() * tanh_up(self.greatest() / 2)
+        return geometric_zcdp(self.shift, self.scale)
 
     def mu(self) -> Fraction:
-        return gaussian_mean_up(self.greatest())
+        return geometric_gdp(self.shift, self.scale)
 
     def natural_step(self) -> Fraction | None:
         return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None
@@ -155,6 +174,79 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
         return softplus(s * shift * rate + math.log(total) - math.log(beyond))
 
     return of
+
+
+@theorem(
+    "geometric-zcdp",
+    title="Geometric noise as zCDP",
+    place="Documentation",
+    source="dpcompose",
+    formula="ρ = (s - 2r(1-r^s)/(1-r²))/scale, r = e^(-1/scale)",
+    hypotheses=(NOISY,),
+    example=Example(
+        (1, Fraction(1)),
+        tanh_up(Fraction(1, 2)),
+        "One step at scale 1 is ρ = tanh(1/2), about 0.46212; two steps are 1.2642, not 1.5232.",
+    ),
+)
+def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
+    """Two-sided geometric noise moved by s steps is ρ-zCDP with ρ = (s - 2r(1-r^s)/(1-r²))/scale,
+    rounded up, r = e^(-1/scale), and no smaller ρ will do. For s = 1 it is that of ε = 1/scale.
+
+    Proof. With λ = 1/scale, t = α - 1/2 and w = e^(2λt), e^((α-1)·D_α) is a constant times
+    w^(-s/2)·(A·w^s + w^(s-1) + … + w + A), A = 1/(1-r). Times w - 1 the bracket is 0 where
+    w^s·(w-r)/(1-rw) = 1. Both factors are inside of the unit circle for |w| < 1 and outside of it
+    for |w| > 1: all zeros have |w| = 1, which is t² < 0. As a function of t² it is entire, of order
+    1/2 and with negative zeros alone, so that its logarithm is concave in t² by Hadamard's theorem
+    and lies below its tangent at t² = 1/4; α(α-1) = t² - 1/4. The slope there is the limit of D_α/α
+    as α tends to 1, the mean loss λ(E|N-s| - E|N|).
+    """
+    from mpmath import mp
+
+    pure = shift / scale * tanh_up(shift / scale / 2)
+    if shift == 1 or scale * 500 < 1:
+        return pure
+    digits = max(0, digits_of(scale)) + max(0, digits_of(Fraction(shift)))
+    with mp.workdps(60 + 3 * digits):
+        rate = 1 / mpf_of(scale)
+        inside = -2 * mp.exp(-rate) * mp.expm1(-rate * shift) / -mp.expm1(-2 * rate)
+        note_rounding()
+        return min(pure, up((shift - inside) * rate, _MARGIN))
+
+
+@theorem(
+    "geometric-gdp",
+    title="Geometric noise as Gaussian DP",
+    place="Documentation",
+    source="dpcompose",
+    formula="μ = z(T(n)) + z(T(s+1-n)), n = ⌊(s+1)/2⌋, T(n) = r^n/(1+r)",
+    hypotheses=(NOISY,),
+    example=Example(
+        (1, Fraction(1)),
+        gaussian_mean_up(Fraction(1)),
+        "One step at scale 1 is the μ of ε = 1, about 1.2320; two steps are 1.9037, not 2.3580.",
+    ),
+)
+def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
+    """Two-sided geometric noise moved by s steps is μ-GDP with μ = z(T(n)) + z(T(m)), rounded up:
+    z(q) = Φ⁻¹(1-q), T(n) = r^n/(1+r), r = e^(-1/scale), n and m the two halves of s + 1 rounded
+    down and up. No smaller μ will do.
+
+    Proof. The trade-off function is broken at the thresholds n = 1, …, s, which err with T(n) and
+    T(s+1-n), and has straight ends to (0, 1) and (1, 0). The Gaussian one is convex: it lies below
+    if it does so at the breaks, so that the least μ is the largest z(T(n)) + z(T(s+1-n)). The slope
+    of z(e^-y) in y is Mills' ratio of z, which falls: z(T(n)) is concave in n, and the sum largest
+    in the middle.
+
+    T(n) = 1/(1 + e^ε) where e^ε = (1+r)·r^-n - 1: each z is half the μ of a pure ε.
+    """
+    halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
+    found = gaussian_mean_up(shift / scale)
+    if scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:
+        return found
+    ratio = exp_up(-1 / scale)
+    each = [log1p_up((1 + ratio) * exp_up(n / scale) - 2) for n in halves]
+    return min(found, sum((gaussian_mean_up(epsilon) for epsilon in each), ZERO) / 2)
 
 
 FORM = Form(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcompose.core import mechanisms as _mechanisms  # noqa: F401  (their entries)
 from dpcompose.core.theorem import BOOK
 from dpcompose.core.theorems import (
     at_delta,
