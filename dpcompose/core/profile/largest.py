@@ -2,8 +2,9 @@
 
 K(s) = s·D_(1+s) is convex and 0 at s = 0, and so is g(s) = 1/(s(1+s)) convex. Between two orders
 both lie below their chords, and a product of two chords of which one rises and the other falls is
-at most the larger of its two ends and a quarter of the product of the two differences. Below the
-first order K is below its chord from 0; what lies above the last is for the caller to bound.
+at most the larger of its two ends and a quarter of the product of the two differences. Nor does
+D_(1+s) = K(s)/s fall, which says more where s is small. Below the first order K is below its chord
+from 0; what lies above the last is for the caller to bound.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from dpcompose.core.exact import note_rounding
+from dpcompose.core.exact import decimal_up, note_rounding
 from dpcompose.core.profile.cumulants import ROUNDING
 
 #: The least order less 1 that is looked at, and how far apart orders are at first.
 _FIRST, _RATIO = 1e-9, 2.0**0.25
-#: By how much the result may exceed the truth, relatively; and how often intervals are halved.
-_CLOSE, _MOST = 1e-9, 20_000
+#: Significant digits of the result, rounded up: machines differ in the last ones.
+DIGITS = 11
+#: How often intervals are halved at most.
+_MOST = 20_000
 
 
-def largest_ratio(cumulant: Callable[[float], float], last: Callable[[float], float]) -> Fraction:
+def largest_ratio(
+    cumulant: Callable[[float], float], last: Callable[[float], float], close: float = 1e-8
+) -> Fraction:
     """An upper bound of K(s)/(s(1+s)) over all s > 0.
 
     `cumulant`: K, within ROUNDING relatively or above. `last`: for a ratio that is reached, an s
@@ -39,7 +44,7 @@ def largest_ratio(cumulant: Callable[[float], float], last: Callable[[float], fl
     heapify(heap)
     least = points[0][1] / _FIRST
     for _ in range(_MOST):
-        if not heap or -heap[0][0] <= best * (1 + _CLOSE):
+        if not heap or -heap[0][0] <= best * (1 + close):
             break
         _, low, high = heappop(heap)
         s = (low[0] + high[0]) / 2
@@ -49,7 +54,7 @@ def largest_ratio(cumulant: Callable[[float], float], last: Callable[[float], fl
         heappush(heap, _interval(middle, high))
     note_rounding()
     found = max([best, least, *(-each[0] for each in heap)])
-    return Fraction(found) * (1 + Fraction(2 * ROUNDING))
+    return Fraction(decimal_up(Fraction(found) * (1 + Fraction(2 * ROUNDING)), DIGITS))
 
 
 _Point = tuple[float, float]
@@ -58,5 +63,6 @@ _Point = tuple[float, float]
 def _interval(low: _Point, high: _Point) -> tuple[float, _Point, _Point]:
     (a, first), (b, second) = low, high
     one, other = 1 / (a * (1 + a)), 1 / (b * (1 + b))
-    bound = max(first * one, second * other) + (second - first) * (one - other) / 4
+    chords = max(first * one, second * other) + (second - first) * (one - other) / 4
+    bound = min(chords, second / b / (1 + a))
     return -bound * (1 + 1e-14), low, high
