@@ -38,7 +38,7 @@ PAPER = """
 """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
-    randomized-response-zcdp randomized-response-gdp
+    randomized-response-zcdp randomized-response-gdp skellam-zcdp
     dominating-pairs optimal-composition profile-on-disjoint
     gaussian-curve zcdp-at-delta renyi-at-delta
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range

@@ -9,6 +9,7 @@ from dpcompose.core.mechanisms import (
     geometric,
     laplace,
     randomized_response,
+    skellam,
 )
 from dpcompose.core.mechanisms.family import Family, Form
 
@@ -22,6 +23,7 @@ FORMS: dict[str, Form] = {
         discrete_gaussian.FORM,
         exponential.FORM,
         randomized_response.FORM,
+        skellam.FORM,
     )
 }
 
