@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from dpcompose.core.exact import gaussian_mean_up, note_rounding
 from dpcompose.core.mechanisms.family import NUMBER, Family, Form, Key, Need
 from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
@@ -179,6 +178,8 @@ def exponential_zcdp(eta: Fraction) -> Fraction:
     limit of D_α/α as α tends to 1, ψ(η) + ηψ'(η).
     """
     from mpmath import mp
+
+    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     with mp.workdps(60 + 2 * max(0, -digits_of(eta))):
         x = mpf_of(eta)

@@ -17,7 +17,6 @@ from dpcompose.core.exact import (
 )
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family, Form, Key
 from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
@@ -202,6 +201,8 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     as α tends to 1, the mean loss λ(E|N-s| - E|N|).
     """
     from mpmath import mp
+
+    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     pure = shift / scale * tanh_up(shift / scale / 2)
     if shift == 1 or scale * 500 < 1:

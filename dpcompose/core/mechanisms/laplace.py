@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from dpcompose.core.exact import MAX_EXPONENT, exp_up, gaussian_mean_up, log1p_up, note_rounding
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, NUMBER, Family, Form, Key
 from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
@@ -171,6 +170,8 @@ def laplace_zcdp(shift: Fraction) -> Fraction:
     that one coordinate with all of a is the worst.
     """
     from mpmath import mp
+
+    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     with mp.workdps(60 + max(0, -digits_of(shift))):
         value = mpf_of(shift) + mp.expm1(-mpf_of(shift))
