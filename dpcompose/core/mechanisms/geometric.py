@@ -223,9 +223,10 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     formula="μ = z(T(n)) + z(T(s+1-n)), n = ⌊(s+1)/2⌋, T(n) = r^n/(1+r)",
     hypotheses=(NOISY,),
     example=Example(
-        (1, Fraction(1)),
-        gaussian_mean_up(Fraction(1)),
-        "One step at scale 1 is the μ of ε = 1, about 1.2320; two steps are 1.9037, not 2.3580.",
+        (0, Fraction(1)),
+        ZERO,
+        "No step is μ = 0. One step at scale 1 is the μ of ε = 1, about 1.2320; two steps are "
+        "1.9037, not 2.3580.",
     ),
 )
 def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
@@ -243,7 +244,7 @@ def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
     """
     halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
     found = gaussian_mean_up(shift / scale)
-    if scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:
+    if not shift or scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:
         return found
     ratio = exp_up(-1 / scale)
     each = [log1p_up((1 + ratio) * exp_up(n / scale) - 2) for n in halves]

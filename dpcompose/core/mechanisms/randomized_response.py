@@ -174,9 +174,9 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     formula="μ = Φ⁻¹(p) - Φ⁻¹(q), p = e^ε·q, q = 1/(e^ε+k-1)",
     hypotheses=(ODDS,),
     example=Example(
-        (2, Fraction(1)),
-        gaussian_mean_up(Fraction(1)),
-        "Two values with ε = 1 are μ = 1.2320; four values are 0.87328.",
+        (2, ZERO),
+        ZERO,
+        "Even odds are μ = 0. Two values with ε = 1 are μ = 1.2320; four values are 0.87328.",
     ),
 )
 def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
