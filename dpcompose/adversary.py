@@ -13,7 +13,7 @@ from dpcompose.core.hypotheses.chosen import at_delta, sharper
 from dpcompose.core.hypotheses.losses import About, questions
 from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.theorems.questions import Asked as AskedOf
-from dpcompose.core.theorems.questions import cited
+from dpcompose.core.theorems.select import for_question
 from dpcompose.outcomes import Case
 from dpcompose.report import Adversary, Alternative, At, Bound, Limit, Line, Report, Route, Verdict
 from dpcompose.resolve.adversary import Adversary as Asked
@@ -86,7 +86,7 @@ def _against(
     pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
     kept = _undominated(pairs)
     question, best = kept[0]
-    theorem = cited(AskedOf(case.problem, question, best))
+    theorem = for_question(AskedOf(case.problem, question, best))
     found = [each for _, each in kept]
     pairs += [(question, each) for question, each in composed if each is not None]
     found += [each for _, each in composed if each is not None]
@@ -103,7 +103,7 @@ def _against(
         attained=best.attained,
         chain=tuple(_chain(asked, question, best, theorem, case.source)),
         alternatives=tuple(
-            Alternative(cited(AskedOf(case.problem, q, each)), _bound(each), _said(each))
+            Alternative(for_question(AskedOf(case.problem, q, each)), _bound(each), _said(each))
             for q, each in pairs
             if each is not best
         ),

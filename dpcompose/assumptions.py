@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Edge, Place, dropping_edges
-from dpcompose.core.noise import Exponential, RandomizedResponse
+from dpcompose.core.mechanisms import form_of
 from dpcompose.core.problem import (
     Cap,
     Dataset,
@@ -292,16 +292,12 @@ def _trusted(statement: Statement) -> Iterator[str]:
     guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
         yield "the points stated for {} hold for every two neighbours, in both orders"
-    match guarantee.noise:
-        case None:
-            return
-        case RandomizedResponse():
-            yield "{}: each row is answered by itself, with exactly the odds stated"
-            return
-        case Exponential():
-            yield "{}: outcomes are chosen with exactly the weights of the exponential mechanism"
-        case _:
-            yield "the noise of {} is drawn from exactly the law stated: no floating-point leaks"
+    if guarantee.noise is None:
+        return
+    form = form_of(guarantee.noise)
+    yield form.trusted
+    if form.sensitivity is None:
+        return
     # A name may hold braces of its own.
     neighbours = str(statement.relation).replace("{", "{{").replace("}", "}}")
     change = {

@@ -12,7 +12,8 @@ from dpcompose.budget import verdict
 from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.problem import Problem
 from dpcompose.core.proof import prove
-from dpcompose.core.theorems.book import Role, in_role
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import Compared, select
 from dpcompose.errors import Diagnostic
 from dpcompose.findings import findings

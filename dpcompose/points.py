@@ -221,16 +221,8 @@ def part_text(part: Part) -> str:
     match part:
         case parts.Response(epsilon):
             return f"ε = {number(epsilon)}"
-        case parts.Laplace(shift):
-            return f"Laplace noise moved by {number(shift)} of its scale"
-        case parts.Geometric(shift, scale):
-            return f"geometric noise of scale {number(scale)} moved by {shift}"
-        case parts.DiscreteGaussian(shift, variance):
-            return f"discrete Gaussian noise of variance {number(variance)} moved by {shift}"
-        case parts.KaryResponse(k, epsilon):
-            return f"{k}-ary randomized response of ε = {number(epsilon)}"
-        case parts.BoundedRange(epsilon):
-            return f"an exponential mechanism of range {number(epsilon)}"
+        case parts.MechanismLoss():
+            return part.says()
         case parts.Points(points):
             return f"a profile of {wording.plural(len(points), 'point')}"
         case parts.Concentrated(rho):

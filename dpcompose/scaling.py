@@ -12,6 +12,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 
 from dpcompose.core.exact_expr import ExpressionError, parse
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, quoted
 from dpcompose.source import Source, Value, load
 from dpcompose.values import dataclass
@@ -23,7 +24,6 @@ _LONGEST_FRACTION = 24
 #: A fraction with a larger denominator reads no better than a decimal.
 _LARGE_DENOMINATOR = 1000
 _LOSSES = ("epsilon", "rho", "mu")
-_NOISES = ("scale", "sigma")
 
 
 class Unscalable(DpcomposeError):
@@ -61,8 +61,13 @@ def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 
 
 def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
-    for key in (*_LOSSES, *_NOISES):
-        yield from _scalars(entry.get(key), (*path, key), key in _NOISES)
+    form = FORMS.get(str(entry.get("mechanism")))
+    if form is not None:
+        key = form.key.name
+        yield from _scalars(entry.get(key), (*path, key), form.key.noise)
+        return
+    for key in _LOSSES:
+        yield from _scalars(entry.get(key), (*path, key), False)
     points, curve = entry.get("points"), entry.get("notion")
     place = 1 if curve == "rdp" else 0  # of ε in a pair
     at = (*path, "points")

@@ -14,7 +14,8 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.problem import Path, PostProcessing
 from dpcompose.core.proof import added_up, share
-from dpcompose.core.theorems.book import BOOK, Role, in_role
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.descent import descent, splits
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Share, Touch, WorstChange

@@ -35,9 +35,7 @@ _PARAMETERS = frozenset({"count"})
 #: What stands for the value of a key that is not there.
 _ABSENT = object()
 #: Keys without which as much is said of what is declared, and less assumed.
-_MORE = frozenset(
-    {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"}
-)
+_MORE = frozenset({"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.core.change import Kind, Leaf, State, all_leaves
-from dpcompose.core.exact import decimal_up
 from dpcompose.core.guarantee import Guarantee, Notion
-from dpcompose.core.noise import (
-    DiscreteGaussian,
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    Noise,
-    RandomizedResponse,
-)
 from dpcompose.core.problem import (
     Cap,
     Edges,
@@ -34,28 +24,12 @@ from dpcompose.core.problem import (
     Value,
 )
 from dpcompose.core.relation import Relation, RelationKind
+from dpcompose.core.words import number as number
+from dpcompose.core.words import plural as plural
+from dpcompose.core.words import whole as whole
 
 #: How many names are written out before "and n more".
 NAMES = 6
-
-
-def number(value: Fraction) -> str:
-    """A fraction for a sentence: short decimals as they are, others rounded up."""
-    exact = decimal_up(value, 12)
-    if value.numerator.bit_length() <= 8192 and Fraction(exact) == value:
-        return exact
-    short = value.denominator < 10_000 and value.numerator.bit_length() <= 64
-    return f"{value}" if short else decimal_up(value, 7)
-
-
-def whole(count: int) -> str:
-    """A count; one of more than 20 digits is rounded up."""
-    return str(count) if count.bit_length() <= 64 else decimal_up(Fraction(count), 4)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{whole(count)} {noun}" if count == 1 else f"{whole(count)} {noun}s"
 
 
 def listing(names: Iterable[str], most: int = NAMES) -> str:
@@ -82,7 +56,7 @@ NOTION = {notion: notion.words for notion in Notion}
 def guarantee(stated: Guarantee) -> str:
     """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
     text = _in_notion(stated)
-    return text if stated.noise is None else f"{text} ({noise(stated.noise, stated.shift)})"
+    return text if stated.noise is None else f"{text} ({stated.noise.says(stated.shift)})"
 
 
 def _in_notion(stated: Guarantee) -> str:
@@ -108,24 +82,6 @@ def _curve(points: Sequence[tuple[Fraction, Fraction]], suffix: str, noun: str) 
     if len(pairs) < 3:
         return f"{'- and '.join(pairs)}-{suffix}"
     return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(pairs), noun)})"
-
-
-def noise(drawn: Noise, shift: Fraction) -> str:
-    """`Laplace noise of scale 2, sensitivity 1`."""
-    moved = f"sensitivity {number(shift)}"
-    match drawn:
-        case Laplace(scale):
-            return f"Laplace noise of scale {number(scale)}, {moved}"
-        case Geometric(scale):
-            return f"geometric noise of scale {number(scale)}, {moved}"
-        case Gaussian(sigma):
-            return f"Gaussian noise of σ = {number(sigma)}, {moved}"
-        case DiscreteGaussian(sigma):
-            return f"discrete Gaussian noise of σ = {number(sigma)}, {moved}"
-        case Exponential(epsilon):
-            return f"exponential mechanism of range {number(epsilon * shift)}"
-        case RandomizedResponse(k):
-            return f"randomized response over {plural(k, 'value')}"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import dpcompose
-from dpcompose.core.profile.parts import Composition, DiscreteGaussian
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.profile.parts import Composition
 from dpcompose.core.profile.solve import epsilon_at
 from dpcompose.report import At, Report
 from dpcompose.resolve import resolve
@@ -229,7 +230,7 @@ def test_census_as_zcdp_and_as_discrete_gaussians() -> None:
     assert len(queries) == 65
     assert sum(queries) == Fraction(293764, 114921)
     # A changed record moves by one in two cells, each with noise of variance 1/ρ.
-    counts = Counter(DiscreteGaussian(1, 1 / rho) for rho in queries)
+    counts = Counter(DiscreteGaussianLoss(1, 1 / rho) for rho in queries)
     composition = Composition(tuple((part, 2 * n) for part, n in counts.items()))
     found = epsilon_at(composition, delta)
     assert found is not None

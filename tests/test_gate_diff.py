@@ -9,9 +9,7 @@ import pytest
 from contracts import checked
 from gate import OVERLAPPING, SPEC, changes, commit, git, run, write
 
-EVENTS = (
-    "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
-)
+EVENTS = "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
 
 
 @pytest.fixture(autouse=True)

@@ -11,18 +11,15 @@ import pytest
 from dpcompose.analyze import analyze
 from dpcompose.core import allocate
 from dpcompose.core.compositions import at_order
+from dpcompose.core.exact import bits_up
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.mechanisms.exponential import BoundedRange
+from dpcompose.core.mechanisms.geometric import GeometricLoss
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.mechanisms.randomized_response import KaryResponse
+from dpcompose.core.mechanisms.skellam import SkellamLoss
 from dpcompose.core.profile import lattice, merging, points
-from dpcompose.core.profile.parts import (
-    BoundedRange,
-    Composition,
-    DiscreteGaussian,
-    Geometric,
-    KaryResponse,
-    Laplace,
-    Part,
-    Response,
-    Sampled,
-)
+from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
 from dpcompose.core.profile.solve import epsilon_at
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
@@ -102,11 +99,12 @@ def test_many_comments_to_ignore_findings(number: int) -> None:
 
 
 KINDS: dict[str, Callable[[int], Part]] = {
-    "laplace": lambda k: Laplace(Fraction(k + 30, 700)),
-    "geometric": lambda k: Geometric(2, Fraction(7000, k + 30)),
+    "laplace": lambda k: LaplaceLoss(Fraction(k + 30, 700)),
+    "geometric": lambda k: GeometricLoss(2, Fraction(7000, k + 30)),
     "bounded range": lambda k: BoundedRange(Fraction(k + 30, 700)),
     "k-ary response": lambda k: KaryResponse(3, Fraction(k + 30, 700)),
-    "discrete gaussian": lambda k: DiscreteGaussian(1, Fraction(7000, k + 30)),
+    "skellam": lambda k: SkellamLoss(1, Fraction(7000, k + 30)),
+    "discrete gaussian": lambda k: DiscreteGaussianLoss(1, Fraction(7000, k + 30)),
     "sample": lambda k: Sampled(Fraction(k + 30, 700), Composition((), Fraction(1, 9))),
 }
 
@@ -127,18 +125,18 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
 
 
 def test_few_are_left_alone() -> None:
-    parts = tuple((Laplace(Fraction(k + 30, 700)), k + 1) for k in range(256))
+    parts = tuple((LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(256))
     assert tuple(merging.merged(parts)) == parts and not merging.is_merged(parts)
 
 
 def test_numbers_are_rounded_to_the_least_of_few_bits_above() -> None:
-    assert merging.up(Fraction(1, 3), 2) == Fraction(3, 8)
-    assert merging.up(Fraction(5, 8), 3) == Fraction(5, 8)
-    assert merging.up(Fraction(0), 3) == 0
-    assert merging.up(Fraction(10**40), 2) == Fraction(2**133)
+    assert bits_up(Fraction(1, 3), 2) == Fraction(3, 8)
+    assert bits_up(Fraction(5, 8), 3) == Fraction(5, 8)
+    assert bits_up(Fraction(0), 3) == 0
+    assert bits_up(Fraction(10**40), 2) == Fraction(2**133)
     for k in range(1, 200):
         x = Fraction(k, 37)
-        assert x <= merging.up(x, 6) <= x * Fraction(33, 32)
+        assert x <= bits_up(x, 6) <= x * Fraction(33, 32)
 
 
 def test_the_report_says_that_losses_were_rounded() -> None:
@@ -152,7 +150,7 @@ def test_the_report_says_that_losses_were_rounded() -> None:
 def test_laws_multiplied_one_by_one_give_what_all_at_once_give(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts: list[tuple[Part, int]] = [(Laplace(Fraction(k + 30, 700)), count) for k in range(20)]
+    parts: list[tuple[Part, int]] = [(LaplaceLoss(Fraction(k + 30, 700)), count) for k in range(20)]
     parts += [(BoundedRange(Fraction(k + 3, 70)), 1) for k in range(10)]
     parts += [(Response(Fraction(1, k + 2)), 3) for k in range(10)]
     composition = Composition(tuple(parts), Fraction(1, 100))

@@ -42,15 +42,23 @@ HOMES = {
     "pydantic_core": ("spec",),
     "yaml": ("source", "events"),
     "mpmath": ("core",),
-    "numpy": ("core", "profile"),
+    "numpy": ("core",),
 }
+
+
+def run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All of a module but what stands there for types alone."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from run(node)
 
 
 def imports() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Every import in the package: the parts of the importing module, those of the imported."""
     for path in ROOT.rglob("*.py"):
         importing = path.relative_to(ROOT).with_suffix("").parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in run(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 yield from ((importing, tuple(each.name.split("."))) for each in node.names)
             elif isinstance(node, ast.ImportFrom):

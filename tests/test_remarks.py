@@ -8,9 +8,14 @@ import pytest
 
 from dpcompose.analyze import analyze
 from dpcompose.assumptions import assumptions
-from dpcompose.core import noise
 from dpcompose.core.answer import Solution, Solver, notions
 from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcompose.core.mechanisms.exponential import Exponential
+from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.mechanisms.geometric import Geometric
+from dpcompose.core.mechanisms.laplace import Laplace
+from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.problem import Problem
 from dpcompose.errors import InvalidSpec
 from dpcompose.findings import FINDING_CODES, findings
@@ -368,27 +373,27 @@ def test_what_no_mechanism_reads_does_not_keep_a_theorem_from_being_cited(more: 
     [
         (Guarantee(Notion.PURE, F("0.7")), "0.7-DP"),
         (
-            Guarantee(Notion.PURE, F(1, 2), noise=noise.Laplace(F(2)), shift=F(1)),
+            Guarantee(Notion.PURE, F(1, 2), noise=Laplace(F(2)), shift=F(1)),
             "0.5-DP (Laplace noise of scale 2, sensitivity 1)",
         ),
         (
-            Guarantee(Notion.PURE, F(1, 2), noise=noise.Geometric(F(2)), shift=F(1)),
+            Guarantee(Notion.PURE, F(1, 2), noise=Geometric(F(2)), shift=F(1)),
             "0.5-DP (geometric noise of scale 2, sensitivity 1)",
         ),
         (
-            Guarantee(Notion.GDP, F(1, 2), noise=noise.Gaussian(F(2)), shift=F(1)),
+            Guarantee(Notion.GDP, F(1, 2), noise=Gaussian(F(2)), shift=F(1)),
             "0.5-GDP (Gaussian noise of σ = 2, sensitivity 1)",
         ),
         (
-            Guarantee(Notion.ZCDP, F(1, 8), noise=noise.DiscreteGaussian(F(2)), shift=F(1)),
+            Guarantee(Notion.ZCDP, F(1, 8), noise=DiscreteGaussian(F(2)), shift=F(1)),
             "0.125-zCDP (discrete Gaussian noise of σ = 2, sensitivity 1)",
         ),
         (
-            Guarantee(Notion.PURE, F(3, 2), noise=noise.Exponential(F(1)), shift=F(3, 2)),
+            Guarantee(Notion.PURE, F(3, 2), noise=Exponential(F(1)), shift=F(3, 2)),
             "1.5-DP (exponential mechanism of range 1.5)",
         ),
         (
-            Guarantee(Notion.PURE, F(1), noise=noise.RandomizedResponse(5, F(1)), shift=F(1)),
+            Guarantee(Notion.PURE, F(1), noise=RandomizedResponse(5, F(1)), shift=F(1)),
             "1-DP (randomized response over 5 values)",
         ),
         (Guarantee(Notion.RDP, F(0), points=((F(8), F(1, 2)),)), "(8, 0.5)-RDP"),

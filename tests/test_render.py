@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 import dpcompose
 from dpcompose.commands.summary import Tally
 from dpcompose.core.guarantee import Notion
-from dpcompose.core.theorems.book import Example, Hypothesis, Theorem
+from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 from dpcompose.render import CHECKERS, RENDERERS, quiet

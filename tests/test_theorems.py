@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import dpcompose.core.theorems
 from dpcompose.analyze import analyze
 from dpcompose.core.exact import decimal_up
+from dpcompose.core.theorem import Theorem
 from dpcompose.core.theorems.above import padding
-from dpcompose.core.theorems.book import BOOK, Theorem
+from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.composition import total
 from dpcompose.core.theorems.composition_approx import largest_pair, total_pairs
 from dpcompose.core.theorems.composition_gdp import over_blocks
@@ -39,6 +40,8 @@ PAPER = """
     VI.20 VI.21 VI.22 VI.23 VI.24 VI.25 VI.26 A.17 A.18 VII.1 VII.2 VII.3
 """
 BEYOND = """
+    exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
+    randomized-response-zcdp randomized-response-gdp skellam-zcdp
     dominating-pairs optimal-composition profile-on-disjoint
     gaussian-curve zcdp-at-delta renyi-at-delta
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range

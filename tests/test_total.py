@@ -209,8 +209,12 @@ def test_roots_that_are_not_known_to_be_disjoint_change_together() -> None:
 
 
 def test_who_says_that_nobody_is_in_two_roots_is_told() -> None:
-    one = HEAD + "datasets: {a: {}, b: {}}\nmechanisms:\n" + "".join(
-        f"  - {{name: {name}, reads: {name}, notion: pure, epsilon: 1}}\n" for name in "ab"
+    one = (
+        HEAD
+        + "datasets: {a: {}, b: {}}\nmechanisms:\n"
+        + "".join(
+            f"  - {{name: {name}, reads: {name}, notion: pure, epsilon: 1}}\n" for name in "ab"
+        )
     )
     sure = one.replace("protect", "roots: disjoint\nprotect")
     both, mixed = total(sure, sure), total(sure, one)

@@ -24,9 +24,7 @@ def accepted_in(path: str) -> Accepted:
         raise BadCall(str(error)) from error
 
 
-def accept_files(
-    selection: Selection, output: str, by: str | None, on: str | None
-) -> ExitCode:
+def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:
     """The command `accept`. Raises BadCall."""
     if STANDARD_INPUT in selection.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")

@@ -8,7 +8,7 @@ from typing import Any
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.output import Color, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
-from dpcompose.core.theorems.book import Theorem
+from dpcompose.core.theorem import Theorem
 from dpcompose.errors import nearest, quoted
 
 

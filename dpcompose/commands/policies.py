@@ -111,9 +111,7 @@ def _path(file: str) -> str:
     return file if file != shown(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
-def policies_of(
-    sources: Sources, flags: Mapping[str, object] | None = None
-) -> Policies:
+def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:
     """The policies of a call, `flags` by the key that they set. Raises BadCall."""
     given = flags or {}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}

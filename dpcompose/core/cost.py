@@ -33,7 +33,7 @@ from dpcompose.core.guarantee import (
     at_distance,
     convert,
 )
-from dpcompose.core.knowledge import NO_LOSS, known_losses
+from dpcompose.core.knowledge import NO_LOSS, amount_of, known_losses, shifts
 from dpcompose.core.loss import Frontier, Loss, Pairs, Scalars
 from dpcompose.core.pattern import is_noise
 from dpcompose.core.patterns import Algebra, Patterned, Patterns, single
@@ -138,12 +138,18 @@ class Coster:
         usable = tuple(source for source in sources if target in CONVERTS[source])
         if len(usable) > 1:
             found.append(self.native(placed, state, target, usable))
+        if target in (Notion.ZCDP, Notion.GDP):
+            drawn = [each for each in placed if each.usable]
+            found.extend(
+                amount_of(mechanism, shift, target)
+                for mechanism, shift in shifts(self, drawn, state)
+            )
         return min(found, default=math.inf)
 
     def _one_step(self, each: Placed, item: Item, notion: Notion) -> Amount | None:
         """The loss for one unit by the only statement, the usual case; None if it is not so."""
         guarantee = each.statement.guarantee
-        if guarantee.notion is not notion or not each.usable:
+        if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
             return None
         if each.statement.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
             return None
@@ -240,9 +246,7 @@ class Coster:
         """Whether each statement is used for one step alone."""
         if len(state) != 1 or state[0][1] != 1:
             return False
-        return all(
-            each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed
-        )
+        return all(each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
 
     # -- pairs ---------------------------------------------------------------------------------
 
@@ -275,7 +279,10 @@ def _joined(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State
 
 
 def _step(guarantee: Guarantee, notion: Notion) -> Amount:
-    return convert(guarantee.amount, guarantee.notion, notion)
+    amount = convert(guarantee.amount, guarantee.notion, notion)
+    if guarantee.noise is None or guarantee.notion is notion:
+        return amount
+    return min(amount, amount_of(guarantee.noise, guarantee.shift, notion))
 
 
 def _whole(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:

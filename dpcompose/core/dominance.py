@@ -10,13 +10,10 @@ from dpcompose.core.guarantee import ZERO
 from dpcompose.core.loss import Survival
 from dpcompose.core.pattern import ONE, Atom, Known, Pattern
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Composition,
     Concentrated,
-    DiscreteGaussian,
     Exchanged,
-    Geometric,
-    Laplace,
+    MechanismLoss,
     Part,
     Response,
     Sampled,
@@ -32,12 +29,9 @@ def family(part: Part) -> tuple[object, Fraction] | None:
     match part:
         case Response(epsilon):
             return "response", epsilon
-        case Laplace(shift):
-            return "laplace", shift
-        case Geometric(shift, scale):
-            return ("geometric", scale), Fraction(shift)
-        case DiscreteGaussian(shift, variance):
-            return ("discrete", variance), Fraction(shift)
+        case MechanismLoss():
+            shift = part.line()
+            return None if shift is None else (part.moved(ZERO), shift)
         case _:
             return None
 
@@ -167,8 +161,8 @@ def _worse(a: Known, b: Known) -> bool:
     match a.part, b.part:
         case Concentrated(x), Concentrated(y):
             return x >= y
-        case BoundedRange(x), BoundedRange(y):
-            return x >= y
+        case MechanismLoss(), MechanismLoss():
+            return a.part.dominates(b.part)
         case Exchanged(rate, once, both), Sampled(other_rate, base, False):
             # The other row may change nothing, as if it were not there.
             same = rate == other_rate and base == once
@@ -212,12 +206,8 @@ def of_family(key: object, value: Fraction) -> Part:
     match key:
         case "response":
             return Response(value)
-        case "laplace":
-            return Laplace(value)
-        case ("geometric", Fraction() as scale):
-            return Geometric(int(value), scale)
-        case ("discrete", Fraction() as variance):
-            return DiscreteGaussian(int(value), variance)
+        case MechanismLoss():
+            return key.moved(value)
     raise AssertionError(key)
 
 

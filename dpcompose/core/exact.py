@@ -48,7 +48,8 @@ def watch_rounding() -> Iterator[Watch]:
         _watches.remove(watch)
 
 
-def _note_rounding() -> None:
+def note_rounding() -> None:
+    """Tell every watch that a result is no longer the exact one."""
     for watch in _watches:
         watch.rounded = True
 
@@ -72,7 +73,7 @@ def sqrt_up(x: Fraction) -> Fraction:
     top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
     if top * top == x.numerator and bottom * bottom == x.denominator:
         return Fraction(top, bottom)
-    _note_rounding()
+    note_rounding()
     # Scale so that the integer root carries _SQRT_BITS significant bits.
     shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
     root = math.isqrt((x.numerator << (2 * shift)) // x.denominator) + 1
@@ -117,7 +118,7 @@ def geometric_up(x: Fraction, steps: int) -> Fraction:
 
 def _shorten(x: Fraction) -> Fraction:
     """Round a positive fraction up to 50 significant digits, to keep later sums small."""
-    _note_rounding()
+    note_rounding()
     context = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
     return Fraction(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
@@ -127,7 +128,7 @@ def tanh_up(x: Fraction) -> Fraction:
     if x == 0:
         return x
     if x > 200:
-        _note_rounding()
+        note_rounding()
         return Fraction(1)
     # tanh x = (e^2x - 1)/(e^2x + 1); digits for the cancellation at tiny x.
     extra = max(0, _digits(x.denominator) - _digits(x.numerator) + 2)
@@ -194,7 +195,7 @@ def capped_down(x: Fraction) -> Fraction:
 
 
 def _fine_grid(x: Fraction) -> int:
-    _note_rounding()
+    note_rounding()
     return 1 << max(_GRID, x.denominator.bit_length() - x.numerator.bit_length() + _GRID)
 
 
@@ -266,3 +267,13 @@ def log1p_up(x: Fraction) -> Fraction:
     shifted = 1 + x
     value = context.ln(context.divide(Decimal(shifted.numerator), Decimal(shifted.denominator)))
     return min(x, _shorten(_margin(value)))
+
+
+def bits_up(x: Fraction, bits: int) -> Fraction:
+    """The least number of so many significant bits that is at least `x` ≥ 0."""
+    top, bottom = x.numerator, x.denominator
+    if not top:
+        return x
+    shift = bits - top.bit_length() + bottom.bit_length()
+    whole = -((-top << shift) // bottom) if shift >= 0 else -(-top // (bottom << -shift))
+    return Fraction(whole) / Fraction(2) ** shift

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcompose.core.exact import (
     MAX_EXPONENT,
@@ -19,8 +20,10 @@ from dpcompose.core.exact import (
     sqrt_up,
     tanh_up,
 )
-from dpcompose.core.noise import Noise
 from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.mechanisms.family import Family
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float
@@ -68,7 +71,7 @@ class Guarantee:
     value: Fraction
     delta: Fraction = ZERO
     points: tuple[tuple[Fraction, Fraction], ...] = ()
-    noise: Noise | None = None
+    noise: Family | None = None
     shift: Fraction = ZERO
 
     @property

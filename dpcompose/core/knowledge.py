@@ -18,15 +18,7 @@ from dpcompose.core.compositions import at_order
 from dpcompose.core.exact import MAX_EXPONENT, geometric_up
 from dpcompose.core.guarantee import ZERO, Amount, Guarantee, Notion
 from dpcompose.core.loss import Frontier, Pairs, Scalars
-from dpcompose.core.noise import (
-    DiscreteGaussian,
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    Noise,
-    RandomizedResponse,
-)
+from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.pattern import Known
 from dpcompose.core.placed import Placed
 from dpcompose.core.profile import parts
@@ -81,56 +73,62 @@ def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | 
     return None if isinstance(amount, float) else amount
 
 
-def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
-    groups: dict[Noise, list[Placed]] = {}
+def shifts(
+    costs: Costs, placed: Sequence[Placed], state: State
+) -> Iterator[tuple[Family, Fraction]]:
+    """How far each mechanism whose noise is known is moved: its sensitivities along a path."""
+    groups: dict[Family, list[Placed]] = {}
     for each in placed:
         guarantee = each.statement.guarantee
-        if guarantee.noise is not None and _said_by_noise(guarantee):
+        if guarantee.noise is not None:
             groups.setdefault(guarantee.noise, []).append(_as_steps(each, guarantee.shift))
     for noise, group in groups.items():
         shift = _summed(costs, group, state)
         if shift is not None:
-            yield _noise(noise, shift) if shift else NO_LOSS
+            yield noise, shift
 
 
-def _noise(noise: Noise, shift: Fraction) -> Known:
-    if isinstance(noise, RandomizedResponse):
-        # Every row answers by itself: so many rows are so many independent answers.
-        answer = parts.KaryResponse(noise.k, noise.epsilon)
-        rows = math.ceil(shift)
-        if rows == 1:
-            return Known(answer)
-        return Known(parts.Grouped(parts.Composition(((answer, rows),)), 1))
-    return Known(_part(noise, shift))
+def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
+    """The least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none is."""
+    if not shift:
+        return ZERO
+    match notion:
+        case Notion.PURE:
+            found = mechanism.epsilon(shift)
+        case Notion.ZCDP:
+            found = mechanism.rho(shift)
+        case Notion.GDP:
+            mu = mechanism.mu(shift)
+            found = None if mu is None else mu * mu
+        case _:
+            found = None
+    return math.inf if found is None else found
 
 
-def _part(noise: Noise, shift: Fraction) -> parts.Part:
-    match noise:
-        case Laplace(scale):
-            return parts.Laplace(shift / scale)
-        case Geometric(scale):
-            return parts.Geometric(math.ceil(shift), scale)
-        case DiscreteGaussian(sigma):
-            return parts.DiscreteGaussian(math.ceil(shift), sigma * sigma)
-        case Exponential(epsilon):
-            return parts.BoundedRange(epsilon * shift)
-        case Gaussian() | RandomizedResponse():
-            raise ValueError("known in another way")
+def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    for mechanism, shift in shifts(costs, placed, state):
+        yield _noise(mechanism, shift) if shift else NO_LOSS
+
+
+def _noise(noise: Family, shift: Fraction) -> Known:
+    loss = noise.loss(shift)
+    if not loss.parts:
+        return Known(None, loss.gaussian, loss.stay)
+    ((part, count), *others) = loss.parts
+    if others or count > 1:
+        return Known(parts.Grouped(loss, 1))
+    return Known(part, loss.gaussian, loss.stay)
 
 
 def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
     """Pure, Gaussian and concentrated statements, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
-        if all(_said_by_noise(each.statement.guarantee) for each in native):
+        if all(each.statement.guarantee.noise is not None for each in native):
             continue
         amount = costs.native(native, state, notion, (notion,))
         if not isinstance(amount, float):
             yield _of(notion, amount)
-
-
-def _said_by_noise(guarantee: Guarantee) -> bool:
-    return guarantee.noise is not None and not isinstance(guarantee.noise, Gaussian)
 
 
 def _of(notion: Notion, amount: Fraction) -> Known:

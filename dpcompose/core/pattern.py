@@ -15,13 +15,9 @@ from typing import Any, NamedTuple
 
 from dpcompose.core.guarantee import ZERO
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Concentrated,
-    DiscreteGaussian,
     Exchanged,
-    Geometric,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Part,
     Points,
     Renyi,
@@ -60,8 +56,9 @@ Trace = tuple[tuple[Any, int], ...]
 
 def is_noise(known: Known) -> bool:
     """Whether an option is the loss of one concrete mechanism, not the worst of many."""
-    noise = Laplace | Geometric | DiscreteGaussian
-    return known.stay == 1 and (known.part is None or isinstance(known.part, noise))
+    part = known.part
+    noise = part is None or (isinstance(part, MechanismLoss) and part.line() is not None)
+    return known.stay == 1 and noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +125,10 @@ def response_epsilon(known: Known) -> float:
     match known.part:
         case None:
             return 0.0
-        case (
-            Response(epsilon) | Laplace(epsilon) | BoundedRange(epsilon) | KaryResponse(_, epsilon)
-        ):
+        case Response(epsilon):
             return _double(epsilon)
-        case Geometric(shift, scale):
-            return _double(shift / scale)
+        case MechanismLoss() if (greatest := known.part.greatest()) is not None:
+            return _double(greatest)
         case _:
             return math.inf
 
@@ -144,18 +139,10 @@ def _rho(known: Known) -> float:
     match known.part:
         case None:
             return rho
-        case Response(epsilon) | KaryResponse(_, epsilon):
+        case Response(epsilon):
             return rho + _double(epsilon) * math.tanh(min(_double(epsilon), 1e3) / 2)
-        case Laplace(shift):
-            a = min(_double(shift), 1e300)
-            return rho + (a + math.expm1(-a) if a > 1e-4 else a * a / 2)
-        case BoundedRange(epsilon):
-            return rho + min(min(_double(epsilon), 1e150) ** 2 / 8, _double(epsilon))
-        case Geometric(shift, scale):
-            a = _double(shift / scale)
-            return rho + a * math.tanh(min(a, 1e3) / 2)
-        case DiscreteGaussian(shift, variance):
-            return rho + _double(shift * shift / (2 * variance))
+        case MechanismLoss():
+            return rho + _double(known.part.rho())
         case Concentrated(value):
             return rho + _double(value)
         case Renyi(points, extra):

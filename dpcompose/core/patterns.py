@@ -14,15 +14,11 @@ from dpcompose.core.guarantee import ZERO, Amount, Notion, chain, chain_pairs, c
 from dpcompose.core.loss import Pairs, Scalars, Survival
 from dpcompose.core.pattern import NOTHING, ONE, Atom, Known, Pattern, one, size, together
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Concentrated,
-    DiscreteGaussian,
     Drawn,
     Exchanged,
-    Geometric,
     Grouped,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Part,
     Response,
     Sampled,
@@ -240,6 +236,9 @@ def in_notion(known: Known, notion: Notion) -> Fraction | None:
     if notion is Notion.PURE:
         return None if known.gaussian else pure
     if notion is Notion.GDP:
+        if isinstance(part, MechanismLoss):
+            mu = part.mu()
+            return None if mu is None else known.gaussian + mu * mu
         if pure is None:
             return None
         return known.gaussian + Fraction(convert(pure, Notion.PURE, Notion.GDP))
@@ -247,10 +246,8 @@ def in_notion(known: Known, notion: Notion) -> Fraction | None:
     if pure is not None:
         ways.append(Fraction(convert(pure, Notion.PURE, Notion.ZCDP)))
     match part:
-        case BoundedRange(epsilon):
-            ways.append(epsilon * epsilon / 8)
-        case DiscreteGaussian(shift, variance):
-            ways.append(Fraction(shift * shift) / (2 * variance))
+        case MechanismLoss():
+            ways.append(part.rho())
         case Concentrated(rho):
             ways.append(rho)
     return min(ways) + known.gaussian / 2 if ways else None
@@ -260,12 +257,10 @@ def _pure(part: Part | None) -> Fraction | None:
     match part:
         case None:
             return ZERO
-        case (
-            Response(epsilon) | Laplace(epsilon) | BoundedRange(epsilon) | KaryResponse(_, epsilon)
-        ):
+        case Response(epsilon):
             return epsilon
-        case Geometric(shift, scale):
-            return shift / scale
+        case MechanismLoss():
+            return part.greatest()
         case _:
             return None
 

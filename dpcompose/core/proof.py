@@ -21,7 +21,8 @@ from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss import Loss, Pairs
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Problem, Sample
-from dpcompose.core.theorems.book import Role, general, in_role
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch
 from dpcompose.core.theorems.touches import Touch
 

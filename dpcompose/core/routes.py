@@ -20,10 +20,7 @@ from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
     Concentrated,
-    DiscreteGaussian,
-    Geometric,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Renyi,
     Response,
 )
@@ -106,8 +103,10 @@ def in_renyi_terms(composition: Composition) -> bool:
 
 def realised(composition: Composition) -> bool:
     """Whether some mechanism with just these guarantees has just this profile."""
-    real = Response | Laplace | Geometric | DiscreteGaussian | KaryResponse
-    return all(isinstance(part, real) for part, _ in composition.parts)
+    return all(
+        part.attained() if isinstance(part, MechanismLoss) else isinstance(part, Response)
+        for part, _ in composition.parts
+    )
 
 
 def main(composition: Composition, point: Point) -> list[Found]:

@@ -60,9 +60,7 @@ def found_layers(spec: str) -> list[Layer]:
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
     and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
     """
-    return [
-        file.layer(name) for name in names(spec) for file in _nearest(os.path.dirname(name))
-    ]
+    return [file.layer(name) for name in names(spec) for file in _nearest(os.path.dirname(name))]
 
 
 def explicit(path: str) -> File:

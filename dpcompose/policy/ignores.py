@@ -69,9 +69,7 @@ def ignoring(
     return [*kept, *about], ignored
 
 
-def _taken(
-    findings: Iterable[Diagnostic], comments: Sequence[_Comment]
-) -> list[list[Diagnostic]]:
+def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list[list[Diagnostic]]:
     """For each comment the findings that it is the first about.
 
     A comment is about a finding of its codes if it stands within the lines of it, or alone above

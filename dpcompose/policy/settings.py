@@ -103,12 +103,8 @@ FIELDS = {
     ),
     "require-delta": Key(reading.a_probability, _smallest, "the smallest"),
     "require-because": Key(reading.kinds_of_entries, _union, "all of them"),
-    "require-population": Key(
-        reading.a_switch, _all, "true where one layer says so"
-    ),
-    "populations": Key(
-        reading.populations, _all, "every list holds: the name is in each of them"
-    ),
+    "require-population": Key(reading.a_switch, _all, "true where one layer says so"),
+    "populations": Key(reading.populations, _all, "every list holds: the name is in each of them"),
     "forbid": Key(reading.kinds_of_anything, _union, "all of them"),
     "fail-on": Key(reading.a_level, _strictest, "the least level"),
     "severity": Key(

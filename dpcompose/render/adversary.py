@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpcompose.core.exact import decimal_up
-from dpcompose.core.theorems.book import Role, in_role
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import in_role
 from dpcompose.render.layout import Style, columns, sentence, wrapped
 from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.theorem import book, cited

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcompose.core.theorems.book import Theorem
+from dpcompose.core.theorem import Theorem
 from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem import SOURCES, book, flowing
 

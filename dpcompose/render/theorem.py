@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 
-from dpcompose.core.theorems.book import BOOK, Hypothesis, Subject, Theorem
+from dpcompose.core.theorem import Hypothesis, Subject, Theorem
+from dpcompose.core.theorems.book import BOOK
 from dpcompose.render.layout import Style, columns, wrapped
 
 #: What the short name of a source stands for.

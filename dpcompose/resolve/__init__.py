@@ -9,6 +9,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.problem import Goal, Path, Problem
 from dpcompose.core.relation import Relation
 from dpcompose.errors import quoted
@@ -21,7 +22,7 @@ from dpcompose.resolve.forest import Names
 from dpcompose.resolve.maps import Maps
 from dpcompose.resolve.meaning import Meaningless, Where, meaningless
 from dpcompose.resolve.mechanisms import Mechanisms
-from dpcompose.resolve.numbers import DELTA, NUMBER, Need, Numbers
+from dpcompose.resolve.numbers import DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.resolve.post_processing import check_post_processing
 from dpcompose.resolve.relations import Relations

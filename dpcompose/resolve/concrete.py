@@ -5,13 +5,13 @@ A sensitivity speaks of the dataset that is read, and nothing is said of its anc
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from dpcompose.core import noise
 from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import Form
 from dpcompose.core.problem import Path
 from dpcompose.core.relation import BOUNDED, UNBOUNDED, Relation, RelationKind
 from dpcompose.errors import quoted
@@ -19,9 +19,8 @@ from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Shape
 from dpcompose.resolve.forest import Place
 from dpcompose.resolve.meaning import Meanings
-from dpcompose.resolve.numbers import DIVISOR, NOISE, NUMBER, STEPS, Need
 from dpcompose.resolve.parameters import Parameters
-from dpcompose.resolve.statements import Draft
+from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
 
 _ONE = Fraction(1)
@@ -31,67 +30,25 @@ _ROW_CHANGES = {"unbounded": UNBOUNDED, "bounded": BOUNDED}
 _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 
 
-# --- what the noise guarantees -------------------------------------------------------------------
+# --- what a mechanism guarantees ------------------------------------------------------------------
 
 
-def _laplace(scale: Fraction, moved: Fraction) -> Guarantee:
-    return Guarantee(Notion.PURE, moved / scale, noise=noise.Laplace(scale), shift=moved)
-
-
-def _geometric(scale: Fraction, moved: Fraction) -> Guarantee:
-    return Guarantee(Notion.PURE, moved / scale, noise=noise.Geometric(scale), shift=moved)
-
-
-def _gaussian(sigma: Fraction, moved: Fraction) -> Guarantee:
-    return Guarantee(Notion.GDP, moved / sigma, noise=noise.Gaussian(sigma), shift=moved)
-
-
-def _discrete_gaussian(sigma: Fraction, moved: Fraction) -> Guarantee:
-    """ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020)."""
-    rho = (moved / sigma) ** 2 / 2
-    return Guarantee(Notion.ZCDP, rho, noise=noise.DiscreteGaussian(sigma), shift=moved)
-
-
-def _exponential(epsilon: Fraction, moved: Fraction, *others: Fraction) -> Guarantee:
-    """The range, ε·s/Δ, is an ε too; the weights are e^(ε·score/(2Δ))."""
-    # Which of two sensitivities Δ is remains unsaid: the smaller one is the safe reading.
-    shift = moved / min(moved, *others)
-    kind = noise.Exponential(epsilon)
-    return Guarantee(Notion.PURE, epsilon * shift, noise=kind, shift=shift)
-
-
-def _bounded_range(epsilon: Fraction, moved: Fraction, *others: Fraction) -> Guarantee:
-    """ρ = η²/8 for a range of η (Cesar and Rogers 2021)."""
-    pure = _exponential(epsilon, moved, *others)
-    return Guarantee(Notion.ZCDP, pure.value**2 / 8, noise=pure.noise, shift=pure.shift)
-
-
-def _randomized_response(k: int, epsilon: Fraction) -> Guarantee:
-    kind = noise.RandomizedResponse(k, epsilon)
-    return Guarantee(Notion.PURE, epsilon, noise=kind, shift=_ONE)
-
-
-class _Kind(NamedTuple):
-    """A concrete mechanism: its parameter, what that and sensitivities must be, its guarantees.
-
-    `relative`: a guarantee depends on all sensitivities. `pure`: the first guarantee is an ε.
-    """
-
-    key: str
-    parameter: Need
-    sensitivity: Need
-    pure: bool
-    relative: bool
-    guarantees: tuple[Callable[..., Guarantee], ...]
-
-
-_KINDS: dict[str, _Kind] = {
-    "laplace": _Kind("scale", NOISE, NUMBER, True, False, (_laplace,)),
-    "gaussian": _Kind("sigma", NOISE, NUMBER, False, False, (_gaussian,)),
-    "geometric": _Kind("scale", NOISE, STEPS, True, False, (_geometric,)),
-    "discrete-gaussian": _Kind("sigma", NOISE, STEPS, False, False, (_discrete_gaussian,)),
-    "exponential": _Kind("epsilon", NUMBER, DIVISOR, True, True, (_exponential, _bounded_range)),
-}
+def _guarantee(
+    form: Form,
+    notion: str,
+    values: int | None,
+    parameter: Fraction,
+    moved: Fraction = _ONE,
+    *others: Fraction,
+) -> Guarantee:
+    """The guarantee of a mechanism in one notion; `others`: all sensitivities, where relative."""
+    mechanism = form.made(parameter, values)
+    # Which of two sensitivities is the unit remains unsaid: the smaller one is the safe reading.
+    shift = moved / min(others) if others else moved
+    numbers = {"pure": mechanism.epsilon, "zcdp": mechanism.rho, "gdp": mechanism.mu}
+    value = numbers[notion](shift)
+    assert value is not None
+    return Guarantee(Notion(notion), value, noise=mechanism, shift=shift)
 
 
 # --- statements ----------------------------------------------------------------------------------
@@ -117,13 +74,15 @@ class Concrete:
         self, mechanism: written.AnyConcrete, path: Path, place: Place | None
     ) -> list[Draft] | None:
         """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
-        if isinstance(mechanism, written.RandomizedResponse):
-            return self._response(mechanism, path, place)
-        kind = _KINDS[mechanism.mechanism]
-        at = (*path, kind.key)
-        parameter = self._parameters.read(getattr(mechanism, kind.key), at, place, kind.parameter)
+        form = FORMS[mechanism.mechanism]
+        key = form.key.name
+        read = self._parameters.read
+        parameter = read(getattr(mechanism, key), (*path, key), place, form.key.need)
+        if form.sensitivity is None:
+            return self._by_rows(form, mechanism, path, place, parameter)
+        assert isinstance(mechanism, written.Concrete)
         sensitivities = [
-            self._parameters.read(text, where, place, kind.sensitivity)
+            read(text, where, place, form.sensitivity)
             for text, where in _texts(mechanism.sensitivity, (*path, "sensitivity"))
         ]
         moved = None if place is None else self._moved(mechanism, path, place)
@@ -133,7 +92,7 @@ class Concrete:
         for each in moved:
             fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
         euclidean = moved[0].relation.kind is RelationKind.EUCLIDEAN
-        if euclidean and not kind.pure:
+        if euclidean and form.states[0] != "pure":
             message = f"`relation: euclidean` does not go with `mechanism: {mechanism.mechanism}`"
             hint = "only a loss ε per unit of distance can be followed: `laplace` has one"
             self._faults.add("DPC150", (*path, "relation"), message, hint)
@@ -141,12 +100,12 @@ class Concrete:
         known = [each for each in sensitivities if each is not None]
         if not fine or parameter is None or len(known) < len(sensitivities):
             return None
-        others = known if kind.relative else []
-        makes = kind.guarantees[:1] if euclidean else kind.guarantees
+        others = known if form.relative else []
+        makes = [partial(_guarantee, form, notion, None) for notion in form.states]
         return [
             Draft(each.relation, 0, (parameter, own, *others), make, path, each.given, i > 0)
             for each, own in zip(moved, known, strict=True)
-            for i, make in enumerate(makes)
+            for i, make in enumerate(makes[:1] if euclidean else makes)
         ]
 
     # sensitivities
@@ -201,12 +160,16 @@ class Concrete:
         self._faults.add("DPC153", at, message, hint)
         return None
 
-    # randomized response
+    # every row by itself
 
-    def _response(
-        self, mechanism: written.RandomizedResponse, path: Path, place: Place | None
+    def _by_rows(
+        self,
+        form: Form,
+        mechanism: written.AnyConcrete,
+        path: Path,
+        place: Place | None,
+        parameter: Parameter | None,
     ) -> list[Draft] | None:
-        epsilon = self._parameters.read(mechanism.epsilon, (*path, "epsilon"), place)
         if place is None:
             return None
         at = (*path, "reads")
@@ -220,10 +183,10 @@ class Concrete:
             hint = "protect `bounded` neighbours, or release noisy counts instead"
             self._faults.add("DPC154", (*path, "mechanism"), message, hint)
             fine = False
-        if not fine or epsilon is None:
+        if not fine or parameter is None:
             return None
-        make = partial(_randomized_response, mechanism.k)
-        return [Draft(BOUNDED, 0, (epsilon,), make, path, True)]
+        make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None))
+        return [Draft(BOUNDED, 0, (parameter,), make, path, True)]
 
     def _counts_rows(self, place: Place) -> bool:
         """Whether protected neighbours differ in the number of rows."""

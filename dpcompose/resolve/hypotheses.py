@@ -7,10 +7,11 @@ from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Exactly, Part
+from dpcompose.core.mechanisms.family import NUMBER
 from dpcompose.core.problem import Partition, PartitionKind, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing, plural
-from dpcompose.resolve.numbers import NUMBER, Numbers
+from dpcompose.resolve.numbers import Numbers
 from dpcompose.spec.adversary import Hypothesis, Sets
 
 _SIZES = ("exactly", "at_least", "at_most")

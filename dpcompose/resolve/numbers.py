@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 
 from dpcompose.core.exact_expr import RESERVED, ExpressionError, Meter, parse
+from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.spec.phrases import name_of
-from dpcompose.values import dataclass
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_SEARCH = 30
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Need:
-    """What a number must be, beside not negative: `says` it; `code` and `hint` where it is not."""
-
-    says: str
-    code: str
-    hint: str | None
-    fits: Callable[[Fraction], bool]
-
-
-NUMBER = Need("0 or more", "DPC111", None, lambda value: True)
 DELTA = Need("below 1", "DPC112", "a probability of 1 guarantees nothing", lambda value: value < 1)
-NOISE = Need("above 0", "DPC114", "without noise nothing is protected", lambda value: value > 0)
-DIVISOR = Need(
-    "above 0",
-    "DPC114",
-    "the weights are e^(epsilon·score/(2·sensitivity))",
-    lambda value: value > 0,
-)
-STEPS = Need(
-    "a whole number",
-    "DPC115",
-    "this noise is for whole numbers: say by how many whole steps one row moves them "
-    "(of a vector, in all coordinates together: L1)",
-    lambda value: value.denominator == 1,
-)
 ORDER = Need(
     "above 1",
     "DPC114",

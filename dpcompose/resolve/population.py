@@ -5,9 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 #: Scripts that are written together; any other two in one name make it look like another one.
-_TOGETHER = frozenset(
-    {"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
-)
+_TOGETHER = frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 _FORM = "letters of one script, digits, spaces and ASCII punctuation"
 
 

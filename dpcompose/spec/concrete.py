@@ -1,9 +1,12 @@
 """Concrete mechanisms as they are written: what is drawn, and how far one row moves it."""
 
-from typing import Annotated, Literal
+from types import new_class
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import Form
 from dpcompose.spec.entry import Reading
 from dpcompose.spec.fields import Optional, Parameter, Scalar, Several
 from dpcompose.spec.models import Model
@@ -43,68 +46,38 @@ class Concrete(Reading):
     )
 
 
-class Laplace(Concrete):
-    """Laplace noise on numbers."""
+class ByRows(Reading):
+    """What every concrete mechanism says that has no sensitivity: each row answers by itself."""
 
-    what = "`mechanism: laplace`"
-    mechanism: Literal["laplace"]
-    scale: Parameter = Field(description="The noise has density e^(-|x|/scale)/(2·scale).")
+    mechanism: str
 
 
-class Gaussian(Concrete):
-    """Normal noise on numbers."""
-
-    what = "`mechanism: gaussian`"
-    mechanism: Literal["gaussian"]
-    sigma: Parameter = Field(description="The standard deviation of the noise.")
+#: A concrete mechanism as it is read: `_model` makes a model of its own for each family.
+AnyConcrete = Concrete | ByRows
 
 
-class Geometric(Concrete):
-    """Two-sided geometric noise on whole numbers."""
-
-    what = "`mechanism: geometric`"
-    mechanism: Literal["geometric"]
-    scale: Parameter = Field(description="The noise n has a mass proportional to e^(-|n|/scale).")
-
-
-class DiscreteGaussian(Concrete):
-    """Discrete normal noise on whole numbers."""
-
-    what = "`mechanism: discrete-gaussian`"
-    mechanism: Literal["discrete-gaussian"]
-    sigma: Parameter = Field(
-        description="The noise n has a mass proportional to e^(-n²/(2·sigma²))."
-    )
-
-
-class Exponential(Concrete):
-    """A choice with weights that grow with a score."""
-
-    what = "`mechanism: exponential`"
-    mechanism: Literal["exponential"]
-    epsilon: Parameter = Field(description="Its range: weights e^(epsilon·score/(2·sensitivity)).")
+def _model(form: Form) -> type[Reading]:
+    """The model of a family: what is common to all of its sort, and its parameter."""
+    base = ByRows if form.sensitivity is None else Concrete
+    key = form.key
+    space: dict[str, Any] = {
+        "__module__": __name__,
+        "__doc__": form.about,
+        "__annotations__": {"mechanism": Literal[form.name], key.name: Parameter},
+        "what": f"`mechanism: {form.name}`",
+        key.name: Field(description=key.says),
+    }
+    if form.values:
+        space["__annotations__"]["k"] = Several
+        space["k"] = Field(default=2, description="How many values there are.")
+    name = form.name.title().replace("-", "")
+    return new_class(name, (base,), exec_body=lambda own: own.update(space))
 
 
-class RandomizedResponse(Reading):
-    """Every row answers by itself, with one of k values, mostly the true one."""
-
-    what = "`mechanism: randomized-response`"
-    mechanism: Literal["randomized-response"]
-    epsilon: Parameter = Field(
-        description="The odds of the true value to each other are e^epsilon."
-    )
-    k: Several = Field(default=2, description="How many values there are.")
-
-
-AnyConcrete = Laplace | Gaussian | Geometric | DiscreteGaussian | Exponential | RandomizedResponse
-
-CONCRETE: dict[str, type[Reading]] = {
-    "laplace": Laplace,
-    "gaussian": Gaussian,
-    "geometric": Geometric,
-    "discrete-gaussian": DiscreteGaussian,
-    "exponential": Exponential,
-    "randomized-response": RandomizedResponse,
+#: The model of each family by its name.
+CONCRETE: dict[str, type[Reading]] = {name: _model(form) for name, form in FORMS.items()}
+#: Keys that only concrete mechanisms have; ε is also one of a stated guarantee.
+NOISE_KEYS = frozenset({form.key.name for form in FORMS.values()} - {"epsilon"}) | {
+    "sensitivity",
+    "k",
 }
-#: Keys that only concrete mechanisms have.
-NOISE_KEYS = frozenset({"scale", "sigma", "sensitivity", "k"})

@@ -11,8 +11,8 @@ from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
 from dpcompose.spec.concrete import (
     CONCRETE,
     NOISE_KEYS,
+    ByRows,
     Concrete,
-    RandomizedResponse,
     Sensitivities,
 )
 from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Partition, Split, Table
@@ -74,7 +74,7 @@ def _misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
             return f"{name} and `guarantees` exclude each other", hint
     if issubclass(model, Stated):
         return _misplaced_in_guarantee(model, key)
-    if issubclass(model, Concrete | RandomizedResponse):
+    if model in CONCRETE.values():
         return _misplaced_in_concrete(model, key)
     if issubclass(model, PureBudget | ApproxBudget | ZcdpBudget | GdpBudget) and key in _PARAMETERS:
         return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
@@ -115,7 +115,7 @@ def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | No
             "a guarantee stated on another one has a `notion`"
         )
         return says, hint
-    if model is RandomizedResponse and key in {"sensitivity", "relation"}:
+    if issubclass(model, ByRows) and key in {"sensitivity", "relation"}:
         return says, "each row answers by itself: its guarantee is for one row replaced"
     if key == "delta":
         return says, "it is not stated: ask for ε at a δ by `report: {delta: 1e-6}`"

@@ -1,18 +1,15 @@
 """Mechanisms as they are written."""
 
-from typing import Annotated
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, Tag
 
 from dpcompose.spec.concrete import (
     CONCRETE,
     NOISE_KEYS,
-    DiscreteGaussian,
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    RandomizedResponse,
+    AnyConcrete,
 )
 from dpcompose.spec.entry import Reading
 from dpcompose.spec.fields import Because, Name
@@ -106,20 +103,25 @@ def _mechanism_tag(value: object) -> str | None:
     return "?notion"
 
 
-Mechanism = Annotated[
-    Annotated[PureMechanism, Tag("<pure mechanism>")]
-    | Annotated[ApproxMechanism, Tag("<approx mechanism>")]
-    | Annotated[ZcdpMechanism, Tag("<zcdp mechanism>")]
-    | Annotated[GdpMechanism, Tag("<gdp mechanism>")]
-    | Annotated[RdpMechanism, Tag("<rdp mechanism>")]
-    | Annotated[ProfileMechanism, Tag("<profile mechanism>")]
-    | Annotated[Laplace, Tag("<laplace noise>")]
-    | Annotated[Gaussian, Tag("<gaussian noise>")]
-    | Annotated[Geometric, Tag("<geometric noise>")]
-    | Annotated[DiscreteGaussian, Tag("<discrete-gaussian noise>")]
-    | Annotated[Exponential, Tag("<exponential noise>")]
-    | Annotated[RandomizedResponse, Tag("<randomized-response noise>")]
-    | Annotated[SeveralMechanism, Tag("<several>")]
-    | Annotated[PostProcessing, Tag("<post-processing>")],
-    Lazily(_mechanism_tag),
-]
+_STATED: dict[str, type[Model]] = {
+    "pure": PureMechanism,
+    "approx": ApproxMechanism,
+    "zcdp": ZcdpMechanism,
+    "gdp": GdpMechanism,
+    "rdp": RdpMechanism,
+    "profile": ProfileMechanism,
+}
+_MODELS: dict[str, type[Model]] = {
+    **{f"<{notion} mechanism>": model for notion, model in _STATED.items()},
+    **{f"<{kind} noise>": model for kind, model in CONCRETE.items()},
+    "<several>": SeveralMechanism,
+    "<post-processing>": PostProcessing,
+}
+
+if TYPE_CHECKING:
+    Mechanism = AnyStated | AnyConcrete | SeveralMechanism | PostProcessing
+else:
+    Mechanism = Annotated[
+        reduce(or_, (Annotated[model, Tag(tag)] for tag, model in _MODELS.items())),
+        Lazily(_mechanism_tag),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.core.exact_expr import number_hint
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
@@ -21,16 +22,12 @@ PARAMETERS = {
 }
 #: The parameters of each concrete mechanism, sensitivities apart.
 NOISE_PARAMETERS = {
-    "laplace": ("scale",),
-    "gaussian": ("sigma",),
-    "geometric": ("scale",),
-    "discrete-gaussian": ("sigma",),
-    "exponential": ("epsilon",),
-    "randomized-response": ("epsilon", "k"),
+    name: (form.key.name, "k") if form.values else (form.key.name,) for name, form in FORMS.items()
 }
 #: Parameters that may be a mapping by block.
 BY_BLOCK = frozenset(
-    {"epsilon", "delta", "rho", "mu", "alpha", "scale", "sigma", "unbounded", "bounded"}
+    {"epsilon", "delta", "rho", "mu", "alpha", "unbounded", "bounded"}
+    | {form.key.name for form in FORMS.values()}
 )
 BUDGET_FORMS = "`{epsilon}`, `{epsilon, delta}`, `{rho}` or `{mu}`"
 

@@ -65,8 +65,9 @@ class Measured:
 
 def ours(content: Content) -> float:
     """ε by dpcompose."""
+    from dpcompose.core.mechanisms.laplace import LaplaceLoss
     from dpcompose.core.profile import solve
-    from dpcompose.core.profile.parts import Composition, Laplace, Part, Response
+    from dpcompose.core.profile.parts import Composition, Part, Response
 
     parts: list[tuple[Part, int]] = []
     square = Fraction(0)
@@ -74,7 +75,7 @@ def ours(content: Content) -> float:
         if kind == "gaussian":
             square += size * size * count
         else:
-            parts.append((Laplace(size) if kind == "laplace" else Response(size), count))
+            parts.append((LaplaceLoss(size) if kind == "laplace" else Response(size), count))
     found = solve.epsilon_at(Composition(tuple(parts), square), DELTA)
     return math.inf if found is None else float(found.upper)
 

@@ -49,7 +49,7 @@ def evil_bare(root: Path, folder: Path, command: str) -> None:
             shutil.copy(source, folder / name)
     (folder / "config").write_text(
         f"[core]\nrepositoryformatversion = 1\nbare = false\nworktree = {folder}\n"
-        f'fsmonitor = {command}\nsshCommand = {command}\npager = {command}\n'
+        f"fsmonitor = {command}\nsshCommand = {command}\npager = {command}\n"
         f'[diff]\nexternal = {command}\n[filter "x"]\nclean = {command}\nsmudge = {command}\n'
         f'[diff "x"]\ntextconv = {command}\ncommand = {command}\n[extensions]\n'
         f'partialClone = evil\n[remote "evil"]\nurl = ext::{command}\npromisor = true\n'
@@ -201,9 +201,7 @@ def test_files_elsewhere_by_configuration_are_refused(root: Path) -> None:
     ],
     ids=lambda each: ",".join(each),
 )
-def test_variables_of_git_name_no_other_repository(
-    root: Path, variables: dict[str, str]
-) -> None:
+def test_variables_of_git_name_no_other_repository(root: Path, variables: dict[str, str]) -> None:
     command, trace = canary(root)
     evil_bare(root, root / "specs", command)
     grow(root)
@@ -243,9 +241,7 @@ def test_replaced_objects_change_no_base(root: Path) -> None:
     grow(root)
     commit("Grown")
     git("replace", base, "HEAD")
-    blobs = [
-        git("rev-parse", f"{each}:specs/a.yaml").stdout.strip() for each in (base, "HEAD")
-    ]
+    blobs = [git("rev-parse", f"{each}:specs/a.yaml").stdout.strip() for each in (base, "HEAD")]
     git("replace", *blobs)
     assert directions(since(base, "specs")) == GREW
     assert directions(since("base", "specs")) == GREW

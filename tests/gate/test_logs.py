@@ -24,9 +24,7 @@ pytestmark = needs_git
 
 def commands(text: str) -> list[str]:
     return [
-        line
-        for line in re.split(r"[\r\n]", text)
-        if COMMAND.search(line) and not MEANT.match(line)
+        line for line in re.split(r"[\r\n]", text) if COMMAND.search(line) and not MEANT.match(line)
     ]
 
 

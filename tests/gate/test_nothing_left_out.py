@@ -144,9 +144,7 @@ def counted(form: str, output: str) -> bool:
         case _:
             return SAYS in output
     names = ["specs/folder", "specs/gone.YAML", "specs/values.yaml"]
-    return bool(
-        counts == {"unread": 0, "skipped": 1, "dangling": 1, "folders": 1, "names": names}
-    )
+    return bool(counts == {"unread": 0, "skipped": 1, "dangling": 1, "folders": 1, "names": names})
 
 
 @needs_git

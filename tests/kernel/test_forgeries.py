@@ -170,9 +170,7 @@ def test_no_rule_is_used_where_it_does_not_apply() -> None:
                             continue
                         hows = (*claim.hows[:i], other, *claim.hows[i + 1 :])
                         try:
-                            recheck(
-                                changed(certificate, claim, replace(claim, hows=hows)), problem
-                            )
+                            recheck(changed(certificate, claim, replace(claim, hows=hows)), problem)
                         except Refused:
                             tried += 1
                         else:  # another rule that proves the same, from the same premises

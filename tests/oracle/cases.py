@@ -98,13 +98,17 @@ def together(specs: Sequence[Spec]) -> Spec:
         if "guarantees" in made:
             made["guarantees"] = [
                 {**each, "stated_on": renamed(str(each["stated_on"]))}
-                if "stated_on" in each else each
+                if "stated_on" in each
+                else each
                 for each in made["guarantees"]
             ]
         mechanisms.append(made)
     disjoint = [
-        [name if spec is first else names[name] for name, body in spec["datasets"].items()
-         if "from" not in body]
+        [
+            name if spec is first else names[name]
+            for name, body in spec["datasets"].items()
+            if "from" not in body
+        ]
         for spec in specs
         if spec.get("roots") == "disjoint"
     ]

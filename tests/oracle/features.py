@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MAPS = (
-    "filter row flatten group limit cap stable value edges nodes opaque".split()
-)
+MAPS = "filter row flatten group limit cap stable value edges nodes opaque".split()
 RANDOM = ["random limit", "random cap"]
 PARTITIONS = ["by value", "by key", "by position", "by membership", "by kinds"]
 SAMPLES = ["poisson", "without replacement", "draws: one", "fresh copies"]
-RELATIONS = (
-    "unbounded bounded user edge node node-rewired free-lunch declared".split()
-)
+RELATIONS = "unbounded bounded user edge node node-rewired free-lunch declared".split()
 PLACES = ["own statement", "above fixed maps", "above random maps"]
 OTHERS = ["distance", "several statements", "count", "joint roots", "disjoint roots"]
 NOTIONS = ["pure", "approx", "zcdp", "gdp"]

@@ -119,14 +119,13 @@ def _walk(
         for _ in range(steps):
             keeps = pipeline.keeps
             near = [
-                t for t in universe.neighbours(root, within, keeps, here)
+                t
+                for t in universe.neighbours(root, within, keeps, here)
                 if t in allowed and t not in path
             ]
             if not near:
                 break
-            here = max(
-                rng.sample(near, min(len(near), 3)), key=lambda t: apart(path[0], t)
-            )
+            here = max(rng.sample(near, min(len(near), 3)), key=lambda t: apart(path[0], t))
         if here != path[-1]:
             path.append(here)
     return path
@@ -226,8 +225,13 @@ def against(
         sums = contest.exact_loss(found, turned)
         if sums is None or sums[0] <= power(claim.value, True) * sums[1]:
             return None
-        lost = float(mp.log(mpf(sums[0].numerator) * sums[1].denominator
-                            / (mpf(sums[0].denominator) * sums[1].numerator)))
+        lost = float(
+            mp.log(
+                mpf(sums[0].numerator)
+                * sums[1].denominator
+                / (mpf(sums[0].denominator) * sums[1].numerator)
+            )
+        )
         return Breach(claim, lost, ([], []), witness(contest, found))
     if claim.notion in ("pure", "approx"):
         found = contest.leak(float(claim.value), turned, rng, STARTS, float(claim.delta))

@@ -137,9 +137,7 @@ class Matrix:
         return "\n".join(lines)
 
 
-def fill(
-    matrix: Matrix, due: int, tries: int = TRIES, slow: float = STUCK
-) -> Iterator[Tried]:
+def fill(matrix: Matrix, due: int, tries: int = TRIES, slow: float = STUCK) -> Iterator[Tried]:
     """Judge specs until every pair has its due, or has been tried often enough.
 
     What takes more than `slow` seconds is not counted.

@@ -53,9 +53,7 @@ def _replaced(
 def _users(universe: Universe, node: Node, value: Value) -> Iterator[Value]:
     unit = next(root.said["unit"] for root in universe.pipeline.roots if "unit" in root.said)
     units = {universe.column(row, unit) for row in universe.rows[node]}
-    without = {
-        u: tuple(row for row in value if universe.column(row, unit) != u) for u in units
-    }
+    without = {u: tuple(row for row in value if universe.column(row, unit) != u) for u in units}
     for u in units:
         yield without[u]
         if without[u] == value:
@@ -82,9 +80,7 @@ def _stars(universe: Universe, node: Node, value: Value) -> Iterator[Value]:
 
 def _rewired(universe: Universe, node: Node, value: Value) -> Iterator[Value]:
     for other in universe.domain(node):
-        if any(
-            all(v in edge for edge in set(value) ^ set(other)) for v in range(VERTICES)
-        ):
+        if any(all(v in edge for edge in set(value) ^ set(other)) for v in range(VERTICES)):
             yield other
 
 

@@ -142,9 +142,7 @@ class _Wide(Reader):
     def all_copies(self, body: Mapping[str, Any]) -> Iterator[Copy]:
         """The copies of a mechanism: for each table that is read, `count` of them."""
         for node in self.reference(str(body["reads"])):
-            said = [
-                self.guarantee(body, each, node) for each in body.get("guarantees", [body])
-            ]
+            said = [self.guarantee(body, each, node) for each in body.get("guarantees", [body])]
             for i in range(int(body.get("count", 1))):
                 yield Copy(str(body.get("name", "?")), drawn(node, i), said)
 

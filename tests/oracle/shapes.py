@@ -65,8 +65,12 @@ class _Place:
     def below(self, reference: str, **known: Any) -> _Place:
         """A place derived from this one."""
         mine = {
-            "domain": self.domain, "size": self.size, "ordered": self.ordered,
-            "unit": self.unit, "copies": self.copies, "crowded": self.crowded,
+            "domain": self.domain,
+            "size": self.size,
+            "ordered": self.ordered,
+            "unit": self.unit,
+            "copies": self.copies,
+            "crowded": self.crowded,
         }
         return _Place(reference, [self, *self.above], **{**mine, **known})
 

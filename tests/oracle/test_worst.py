@@ -174,9 +174,7 @@ class TestOneMechanism:
 class TestSeveral:
     """Mechanisms that share a draw are improved in turn."""
 
-    @pytest.mark.parametrize(
-        ("draws", "expected"), [("one", 0.494029), ("each", 2 * 0.158565)]
-    )
+    @pytest.mark.parametrize(("draws", "expected"), [("one", 0.494029), ("each", 2 * 0.158565)])
     def test_two_copies_on_a_sample(self, draws: str, expected: float) -> None:
         text = f"""
             protect: unbounded

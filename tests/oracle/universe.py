@@ -82,9 +82,7 @@ class Universe:
         if said.get("domain") == "graph":
             edges = list(combinations(range(VERTICES), 2))
             most = int(said.get("max_degree", VERTICES - 1))
-            graphs = (
-                chosen for n in range(len(edges) + 1) for chosen in combinations(edges, n)
-            )
+            graphs = (chosen for n in range(len(edges) + 1) for chosen in combinations(edges, n))
             self.domains[node] = [
                 graph for graph in graphs if max(map(degree(graph), range(VERTICES))) <= most
             ]
@@ -129,8 +127,10 @@ class Universe:
                 raise Poor
             if op.drops and None not in fed:
                 raise Poor
-        elif op.drops and op.kind in ("filter", "flatten", "membership") and all(
-            any(self._image(op, n, row) for n in op.live) for row in rows
+        elif (
+            op.drops
+            and op.kind in ("filter", "flatten", "membership")
+            and all(any(self._image(op, n, row) for n in op.live) for row in rows)
         ):
             raise Poor
 
@@ -187,9 +187,7 @@ class Universe:
         if op.kind in ("flatten", "stable"):
             unit = {name: v for name, v in columns.items() if name not in ("c", "d")}
             others = {name: self.rng.randrange(2) for name in "cd"}
-            return tuple(
-                self.row(op.number, row, n, **others, **unit) for n in range(choice)
-            )
+            return tuple(self.row(op.number, row, n, **others, **unit) for n in range(choice))
         if op.kind == "membership":
             return (row,) if child in choice else ()
         if op.kind == "kinds":
@@ -319,7 +317,8 @@ class Universe:
             if count_tables(len(rows), top, node.ordered, only) > 260:
                 raise Poor
             self.domains[node] = [
-                tuple(rows[n] for n in table) if node.ordered
+                tuple(rows[n] for n in table)
+                if node.ordered
                 else tuple(sorted(rows[n] for n in table))
                 for table in tables(len(rows), top, node.ordered, only)
             ]

@@ -69,9 +69,7 @@ def joint(
                 above = dict(state)[made_from(instance)]
                 law = universe.law(node.made_by, node.index, above)
             for value, each in law.items():
-                made = tuple(
-                    pair for pair in (*state, (instance, value)) if last[pair[0]] > n
-                )
+                made = tuple(pair for pair in (*state, (instance, value)) if last[pair[0]] > n)
                 after[made] = after.get(made, Fraction(0)) + chance * each
         if len(after) > MOST_OUTCOMES:
             raise TooLarge
@@ -275,16 +273,12 @@ class Contest:
         for which, factor in ((0, 1.0), (1, -grown)) if not turned else ((1, 1.0), (0, -grown)):
             places = self.places[which]
             value = np.moveaxis(test, n, 0)
-            worth = np.broadcast_to(
-                (value[0] - value[1])[None], (len(places), *value[0].shape)
-            )
+            worth = np.broadcast_to((value[0] - value[1])[None], (len(places), *value[0].shape))
             for j in (j for j in range(len(self.sides)) if j != n):
                 yes = v[j][places[:, j]]
                 shape = (len(places),) + (1,) * (worth.ndim - 2)
                 worth = yes.reshape(shape) * worth[:, 0] + (1 - yes).reshape(shape) * worth[:, 1]
-            total += factor * np.bincount(
-                places[:, n], self.chances[which] * worth, minlength=size
-            )
+            total += factor * np.bincount(places[:, n], self.chances[which] * worth, minlength=size)
         return total
 
     def exact_leak(self, found: Found, epsilon: Fraction, turned: bool) -> Fraction | None:

@@ -18,17 +18,12 @@ from mpmath import mp, mpf
 from reference import blocks, curves, lattice
 
 import dpcompose
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.mechanisms.geometric import GeometricLoss
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.mechanisms.randomized_response import KaryResponse
 from dpcompose.core.profile import solve
-from dpcompose.core.profile.parts import (
-    Composition,
-    DiscreteGaussian,
-    Geometric,
-    KaryResponse,
-    Laplace,
-    Part,
-    Response,
-    Sampled,
-)
+from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
 
 #: What overflows or meets a NaN unseen would be unsound.
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -266,14 +261,14 @@ class TestDistributions:
         ("shift", "count"), [("0.1", 1), ("1.5", 1), ("0.4", 3), ("2", 2), ("0.05", 9)]
     )
     def test_equal_laplaces(self, shift: str, count: int, delta: str) -> None:
-        composition = Composition(((Laplace(f(shift)), count),))
+        composition = Composition(((LaplaceLoss(f(shift)), count),))
         check(composition, curves.laplaces([f(shift)] * count), f(delta), 2 * AS_CLOSE)
 
     @pytest.mark.parametrize("seed", range(6))
     def test_unequal_laplaces(self, seed: int) -> None:
         rng = random.Random(seed)
         shifts = [Fraction(rng.randint(1, 300), 100) for _ in range(rng.randint(2, 4))]
-        composition = Composition(tuple((Laplace(shift), 1) for shift in shifts))
+        composition = Composition(tuple((LaplaceLoss(shift), 1) for shift in shifts))
         check(composition, curves.laplaces(shifts), f(rng.choice(DELTAS)), 2 * AS_CLOSE)
 
     @pytest.mark.parametrize("seed", range(6))
@@ -281,7 +276,7 @@ class TestDistributions:
         rng = random.Random(seed)
         shift, epsilon = Fraction(rng.randint(1, 30), 20), Fraction(rng.randint(1, 9), 10)
         count = rng.randint(1, 8)
-        composition = Composition(((Laplace(shift), 3), (Response(epsilon), count)))
+        composition = Composition(((LaplaceLoss(shift), 3), (Response(epsilon), count)))
         profile = curves.mixed(lattice.responses(epsilon, count), curves.laplaces([shift] * 3))
         check(composition, profile, f(rng.choice(DELTAS)), 2 * AS_CLOSE)
 
@@ -290,10 +285,10 @@ class TestDistributions:
         ("part", "law"),
         [
             (KaryResponse(5, f("0.8")), lattice.kary(5, f("0.8"))),
-            (Geometric(3, f("4")), lattice.geometric(3, f("4"))),
-            (Geometric(1, f("0.5")), lattice.geometric(1, f("0.5"))),
-            (DiscreteGaussian(1, f("9")), lattice.discrete_gaussian(1, f("9"))),
-            (DiscreteGaussian(2, f("2.5")), lattice.discrete_gaussian(2, f("2.5"))),
+            (GeometricLoss(3, f("4")), lattice.geometric(3, f("4"))),
+            (GeometricLoss(1, f("0.5")), lattice.geometric(1, f("0.5"))),
+            (DiscreteGaussianLoss(1, f("9")), lattice.discrete_gaussian(1, f("9"))),
+            (DiscreteGaussianLoss(2, f("2.5")), lattice.discrete_gaussian(2, f("2.5"))),
         ],
     )
     def test_finite_laws(self, part: Part, law: lattice.Law, delta: str) -> None:
@@ -398,15 +393,15 @@ def theirs(composition: Composition, delta: Fraction, interval: float) -> float:
             case Response(epsilon):
                 stated = common.DifferentialPrivacyParameters(float(epsilon), 0.0)
                 one = pld.from_privacy_parameters(stated, interval)
-            case Laplace(shift):
+            case LaplaceLoss(shift):
                 one = pld.from_laplace_mechanism(
                     1 / float(shift), value_discretization_interval=interval
                 )
-            case Geometric(shift, scale):
+            case GeometricLoss(shift, scale):
                 one = pld.from_discrete_laplace_mechanism(
                     1 / float(scale), shift, value_discretization_interval=interval
                 )
-            case DiscreteGaussian(shift, variance):
+            case DiscreteGaussianLoss(shift, variance):
                 one = pld.from_discrete_gaussian_mechanism(
                     math.sqrt(variance), shift, value_discretization_interval=interval
                 )
@@ -435,11 +430,11 @@ def random_mixture(rng: random.Random) -> Composition:
         if kind == "stated":
             part = Response(Fraction(rng.randint(1, 200), 100 * scale))
         elif kind == "laplace":
-            part = Laplace(Fraction(rng.randint(1, 200), 100 * scale))
+            part = LaplaceLoss(Fraction(rng.randint(1, 200), 100 * scale))
         elif kind == "geometric":
-            part = Geometric(rng.randint(1, 3), Fraction(rng.randint(1, 9) * scale))
+            part = GeometricLoss(rng.randint(1, 3), Fraction(rng.randint(1, 9) * scale))
         else:
-            part = DiscreteGaussian(1, Fraction(rng.randint(1, 9) * scale * scale))
+            part = DiscreteGaussianLoss(1, Fraction(rng.randint(1, 9) * scale * scale))
         parts.append((part, count))
     square = rng.choice([f("0"), f("0.04"), f("1")])
     stay = rng.choice([f("1"), 1 - f("1e-10")])

@@ -11,16 +11,9 @@ import pytest
 from mpmath import mp, mpf
 from reference import curves, lattice
 
-from dpcompose.core.profile.parts import (
-    Composition,
-    Grouped,
-    KaryResponse,
-    Laplace,
-    Part,
-    Points,
-    Response,
-    Sampled,
-)
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.mechanisms.randomized_response import KaryResponse
+from dpcompose.core.profile.parts import Composition, Grouped, Part, Points, Response, Sampled
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -184,7 +177,7 @@ def test_many_samples_at_a_group_distance() -> None:
     alone, single = epsilon_at(once(Grouped(DP_SGD, 2)), delta), epsilon_at(DP_SGD, delta)
     assert alone is not None and single is not None and alone.upper > 2 * single.upper
     # With next to nothing beside it, by points of the curve: above, by little.
-    little = (Laplace(F(1, 10**9)), 1)
+    little = (LaplaceLoss(F(1, 10**9)), 1)
     beside = epsilon_at(Composition(((Grouped(DP_SGD, 2), 1), little)), delta)
     assert beside is not None and alone.upper * (1 - MILLIONTH) <= beside.upper
     assert beside.upper <= alone.upper * F(101, 100)
@@ -218,7 +211,7 @@ def test_one_point_is_a_stated_guarantee() -> None:
 @pytest.mark.parametrize("shift", [F(3, 2), F(1, 10), F(7)])
 @pytest.mark.parametrize("delta", ["0.1", "1e-3", "1e-12"])
 def test_one_laplace(shift: Fraction, delta: str) -> None:
-    found = epsilon_at(once(Laplace(shift)), F(delta))
+    found = epsilon_at(once(LaplaceLoss(shift)), F(delta))
     assert found is not None
     with mp.workdps(40):
         truth = lattice.exact(shift) + 2 * mp.log1p(-lattice.exact(F(delta)))

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from mpmath import mp, mpf
 
-from dpcompose.core.profile.parts import Bracket, Composition, Laplace, Response
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.profile.parts import Bracket, Composition, Response
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 #: What overflows or meets a NaN unseen would be unsound.
@@ -176,7 +177,7 @@ LAPLACE = [
 
 @pytest.mark.parametrize(("count", "printed"), LAPLACE)
 def test_laplace(count: int, printed: str) -> None:
-    found = epsilon_at(Composition(((Laplace(F(1, 10)), count),)), MILLIONTH)
+    found = epsilon_at(Composition(((LaplaceLoss(F(1, 10)), count),)), MILLIONTH)
     assert found is not None and found.grid is not None
     assert F(printed) * (1 - F(1, 10**15)) <= found.upper <= F(printed) * (1 + MILLIONTH)
 
@@ -211,8 +212,8 @@ HOSTILE = [
     repeated(*((F(i, 10**6), 1) for i in range(1, 10_001))),
     Composition(gaussian=F(10**400)),
     Composition(gaussian=F(1, 10**400)),
-    Composition(((Laplace(F(1, 10**300)), 10),)),
-    Composition(((Laplace(F(10**6)), 10),)),
+    Composition(((LaplaceLoss(F(1, 10**300)), 10),)),
+    Composition(((LaplaceLoss(F(10**6)), 10),)),
 ]
 
 
@@ -222,7 +223,7 @@ def basic(asked: Composition) -> Fraction:
     for part, count in asked.parts:
         if isinstance(part, Response):
             total += part.epsilon * count
-        elif isinstance(part, Laplace):
+        elif isinstance(part, LaplaceLoss):
             total += part.shift * count
     return total
 

@@ -11,16 +11,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile.exchange import exchanged
 from dpcompose.core.profile.masses import profile
-from dpcompose.core.profile.parts import (
-    Composition,
-    Exchanged,
-    Laplace,
-    Points,
-    Response,
-    Sampled,
-)
+from dpcompose.core.profile.parts import Composition, Exchanged, Points, Response, Sampled
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 #: What overflows or meets a NaN unseen would be unsound.
@@ -56,7 +50,7 @@ def gaussian(square: Fraction) -> Composition:
 
 
 def moved(shift: Fraction) -> Composition:
-    return Composition(((Laplace(shift), 1),))
+    return Composition(((LaplaceLoss(shift), 1),))
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 5), Fraction(9, 10), Fraction(1)])
@@ -164,7 +158,7 @@ def test_a_pure_loss_has_the_exact_formula() -> None:
 
 def test_no_worse_than_two_steps_and_than_a_coupled_row() -> None:
     for rate, epsilon in product((Fraction(1, 10), Fraction(2, 3)), (Fraction(1, 3), Fraction(2))):
-        base = Composition(((Laplace(epsilon), 1),))
+        base = Composition(((LaplaceLoss(epsilon), 1),))
         part = Composition(((Exchanged(rate, base, None), 1),))
         one = Composition(((Sampled(rate, base, side="both"), 1),))
         for at in (Fraction(1, 5), Fraction(1)):

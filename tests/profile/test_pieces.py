@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.mechanisms.exponential import BoundedRange
+from dpcompose.core.mechanisms.geometric import GeometricLoss
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.mechanisms.randomized_response import KaryResponse
 from dpcompose.core.profile.masses import Masses, profile
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Composition,
     Concentrated,
-    DiscreteGaussian,
-    Geometric,
     Grouped,
-    KaryResponse,
-    Laplace,
     Part,
     Points,
     Renyi,
@@ -137,7 +137,7 @@ STEPS = [F(1, 1000), F(3, 7001)]
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("shift", [F(1, 10), F(1), F(7, 3), F(50), F(3000)])
 def test_laplace(shift: Fraction, step: Fraction) -> None:
-    law = masses(Laplace(shift), step)
+    law = masses(LaplaceLoss(shift), step)
     low, high = max(-1.1 * float(shift), float(shift) - 100), float(shift) * 1.05
     truth = laplace(shift)
     on_grid = (shift / step).denominator == 1
@@ -213,7 +213,7 @@ def test_a_sampled_gaussian_by_quadrature() -> None:
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize(("shift", "noise"), [(1, F(10)), (3, F(5, 2)), (4, F(1)), (2, F(1, 3))])
 def test_geometric(shift: int, noise: Fraction, own: bool) -> None:
-    part = Geometric(shift, noise)
+    part = GeometricLoss(shift, noise)
     r = mp.exp(-1 / number(noise))
     chances = [(1 - r) / (1 + r) * r**x for x in range(shift + 1)]
     chances[0], chances[-1] = 1 / (1 + r), r**shift / (1 + r)
@@ -231,7 +231,7 @@ def test_geometric(shift: int, noise: Fraction, own: bool) -> None:
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize(("shift", "variance"), [(1, F(1)), (3, F(25, 4)), (2, F(1, 3))])
 def test_discrete_gaussian(shift: int, variance: Fraction, own: bool) -> None:
-    part, v = DiscreteGaussian(shift, variance), number(variance)
+    part, v = DiscreteGaussianLoss(shift, variance), number(variance)
     reach = int(20 * math.sqrt(variance)) + 5
     weights = {n: mp.exp(-mpf(n * n) / (2 * v)) for n in range(-reach, reach + 1)}
     total = mp.fsum(weights.values())
@@ -243,7 +243,7 @@ def test_discrete_gaussian(shift: int, variance: Fraction, own: bool) -> None:
 
 
 def test_a_wide_discrete_gaussian_falls_back_on_zcdp() -> None:
-    part = DiscreteGaussian(1, F(10) ** 14)
+    part = DiscreteGaussianLoss(1, F(10) ** 14)
     step = F(scale(part)) / 100
     assert natural_step(part) is None
     law, other = masses(part, step), masses(Concentrated(F(1, 2 * 10**14)), step)
@@ -335,7 +335,7 @@ def test_divergences_at_some_orders() -> None:
 BASES = [
     (Composition(((Response(F(1)), 1),)), stated(F(1))),
     (Composition(((Response(F(1)), 1),), stay=F(999, 1000)), stated(F(1), F(1, 1000))),
-    (Composition(((Laplace(F(1)), 1),)), laplace(F(1))),
+    (Composition(((LaplaceLoss(F(1)), 1),)), laplace(F(1))),
     (
         Composition((), F(1), F(99, 100)),
         lambda e: mpf(1) / 100 + mpf(99) / 100 * gaussian(mpf(1))(e),
@@ -369,11 +369,11 @@ def test_samples_without_replacement(base: Composition, curve: Profile) -> None:
 
 def test_a_sample_of_a_composition() -> None:
     """Two Laplace and a Gaussian read one sample; their profile by quadrature."""
-    base = Composition(((Laplace(F(1)), 2),), F(1))
+    base = Composition(((LaplaceLoss(F(1)), 2),), F(1))
     law = masses(Sampled(F(1, 10), base, side="removed"), F(1, 2000))
 
     def composed(e: Any) -> Any:
-        # The loss of one Laplace: atoms at 1 and -1, density between.
+        # The loss of one LaplaceLoss: atoms at 1 and -1, density between.
         def one(inner: Profile) -> Profile:
             def result(x: Any) -> Any:
                 between = mp.quad(
@@ -395,7 +395,7 @@ def test_a_sample_of_a_composition() -> None:
 
 def test_group_distance() -> None:
     """Not above the formula at any ε, and not below the mechanism moved as far."""
-    law = masses(Grouped(Composition(((Laplace(F(1)), 1),)), 3), F(1, 1000))
+    law = masses(Grouped(Composition(((LaplaceLoss(F(1)), 1),)), 3), F(1, 1000))
     moved = laplace(F(3))
     for e in np.linspace(-4, 3.5, 60):
         assert profile(law, float(e)) >= moved(mpf(e)) * (1 - mpf(10) ** -12)
@@ -426,11 +426,11 @@ def test_sums_far_into_both_tails() -> None:
 
 
 SYMMETRIC: list[Part] = [
-    Laplace(F(1)),
+    LaplaceLoss(F(1)),
     BoundedRange(F(1)),
     KaryResponse(4, F(1)),
-    Geometric(3, F(2)),
-    DiscreteGaussian(2, F(5)),
+    GeometricLoss(3, F(2)),
+    DiscreteGaussianLoss(2, F(5)),
     Points(((F(1, 2), F(1, 10)), (F(1), F(1, 1000)))),
     Concentrated(F(1, 4)),
     Renyi(((F(2), F(1, 10)), (F(4), F(1, 4)))),
@@ -450,14 +450,14 @@ def test_both_orders_of_the_tables(part: Part) -> None:
 
 HOSTILE: list[Part] = [
     Response(F(10**6)),
-    Laplace(F(10**400)),
-    Laplace(F(1, 10**300)),
+    LaplaceLoss(F(10**400)),
+    LaplaceLoss(F(1, 10**300)),
     BoundedRange(F(1, 10**310)),
     KaryResponse(10**400, F(10**5)),
-    Geometric(10**9, F(10**7)),
-    Geometric(1, F(1, 10**400)),
-    DiscreteGaussian(10**30, F(5)),
-    DiscreteGaussian(1, F(1, 10**5)),
+    GeometricLoss(10**9, F(10**7)),
+    GeometricLoss(1, F(1, 10**400)),
+    DiscreteGaussianLoss(10**30, F(5)),
+    DiscreteGaussianLoss(1, F(1, 10**5)),
     Points(((F(10**6), F(1, 10)),)),
     Points(((F(0), F(0)),)),
     Points(((F(0), F(1)),)),
@@ -472,9 +472,9 @@ HOSTILE: list[Part] = [
     Sampled(F(1, 10), Composition()),
     Sampled(F(0), Composition((), F(1))),
     Sampled(F(1, 10), Composition((), F(0), F(9, 10)), side="added"),
-    Grouped(Composition(((Laplace(F(10)), 1),)), 10**30),
+    Grouped(Composition(((LaplaceLoss(F(10)), 1),)), 10**30),
     Grouped(Composition((), F(0), F(9, 10)), 3),
-    Sampled(F(1, 10), Composition(((Laplace(F(1, 10**5)), 10**9), (Response(F(1)), 3)), F(1))),
+    Sampled(F(1, 10), Composition(((LaplaceLoss(F(1, 10**5)), 10**9), (Response(F(1)), 3)), F(1))),
 ]
 
 
@@ -521,14 +521,14 @@ class TestAgainstDpAccounting:
 
     def test_mechanisms(self, pld: Any) -> None:
         epsilons = [0.0, 0.05, 0.21, 0.5, 0.9]
-        self.compare(Laplace(F(1)), lambda **kw: pld.from_laplace_mechanism(1, **kw), epsilons)
+        self.compare(LaplaceLoss(F(1)), lambda **kw: pld.from_laplace_mechanism(1, **kw), epsilons)
         self.compare(
-            Geometric(3, F(2)),
+            GeometricLoss(3, F(2)),
             lambda **kw: pld.from_discrete_laplace_mechanism(0.5, 3, **kw),
             epsilons,
         )
         self.compare(
-            DiscreteGaussian(2, F(9)),
+            DiscreteGaussianLoss(2, F(9)),
             lambda **kw: pld.from_discrete_gaussian_mechanism(3, 2, **kw),
             epsilons,
         )
@@ -548,7 +548,7 @@ class TestAgainstDpAccounting:
                 [0.001, 0.05, 0.5, 1.5, 3.0],
             )
             self.compare(
-                Sampled(rate, Composition(((Laplace(F(1)), 1),))),
+                Sampled(rate, Composition(((LaplaceLoss(F(1)), 1),))),
                 lambda rate=rate, **kw: pld.from_laplace_mechanism(
                     1, sampling_prob=float(rate), **kw
                 ),

@@ -10,10 +10,18 @@ import pytest
 from dpcompose.core.change import PAIR, SINGLE, leaf_item
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Found, Question
+from dpcompose.core.mechanisms.exponential import Exponential
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.mechanisms.geometric import Geometric
+from dpcompose.core.mechanisms.laplace import Laplace
+from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
+from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Statement
 from dpcompose.core.relation import Relation, RelationKind
-from dpcompose.core.theorems.book import BOOK, Hypothesis, Subject
+from dpcompose.core.theorem import Hypothesis, Subject
+from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.setting import setting_of
 from dpcompose.core.theorems.touches import Touch
@@ -426,14 +434,32 @@ def touch(
     padded: bool = False,
     steps: int | None = 1,
     leaf: Any = SINGLE,
+    noise: Family | None = None,
 ) -> Touch:
-    statement = Statement(Relation(relation), up, Guarantee(stated, F(1)), ("mechanisms", 0))
+    guarantee = Guarantee(stated, F(1), noise=noise)
+    statement = Statement(Relation(relation), up, guarantee, ("mechanisms", 0))
     return Touch(
         notion, (Placed(statement, 0, Traits(), padded),), (steps,), ((leaf_item(leaf), 1),)
     )
 
 
 TOUCHES: list[tuple[str, str, Touch, str, Touch]] = [
+    *(
+        (
+            identifier,
+            name,
+            touch(noise=Gaussian(F(1))),
+            f"the mechanism is not known to be {type(noise).__name__}",
+            touch(noise=noise),
+        )
+        for identifier, name, noise in (
+            ("laplace-zcdp", "Laplace noise", Laplace(F(1))),
+            ("geometric-gdp", "geometric noise", Geometric(F(1))),
+            ("exponential-zcdp", "bounded range", Exponential(F(1))),
+            ("randomized-response-gdp", "the odds", RandomizedResponse(2, F(1))),
+            ("skellam-zcdp", "Skellam noise", Skellam(F(4))),
+        )
+    ),
     (
         "pure-to-zcdp",
         "pure DP",

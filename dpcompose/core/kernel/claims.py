@@ -156,9 +156,7 @@ def felt_by(mechanism: Mechanism, place: Place, state: State, loss: Patterned) -
     return tuple(replace(each, trace=felt) if each.atoms else each for each in loss)
 
 
-def rules_of(
-    algebra: Algebra, oriented: bool, place: Place
-) -> Iterator[AlongMap | OverBlocks]:
+def rules_of(algebra: Algebra, oriented: bool, place: Place) -> Iterator[AlongMap | OverBlocks]:
     """The rules for everything that is made from a dataset."""
     for below in place.derived:
         yield AlongMap(algebra, oriented, place, below)
@@ -187,4 +185,3 @@ def needs(claim: Claim) -> Iterator[Claim]:
             seen.add(id(each))
             stack.append((each, True))
             stack.extend((premise, False) for premise in each.premises)
-

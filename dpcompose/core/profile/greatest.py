@@ -7,14 +7,11 @@ from fractions import Fraction
 from dpcompose.core.exact import exchanged_up
 from dpcompose.core.profile.alone import amplified
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Composition,
     Drawn,
     Exchanged,
-    Geometric,
     Grouped,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Part,
     Points,
     Response,
@@ -46,12 +43,10 @@ def greatest_sum(composition: Composition) -> Fraction | None:
 def greatest_loss(part: Part) -> Fraction | None:
     """The greatest loss of one part, rounded up; None if unbounded or not known."""
     match part:
-        case Response(epsilon) | KaryResponse(_, epsilon) | BoundedRange(epsilon):
+        case Response(epsilon):
             return epsilon
-        case Laplace(shift):
-            return shift
-        case Geometric(shift, scale):
-            return shift / scale
+        case MechanismLoss():
+            return part.greatest()
         case Points(points):
             return min((epsilon for epsilon, delta in points if delta == 0), default=None)
         case Sampled(rate, base):

@@ -24,7 +24,7 @@ from dpcompose.core.profile.engine import (
 from dpcompose.core.profile.greatest import greatest_loss
 from dpcompose.core.profile.lattice import window
 from dpcompose.core.profile.masses import Masses
-from dpcompose.core.profile.parts import BoundedRange, Exchanged, Grouped, Laplace, Part, Sampled
+from dpcompose.core.profile.parts import Exchanged, Grouped, MechanismLoss, Part, Sampled
 from dpcompose.core.profile.pieces import masses
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.sizes import natural_step, scale
@@ -288,8 +288,9 @@ def _anchored(asked: Question, fine: float) -> Fraction:
     anchors: dict[Fraction, int] = {}
     for part, _ in asked.others:
         match part:
-            case Laplace(anchor) | BoundedRange(anchor):
-                anchors[anchor / 2] = 1
+            case MechanismLoss():
+                if (anchor := part.anchor()) is not None:
+                    anchors[anchor / 2] = 1
             case Sampled() | Exchanged() | Grouped() if (
                 greatest := greatest_loss(part)
             ) is not None:

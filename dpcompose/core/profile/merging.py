@@ -14,18 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.profile.cumulants import quadratic
-from dpcompose.core.profile.parts import (
-    BoundedRange,
-    Concentrated,
-    DiscreteGaussian,
-    Geometric,
-    KaryResponse,
-    Laplace,
-    Part,
-    Response,
-    Sampled,
-)
+from dpcompose.core.exact import bits_up
+from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response, Sampled
 
 ZERO = Fraction(0)
 Parts = Sequence[tuple[Part, int]]
@@ -53,9 +43,7 @@ def is_merged(parts: Parts) -> bool:
     """Whether `merged` rounds any of these parts, no two of which are equal."""
     kinds = Counter(type(part) for part, _ in parts)
     many = {kind for kind, n in kinds.items() if n > _most(kind)}
-    return DiscreteGaussian in many or any(
-        type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts
-    )
+    return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
 
 
 def _most(kind: type) -> int:
@@ -63,14 +51,18 @@ def _most(kind: type) -> int:
 
 
 def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
-    if kind is DiscreteGaussian:
-        return {Concentrated(sum((quadratic(part) * n for part, n in parts.items()), ZERO)): 1}
     found: dict[Part, int] = {}
     for bits in _BITS[:1] if kind is Response else _BITS:
         found = {}
+        rho = ZERO
         for part, count in parts.items():
-            up = rounded(part, bits)
-            found[up] = found.get(up, 0) + count
+            match rounded(part, bits):
+                case Concentrated(value):
+                    rho += value * count
+                case coarse:
+                    found[coarse] = found.get(coarse, 0) + count
+        if rho:
+            found[Concentrated(rho)] = 1
         if len(found) <= _most(kind):
             break
     return found
@@ -80,29 +72,11 @@ def rounded(part: Part, bits: int) -> Part:
     """A part of the same kind that dominates it and has parameters of few bits, or the part."""
     match part:
         case Response(epsilon):
-            return Response(up(epsilon, bits))
-        case Laplace(shift):
-            return Laplace(up(shift, bits))
-        case BoundedRange(epsilon):
-            return BoundedRange(up(epsilon, bits))
-        case KaryResponse(k, epsilon):
-            return KaryResponse(k, up(epsilon, bits))
-        case Geometric(shift, scale):
-            return Geometric(shift, 1 / up(1 / scale, bits))
+            return Response(bits_up(epsilon, bits))
+        case MechanismLoss():
+            return part.coarse(bits)
         case Sampled(rate, base) if not base.parts:
-            gaussian = replace(base, gaussian=up(base.gaussian, bits))
-            return replace(part, rate=min(Fraction(1), up(rate, bits)), base=gaussian)
+            gaussian = replace(base, gaussian=bits_up(base.gaussian, bits))
+            return replace(part, rate=min(Fraction(1), bits_up(rate, bits)), base=gaussian)
         case _:
             return part
-
-
-def up(x: Fraction, bits: int) -> Fraction:
-    """The least number of so many significant bits that is at least `x` ≥ 0."""
-    top, bottom = x.numerator, x.denominator
-    if not top:
-        return x
-    shift = bits - top.bit_length() + bottom.bit_length()
-    whole = -((-top << shift) // bottom) if shift >= 0 else -(-top // (bottom << -shift))
-    return Fraction(whole) / Fraction(2) ** shift
-
-

@@ -8,9 +8,88 @@ Theorem 10). ε and shifts are exact and at least 0; all are dimensionless, in n
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.profile.cumulants import Cumulant
+    from dpcompose.core.profile.masses import Masses
+
+
+class MechanismLoss(ABC):
+    """The loss of a concrete mechanism moved by some distance: a part known by its distribution.
+
+    Both orders of the two tables have the same profile.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def masses(self, step: Fraction) -> Masses:
+        """A law on multiples of `step` whose curve is at least the profile at every real ε."""
+
+    @abstractmethod
+    def cumulant(self) -> Cumulant:
+        """K without what `quadratic` tells of it."""
+
+    @abstractmethod
+    def quadratic(self) -> Fraction:
+        """The exact ρ with which K(s) contains ρ·s·(1+s)."""
+
+    @abstractmethod
+    def greatest(self) -> Fraction | None:
+        """The greatest loss, an ε at δ = 0; None if unbounded."""
+
+    @abstractmethod
+    def rho(self) -> Fraction:
+        """The least ρ known, rounded up."""
+
+    @abstractmethod
+    def mu(self) -> Fraction | None:
+        """The least μ known, rounded up; None if none is known."""
+
+    @abstractmethod
+    def natural_step(self) -> Fraction | None:
+        """The widest grid through 0 on which all losses lie; None if there is none of use."""
+
+    @abstractmethod
+    def anchor(self) -> Fraction | None:
+        """A number on whose grid the atoms of the loss lie; None if there is none of use."""
+
+    @abstractmethod
+    def spread(self) -> float:
+        """About the standard deviation of the loss; for choosing a grid, not for a bound."""
+
+    @abstractmethod
+    def line(self) -> Fraction | None:
+        """Its shift, where a loss moved by a+b dominates those moved by a and by b together.
+
+        So it is for noise with monotone likelihood ratios, since the shifts along a path of tables
+        add, without loss, to one shift. None where that is not known.
+        """
+
+    @abstractmethod
+    def moved(self, shift: Fraction) -> MechanismLoss:
+        """The loss that differs in its shift alone."""
+
+    @abstractmethod
+    def coarse(self, bits: int) -> Part:
+        """A loss that dominates it and has parameters of so many bits; or its ρ, as zCDP."""
+
+    @abstractmethod
+    def dominates(self, other: MechanismLoss) -> bool:
+        """Whether it is known to be at least as bad as another one that has no `line`."""
+
+    @abstractmethod
+    def attained(self) -> bool:
+        """Whether the mechanism has just this profile, not one below it."""
+
+    @abstractmethod
+    def says(self) -> str:
+        """The loss in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,48 +97,6 @@ class Response:
     """Randomized response: loss +ε with chance e^ε/(1+e^ε), else -ε.
 
     Dominates every ε-DP mechanism (Kairouz, Oh and Viswanath 2015).
-    """
-
-    epsilon: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class Laplace:
-    """Laplace noise of scale 1, moved by `shift`."""
-
-    shift: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class Geometric:
-    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by `shift` ≥ 1."""
-
-    shift: int
-    scale: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class DiscreteGaussian:
-    """Discrete normal noise, mass proportional to e^(-n²/(2·variance)), moved by `shift` ≥ 1."""
-
-    shift: int
-    variance: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class KaryResponse:
-    """Randomized response over `k` ≥ 2 values: loss +ε, -ε, or 0 (another value came out)."""
-
-    k: int
-    epsilon: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedRange:
-    """The log odds between two tables have a range of `epsilon` (exponential mechanism).
-
-    Of all such pairs the profile is largest at δ(ε') = (e^(η/2) - e^(ε'/2))²/(e^η - 1) for
-    |ε'| ≤ η (two outcomes, losses t and t-η, with t = (ε'+η)/2).
     """
 
     epsilon: Fraction
@@ -142,19 +179,7 @@ class Grouped:
 
 
 Part = (
-    Response
-    | Laplace
-    | Geometric
-    | DiscreteGaussian
-    | KaryResponse
-    | BoundedRange
-    | Points
-    | Concentrated
-    | Renyi
-    | Sampled
-    | Drawn
-    | Exchanged
-    | Grouped
+    Response | MechanismLoss | Points | Concentrated | Renyi | Sampled | Drawn | Exchanged | Grouped
 )
 
 

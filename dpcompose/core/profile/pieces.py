@@ -6,15 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Concentrated,
-    DiscreteGaussian,
     Drawn,
     Exchanged,
-    Geometric,
     Grouped,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Part,
     Points,
     Renyi,
@@ -35,23 +31,13 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
     `side` "added" reads a one-sided sample with the tables exchanged.
     """
     # numpy is needed from here on only.
-    from dpcompose.core.profile import discrete, divergences, exchange, laplace, sampling
+    from dpcompose.core.profile import discrete, divergences, exchange, sampling
 
     match part:
         case Response(epsilon):
             return discrete.response(epsilon, step)
-        case Laplace(shift):
-            return laplace.laplace(shift, step)
-        case BoundedRange(epsilon):
-            return laplace.bounded_range(epsilon, step)
-        case KaryResponse(k, epsilon):
-            return discrete.kary_response(k, epsilon, step)
-        case Geometric(shift, scale):
-            return discrete.geometric(shift, scale, step)
-        case DiscreteGaussian(shift, variance):
-            law = discrete.discrete_gaussian(shift, variance, step)
-            rho = Fraction(shift * shift) / (2 * variance)
-            return law or divergences.divergence((), rho, step)
+        case MechanismLoss():
+            return part.masses(step)
         case Points(points):
             return discrete.stated(points, step)
         case Concentrated(rho):

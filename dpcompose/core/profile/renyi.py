@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from dpcompose.core.exact import capped, exp_up, float_up, tanh_up
 from dpcompose.core.profile import parts
-from dpcompose.core.profile.cumulants import ROUNDING, Cumulant, cumulant, quadratic
+from dpcompose.core.profile.cumulants import NOTHING, ROUNDING, Cumulant, cumulant, quadratic
 from dpcompose.core.profile.valley import valley
 from dpcompose.values import dataclass
 
@@ -68,7 +68,7 @@ def _sum(composition: parts.Composition) -> _Sum | None:
         if known is None:
             return None
         rho += quadratic(part) * count
-        if not isinstance(part, parts.DiscreteGaussian | parts.Concentrated):
+        if known is not NOTHING:
             rest.append((known, count))
     try:
         return _Sum(rho, tuple(rest), float_up(rho))
@@ -228,64 +228,16 @@ def _polished(s: float, step: Callable[[float], float]) -> float:
 
 
 def zcdp_of(part: parts.Part) -> Fraction | None:
-    """The least ρ known for a part, rounded up; None if it is not known to be zCDP.
-
-    Laplace: a + e^-a - 1 (Harrison and Manurangsi 2025, conjectured by Wang 2022). Bounded range:
-    ψ(η) + ηψ'(η) with ψ(x) = ln(sinh(x/2)/(x/2)), in both cases the limit of D_α/α as α → 1.
-    """
+    """The least ρ known for a part, rounded up; None if it is not known to be zCDP."""
     match part:
-        case parts.Response(epsilon) | parts.KaryResponse(_, epsilon):
-            return _pure_rho(epsilon)
-        case parts.Laplace(shift):
-            return min(_pure_rho(shift), _laplace_rho(shift))
-        case parts.Geometric(shift, scale):
-            return _pure_rho(shift / scale)
-        case parts.BoundedRange(epsilon):
-            return min(epsilon * epsilon / 8, _bounded_range_rho(epsilon))
+        case parts.Response(epsilon):
+            return epsilon * tanh_up(epsilon / 2)
+        case parts.MechanismLoss():
+            return part.rho()
         case parts.Points(points):
             pure = [epsilon for epsilon, delta in points if delta == 0]
-            return _pure_rho(min(pure)) if pure else None
-        case parts.DiscreteGaussian() | parts.Concentrated():
-            return quadratic(part)
+            return min(pure) * tanh_up(min(pure) / 2) if pure else None
+        case parts.Concentrated(rho):
+            return rho
         case _:
             return None
-
-
-def _pure_rho(epsilon: Fraction) -> Fraction:
-    return epsilon * tanh_up(epsilon / 2)
-
-
-def _laplace_rho(shift: Fraction) -> Fraction:
-    """a + e^-a - 1 rounded up."""
-    if shift < Fraction(1, 1000):
-        # The series alternates.
-        return shift**2 / 2 - shift**3 / 6 + shift**4 / 24
-    minus = _CONTEXT.minus(_decimal(shift))
-    value = _CONTEXT.subtract(_CONTEXT.exp(minus), _CONTEXT.add(minus, 1))
-    return _up(value, _CONTEXT.add(minus.copy_abs(), 1))
-
-
-def _bounded_range_rho(eta: Fraction) -> Fraction:
-    """ψ(η) + ηψ'(η) = ln(sinh(η/2)/(η/2)) + (η/2)·coth(η/2) - 1, rounded up.
-
-    It is the largest D_α/α. With g(x) = xψ(ηx), (α-1)D_α is the integral of g''(x) over u ≤ x ≤
-    u+1 and 0 ≤ u ≤ α-1. Since ψ'(y)/y = Σ 2/(y²+4π²n²), g''(x)/x falls, so that its mean over
-    [u, u+1] with weights x is at most that over [0, 1].
-    """
-    if eta < Fraction(1, 1000):
-        return eta * eta / 8
-    x, one = _decimal(eta), Decimal(1)
-    tail = _CONTEXT.exp(_CONTEXT.minus(x))
-    # ln(sinh(η/2)/(η/2)) = η/2 + ln(1-e^-η) - ln η, coth(η/2) = (1+e^-η)/(1-e^-η).
-    less, more = _CONTEXT.subtract(one, tail), _CONTEXT.add(one, tail)
-    half = _CONTEXT.divide(x, 2)
-    value, size = Decimal(0), Decimal(0)
-    for term in (
-        half,
-        _CONTEXT.ln(less),
-        _CONTEXT.ln(x).copy_negate(),
-        _CONTEXT.multiply(half, _CONTEXT.divide(more, less)),
-        one.copy_negate(),
-    ):
-        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
-    return _up(value, size)

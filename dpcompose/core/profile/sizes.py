@@ -6,16 +6,12 @@ import math
 from fractions import Fraction
 
 from dpcompose.core.profile.parts import (
-    BoundedRange,
     Composition,
     Concentrated,
-    DiscreteGaussian,
     Drawn,
     Exchanged,
-    Geometric,
     Grouped,
-    KaryResponse,
-    Laplace,
+    MechanismLoss,
     Part,
     Points,
     Renyi,
@@ -23,11 +19,10 @@ from dpcompose.core.profile.parts import (
     Sampled,
 )
 
-#: Standard deviations that the loss does not exceed however large its range: about the largest of
-#: a randomized response, of Laplace noise and of bounded range.
-_RESPONSE, _LAPLACE, _RANGE = 1.3, 1.7, 2.0
+#: A standard deviation that the loss of a randomized response does not exceed, about.
+RESPONSE = 1.3
 #: A natural grid with more points than about this is not used.
-_MOST_POINTS = 1 << 17
+MOST_POINTS = 1 << 17
 
 
 def natural_step(part: Part) -> Fraction | None:
@@ -36,27 +31,24 @@ def natural_step(part: Part) -> Fraction | None:
     None if there is none, or none of a reasonable number of points.
     """
     match part:
-        case Response(epsilon) | KaryResponse(_, epsilon):
+        case Response(epsilon):
             return epsilon
-        case Geometric(shift, scale):
-            return _even(shift, 1 / scale) if shift < _MOST_POINTS else None
-        case DiscreteGaussian(shift, variance):
-            few = variance * 4 < _MOST_POINTS**2
-            return _even(shift, shift / (2 * variance)) if few else None
+        case MechanismLoss():
+            return part.natural_step()
         case Points(points):
             from dpcompose.core.profile.points import atoms
 
             losses = [loss for loss, p in atoms(points)[0] if p]
             top = math.lcm(*(loss.denominator for loss in losses))
             step = Fraction(math.gcd(*(int(loss * top) for loss in losses)), top)
-            return step if max(losses, default=0) < step * _MOST_POINTS else None
+            return step if max(losses, default=0) < step * MOST_POINTS else None
         case Drawn(_, Composition(((inner, 1),), gaussian)) if not gaussian:
             return natural_step(inner)
     return None
 
 
-def _even(shift: int, unit: Fraction) -> Fraction:
-    # The losses are shift - 2n units.
+def even(shift: int, unit: Fraction) -> Fraction:
+    """The grid of losses that are shift - 2n units."""
     return unit if shift % 2 else 2 * unit
 
 
@@ -64,45 +56,37 @@ def scale(part: Part) -> float:
     """About the standard deviation of the loss; for choosing a grid, not for a bound."""
     match part:
         case Response(epsilon):
-            return _least(epsilon, _RESPONSE)
-        case KaryResponse(k, epsilon):
-            odds = math.exp(_least(epsilon, 700))
-            return _least(epsilon, _RESPONSE) * math.sqrt((odds + 1) / (odds + min(k, 1e300) - 1))
-        case Laplace(shift):
-            return _least(shift, _LAPLACE)
-        case Geometric(shift, noise):
-            return _least(shift / noise, _LAPLACE)
-        case DiscreteGaussian(shift, variance):
-            return math.sqrt(_least(shift * shift / variance, 1e300))
-        case BoundedRange(epsilon):
-            return _least(epsilon * Fraction(4, 7), _RANGE)
+            return least(epsilon, RESPONSE)
+        case MechanismLoss():
+            return part.spread()
         case Points(points):
-            return _least(next((epsilon for epsilon, _ in points if epsilon), 1), _RESPONSE)
+            return least(next((epsilon for epsilon, _ in points if epsilon), 1), RESPONSE)
         case Concentrated(rho):
-            return math.sqrt(_least(2 * rho, 1e300))
+            return math.sqrt(least(2 * rho, 1e300))
         case Renyi(points, rho):
             lowest = min((epsilon / order for order, epsilon in points), default=Fraction(0))
-            return math.sqrt(_least(2 * (lowest + rho), 1e300))
+            return math.sqrt(least(2 * (lowest + rho), 1e300))
         case Sampled(rate, base):
-            return _sampled(_least(rate, 1), composed_scale(base))
+            return _sampled(least(rate, 1), composed_scale(base))
         case Drawn(rate, base):
-            return math.sqrt(_least(rate, 1)) * composed_scale(base)
+            return math.sqrt(least(rate, 1)) * composed_scale(base)
         case Exchanged(rate, once, both):
             moved = 2 * composed_scale(once) if both is None else composed_scale(both)
-            return _sampled(_least(rate, 1), moved)
+            return _sampled(least(rate, 1), moved)
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
 
 
 def composed_scale(composition: Composition) -> float:
     """As `scale`, of a composition."""
-    square = _least(composition.gaussian, 1e300)
+    square = least(composition.gaussian, 1e300)
     for part, count in composition.parts:
         square += scale(part) ** 2 * min(count, 1e100)
     return math.sqrt(square)
 
 
-def _least(x: Fraction | int, most: float) -> float:
+def least(x: Fraction | int, most: float) -> float:
+    """`x` as a double, at most `most`."""
     return float(x) if x < most else most
 
 

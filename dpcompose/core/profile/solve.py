@@ -35,9 +35,7 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(
-    composition: Composition, delta: Fraction, shared: bool = False
-) -> Bracket | None:
+def epsilon_at(composition: Composition, delta: Fraction, shared: bool = False) -> Bracket | None:
     """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
 
     `shared`: whether it is asked for at many δ, which then share what they are composed on.

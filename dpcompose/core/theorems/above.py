@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import Amount, Notion, at_distance
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import touches
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT
 
 STATED_ABOVE = Hypothesis(

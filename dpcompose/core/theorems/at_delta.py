@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import ZERO
-from dpcompose.core.theorems.book import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
 

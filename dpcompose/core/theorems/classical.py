@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.theorems.book import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition import (
     FIXED,
     FRESH,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import ZERO, Notion
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.runs import whole_release
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
 

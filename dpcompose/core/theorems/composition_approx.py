@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from dpcompose.core.change import Kind
 from dpcompose.core.guarantee import Notion, Pair
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
     BOUNDED_EACH,
     COMMON_DOMAIN,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.guarantee import Amount, Notion, at_distance
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
     BOUNDED_EACH,
     COMMON_DOMAIN,

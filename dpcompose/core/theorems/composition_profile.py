@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from dpcompose.core.exact import decimal_up, exp_up, log1p_up
 from dpcompose.core.guarantee import ZERO, Pair
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_approx import APPROX, pairs
 from dpcompose.core.theorems.disjoint import BLOCKS

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dpcompose.core.exact import tanh_up
 from dpcompose.core.guarantee import Amount, Notion, convert
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.touches import reads_as
 
 _SOURCE = "dpcompose"

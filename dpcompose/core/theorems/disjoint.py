@@ -7,8 +7,8 @@ from fractions import Fraction
 from heapq import nlargest
 
 from dpcompose.core.guarantee import ZERO, Notion
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import (
     COMMON_DOMAIN,
     FIXED,

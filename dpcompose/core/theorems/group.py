@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from dpcompose.core.exact import geometric_up
 from dpcompose.core.guarantee import Amount, Notion, Pair, at_distance, chain_pairs
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems import touches
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.runs import at_distance as at_protected_distance
 
 PATH = Hypothesis(

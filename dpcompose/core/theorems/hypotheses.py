@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.guarantee import Pair
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
 

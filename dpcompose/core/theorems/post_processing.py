@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.theorems.book import Example, Hypothesis, Role, Use, theorem
+from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import INDEPENDENT
 
 

@@ -12,7 +12,7 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.problem import Partition, PartitionKind, Sample
 from dpcompose.core.relation import RelationKind
-from dpcompose.core.theorems.book import Refused, Test
+from dpcompose.core.theorem import Refused, Test
 from dpcompose.core.theorems.setting import Setting
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcompose.core.hypotheses.beliefs import Between, Found, Question
 from dpcompose.core.problem import Problem
 from dpcompose.core.relation import RelationKind
-from dpcompose.core.theorems.book import Refused, uses_on
+from dpcompose.core.theorem import Refused
 from dpcompose.values import dataclass
 
 
@@ -70,16 +70,3 @@ def weighted(asked: Asked) -> None:
         weights = [weight for _, weight in side.parts]
         if min(weights) <= 0 or sum(weights) != 1:
             raise Refused("the weights of a hypothesis are not positive numbers that sum to 1")
-
-
-def cited(asked: Asked) -> str:
-    """The id of the most special theorem that gives a bound by the method that found it.
-
-    Raises LookupError if there is none.
-    """
-    for entry, use in uses_on("question"):
-        if asked.found.rule in use.methods and not any(
-            each.refusal(asked) for each in entry.checks(use)
-        ):
-            return entry.id
-    raise LookupError(f"no theorem for a bound by {asked.found.rule}")

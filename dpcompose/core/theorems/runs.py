@@ -18,7 +18,7 @@ from dpcompose.core.change import Kind, all_leaves
 from dpcompose.core.guarantee import Pair
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.theorems.book import Refused
+from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.predicates import protected_row
 from dpcompose.core.theorems.setting import Setting
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.loss import Loss
-from dpcompose.core.theorems.book import BOOK, Refused, Role, Theorem, Use, general, uses_on
+from dpcompose.core.theorem import Refused, Role, Theorem, Use
+from dpcompose.core.theorems.book import BOOK, general, uses_on
 from dpcompose.core.theorems.predicates import finite
+from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.setting import Setting, setting_of
 from dpcompose.core.theorems.touches import Touch
 from dpcompose.values import dataclass
@@ -117,6 +119,21 @@ def for_touch(touch: Touch) -> str | None:
     None where the change is just what the guarantee is for.
     """
     for entry, use in uses_on("touch"):
+        if entry.notion not in (None, touch.notion):
+            continue
         if not any(each.refusal(touch) for each in entry.checks(use)):
             return entry.id
     return None
+
+
+def for_question(asked: Asked) -> str:
+    """The id of the most special theorem that gives a bound by the method that found it.
+
+    Raises LookupError if there is none.
+    """
+    for entry, use in uses_on("question"):
+        if asked.found.rule in use.methods and not any(
+            each.refusal(asked) for each in entry.checks(use)
+        ):
+            return entry.id
+    raise LookupError(f"no theorem for a bound by {asked.found.rule}")

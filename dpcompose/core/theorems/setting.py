@@ -17,7 +17,7 @@ from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Edge, Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.problem import Goal, Partition, Sample, Statement
-from dpcompose.core.theorems.book import Refused
+from dpcompose.core.theorem import Refused
 from dpcompose.values import dataclass
 
 if TYPE_CHECKING:

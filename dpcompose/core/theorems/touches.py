@@ -9,7 +9,7 @@ from dpcompose.core.cost import units_at
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.placed import Placed
 from dpcompose.core.relation import RelationKind
-from dpcompose.core.theorems.book import Refused, Test
+from dpcompose.core.theorem import Refused, Test
 from dpcompose.values import dataclass
 
 

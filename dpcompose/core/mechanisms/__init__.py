@@ -1,0 +1,33 @@
+"""The families of concrete mechanisms: noise, choices and answers, one file each."""
+
+from __future__ import annotations
+
+from dpcompose.core.mechanisms import (
+    discrete_gaussian,
+    exponential,
+    gaussian,
+    geometric,
+    laplace,
+    randomized_response,
+    skellam,
+)
+from dpcompose.core.mechanisms.family import Family, Form
+
+#: Every family by its name in a spec.
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        laplace.FORM,
+        gaussian.FORM,
+        geometric.FORM,
+        discrete_gaussian.FORM,
+        exponential.FORM,
+        randomized_response.FORM,
+        skellam.FORM,
+    )
+}
+
+
+def form_of(mechanism: Family) -> Form:
+    """The form in which a mechanism is written."""
+    return next(form for form in FORMS.values() if form.family is type(mechanism))

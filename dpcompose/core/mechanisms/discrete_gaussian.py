@@ -1,0 +1,141 @@
+"""Discrete Gaussian noise: mass proportional to e^(-n²/(2·sigma²)) on the whole numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family, Form, Key
+from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
+from dpcompose.core.profile.sizes import MOST_POINTS, even, least
+from dpcompose.core.words import number
+from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.profile.cumulants import Cumulant
+    from dpcompose.core.profile.masses import Masses
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian(Family):
+    """Adds to whole numbers noise of mass proportional to e^(-n²/(2·sigma²)).
+
+    Sensitivities in L1 (the number of unit steps), so that one coordinate stands for all.
+    """
+
+    sigma: Fraction
+
+    def epsilon(self, shift: Fraction) -> None:
+        return None
+
+    def rho(self, shift: Fraction) -> Fraction:
+        """ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), which the order α = 2 attains."""
+        return (shift / self.sigma) ** 2 / 2
+
+    def mu(self, shift: Fraction) -> None:
+        return None
+
+    def loss(self, shift: Fraction) -> Composition:
+        moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)
+        return Composition(((moved, 1),))
+
+    def says(self, shift: Fraction) -> str:
+        moved = f"sensitivity {number(shift)}"
+        return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianLoss(MechanismLoss):
+    """Discrete normal noise, mass proportional to e^(-n²/(2·variance)), moved by `shift` ≥ 1."""
+
+    shift: int
+    variance: Fraction
+
+    def masses(self, step: Fraction) -> Masses:
+        """The loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are too many."""
+        from dpcompose.core.profile.divergences import divergence
+
+        return self._listed(step) or divergence((), self.rho(), step)
+
+    def _listed(self, step: Fraction) -> Masses | None:
+        import numpy as np
+
+        from dpcompose.core.profile.discrete import MAX_ATOMS, MAX_SHIFT, on_lattice
+        from dpcompose.core.profile.masses import EPS, NORMAL_TAIL
+
+        if self.variance > MAX_ATOMS**2 or self.shift > MAX_SHIFT:
+            return None
+        sigma = math.sqrt(self.variance)
+        reach = math.ceil(NORMAL_TAIL * sigma) + 1
+        if reach > MAX_ATOMS:
+            return None
+        places = np.arange(-reach, reach + 1, dtype=np.int64)
+        exponents = places.astype(np.float64) ** 2 * float(1 / (2 * self.variance))
+        weights = np.exp(-exponents)
+        # Pairwise sums are within some 40 roundings; leaving out the ends makes the masses larger.
+        total = float(weights.sum()) * (1 - 64 * EPS)
+        p = weights / total * (1 + (2 * exponents + 16) * EPS)
+        # The two tails: w(N)·Σ_j e^(-N·j/variance) ≤ w(N)·variance/N each.
+        infinite = 4 * float(weights[0]) / total * (1 + sigma)
+        unit = Fraction(self.shift) / (2 * self.variance)
+        return on_lattice(self.shift - 2 * places, unit, p, step, infinite)
+
+    def cumulant(self) -> Cumulant:
+        from dpcompose.core.profile.cumulants import NOTHING
+
+        return NOTHING
+
+    def quadratic(self) -> Fraction:
+        # Canonne, Kamath and Steinke 2020 (The Discrete Gaussian), Theorem 4.
+        return Fraction(self.shift * self.shift) / (2 * self.variance)
+
+    def greatest(self) -> None:
+        return None
+
+    def rho(self) -> Fraction:
+        return self.quadratic()
+
+    def mu(self) -> None:
+        return None
+
+    def natural_step(self) -> Fraction | None:
+        few = self.variance * 4 < MOST_POINTS**2
+        return even(self.shift, self.shift / (2 * self.variance)) if few else None
+
+    def anchor(self) -> Fraction | None:
+        return self.natural_step()
+
+    def spread(self) -> float:
+        return math.sqrt(least(self.shift * self.shift / self.variance, 1e300))
+
+    def line(self) -> Fraction:
+        return Fraction(self.shift)
+
+    def moved(self, shift: Fraction) -> DiscreteGaussianLoss:
+        return DiscreteGaussianLoss(int(shift), self.variance)
+
+    def coarse(self, bits: int) -> Concentrated:
+        return Concentrated(self.rho())
+
+    def dominates(self, other: MechanismLoss) -> bool:
+        return False
+
+    def attained(self) -> bool:
+        return True
+
+    def says(self) -> str:
+        return f"discrete Gaussian noise of variance {number(self.variance)} moved by {self.shift}"
+
+
+FORM = Form(
+    name="discrete-gaussian",
+    family=DiscreteGaussian,
+    about="Discrete normal noise on whole numbers.",
+    key=Key("sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True),
+    sensitivity=STEPS,
+    relative=False,
+    values=False,
+    states=("zcdp",),
+    trusted=EXACTLY_DRAWN,
+)

@@ -1,0 +1,127 @@
+"""What a family of mechanisms must answer: how it is written, what it loses, how it is told.
+
+A concrete mechanism is known by more than an ε: by the distribution of its privacy loss. Along a
+path of neighbouring tables sensitivities add, which is sharper than group privacy. Each family has
+one file here, and one line in `dpcompose.core.mechanisms`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from dpcompose.core.profile.parts import Composition
+from dpcompose.core.theorem import Refused, Role, Test, Use
+from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.theorems.touches import Touch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Need:
+    """What a number must be, beside not negative: `says` it; `code` and `hint` where it is not."""
+
+    says: str
+    code: str
+    hint: str | None
+    fits: Callable[[Fraction], bool]
+
+
+NUMBER = Need("0 or more", "DPC111", None, lambda value: True)
+NOISE = Need("above 0", "DPC114", "without noise nothing is protected", lambda value: value > 0)
+STEPS = Need(
+    "a whole number",
+    "DPC115",
+    "this noise is for whole numbers: say by how many whole steps one row moves them "
+    "(of a vector, in all coordinates together: L1)",
+    lambda value: value.denominator == 1,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The parameter of a mechanism: its key in a spec, what it means, what it must be.
+
+    `noise`: more of it is more noise, so that it is divided where losses are scaled up.
+    """
+
+    name: str
+    says: str
+    need: Need
+    noise: bool
+
+
+class Family(ABC):
+    """A concrete mechanism with its parameters; `shift`, at least 0, is how far it is moved.
+
+    A shift is a sum of sensitivities along a path of tables, in their unit.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        """The least ε at δ = 0, None if there is none."""
+
+    @abstractmethod
+    def rho(self, shift: Fraction) -> Fraction:
+        """The least ρ of zCDP that is known, rounded up."""
+
+    @abstractmethod
+    def mu(self, shift: Fraction) -> Fraction | None:
+        """The least μ of Gaussian DP that is known, rounded up; None if none is."""
+
+    @abstractmethod
+    def loss(self, shift: Fraction) -> Composition:
+        """A dominating pair of privacy losses, for a shift above 0."""
+
+    @abstractmethod
+    def says(self, shift: Fraction) -> str:
+        """`Laplace noise of scale 2, sensitivity 1`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """How a family is written in a spec, and what it then guarantees.
+
+    `family` takes the parameter `key`, after the number of values where it has `values`. `about`
+    says in a sentence what it is. `sensitivity`: what sensitivities must be; None for a mechanism
+    without one, in which every row answers by itself. `relative`: shifts are in units of the least
+    sensitivity. `states`: the notions that it guarantees, the first of which says the most.
+    `trusted`: what the author of a spec declares; `{}` stands for the names of mechanisms.
+    """
+
+    name: str
+    family: type[Family]
+    about: str
+    key: Key
+    sensitivity: Need | None
+    relative: bool
+    values: bool
+    states: tuple[Literal["pure", "zcdp", "gdp"], ...]
+    trusted: str
+
+    def made(self, parameter: Fraction, values: int | None) -> Family:
+        """The mechanism with this parameter, and so many values where it has them."""
+        make: Callable[..., Family] = self.family
+        return make(values, parameter) if self.values else make(parameter)
+
+
+def drawn_by(family: type[Family]) -> Test:
+    """The test that a mechanism that feels a change is one of a family."""
+
+    def holds(touch: Touch) -> None:
+        if not isinstance(touch.first.statement.guarantee.noise, family):
+            raise Refused(f"the mechanism is not known to be {family.__name__}")
+
+    return holds
+
+
+#: How the guarantee of a family in another notion is used.
+BY_FAMILY = (Use(Role.FAMILY, "touch"),)
+
+#: What is declared by every mechanism that adds noise.
+EXACTLY_DRAWN = "the noise of {} is drawn from exactly the law stated: no floating-point leaks"

@@ -1,0 +1,208 @@
+"""What an entry of the theorem book is.
+
+A theorem is one decorated function. The function computes the bound from plain numbers; its
+docstring is the statement that `dpcompose explain` prints. How the entry is used is written in the
+entry itself: in which roles, and what has to hold there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.guarantee import Notion
+
+
+class Refused(Exception):
+    """A hypothesis does not hold; the message says why, in the words that people read."""
+
+
+#: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.
+Test = Callable[[Any], None]
+
+
+class Role(StrEnum):
+    """What an entry is used for, from the most special to the most general."""
+
+    WORST_BLOCK = "the worst block, by guarantees on the blocks"
+    WORST_BLOCK_COMMON = "the worst block, by guarantees on the whole table"
+    TWO_BLOCKS = "the two worst blocks"
+    SAMPLE_REPLACED = "a replaced row through a Poisson sample"
+    SAMPLE = "a Poisson sample"
+    SAMPLE_OF_SIZE = "a sample without replacement"
+    FAMILY = "a concrete mechanism in another notion"
+    CONVERSION = "another notion"
+    PADDING = "a bounded guarantee for rows that come and go"
+    CLOSEST = "a guarantee stated above"
+    CHAIN = "one mechanism behind several maps"
+    MAP = "one mechanism behind a map"
+    GROUP = "group privacy"
+    RELATION = "another relation"
+    SEQUENTIAL = "sequential composition"
+    COMMON = "composition of guarantees on the whole table"
+    GENERAL = "composition"
+    PROFILES = "composition of privacy losses as distributions"
+    POST_PROCESSING = "post-processing"
+    CONVERSE = "what a guarantee of all says of each"
+    HYPOTHESES = "an adversary with two hypotheses"
+    ALL_HYPOTHESES = "an adversary with any two hypotheses"
+
+
+#: What an entry may be used on: a release as a whole, a step of its derivation where one mechanism
+#: feels a change, or two hypotheses that an adversary tells apart.
+Subject = Literal["release", "touch", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A condition of a theorem.
+
+    `checked`: by `test`, wherever the theorem is used. `declared`: the author of the spec vouches
+    for it; a test then sees what the spec says.
+    """
+
+    name: str
+    says: str
+    how: Literal["checked", "declared"] = "checked"
+    test: Test | None = None
+
+    def refusal(self, subject: Any) -> str | None:
+        """Why it does not hold of a subject; None where it does, or where nothing checks it."""
+        if self.test is None:
+            return None
+        try:
+            self.test(subject)
+        except Refused as refused:
+            return str(refused)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A role of an entry, and when the entry is used in it.
+
+    `on`: on what; None for what other code asks for by role alone. `hypotheses`: what has to hold
+    there beside the hypotheses of the entry. `run`: the bound for a subject, by the entry's own
+    function; None where only the right to a step is at stake. `told`: readers look for it, so that
+    they are told why it does not hold. `methods`: the methods of a bound that it justifies.
+    """
+
+    role: Role
+    on: Subject | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()
+    run: Callable[[Any, Callable[..., Any]], Any] | None = None
+    told: bool = False
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: the arguments of the bound, the result, and the same in words.
+
+    `digits`: to so many significant digits, rounded up; None where it is exact.
+    """
+
+    arguments: tuple[Any, ...]
+    result: Any
+    says: str
+    digits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """An entry of the theorem book.
+
+    `place` is how the source names it ("Corollary IV.13"), `source` its short name ("GMPS24").
+    `formula` is the bound in one line. `spec` is an example spec that uses it, or None.
+    `departs` says where the entry departs from the print, and why. `specialises` lists the
+    theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
+    for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
+    why no bound of dpcompose is computed by its function.
+    """
+
+    id: str
+    title: str
+    source: str
+    place: str
+    statement: str
+    formula: str
+    hypotheses: tuple[Hypothesis, ...]
+    bound: Callable[..., Any]
+    example: Example | None
+    spec: str | None
+    departs: str | None
+    specialises: tuple[str, ...]
+    notion: Notion | None = None
+    adaptive: bool | None = None
+    uses: tuple[Use, ...] = ()
+    for_readers: str | None = None
+
+    def checks(self, use: Use) -> tuple[Hypothesis, ...]:
+        """The hypotheses that are checked in a use, in the order in which they are."""
+        return tuple(each for each in (*use.hypotheses, *self.hypotheses) if each.test is not None)
+
+    def how(self, hypothesis: Hypothesis) -> str:
+        """How a hypothesis stands: checked, declared, or (of what is not used) stated only."""
+        if hypothesis.how == "checked" and self.for_readers and not self.uses:
+            return "stated"
+        return hypothesis.how
+
+
+#: Every entry by id, in the order in which the files of entries are imported.
+ENTERED: dict[str, Theorem] = {}
+
+_Bound = TypeVar("_Bound", bound=Callable[..., Any])
+
+
+def theorem(
+    identifier: str,
+    *,
+    title: str,
+    place: str,
+    formula: str,
+    hypotheses: tuple[Hypothesis, ...] = (),
+    source: str = "GMPS24",
+    example: Example | None = None,
+    spec: str | None = None,
+    departs: str | None = None,
+    specialises: tuple[str, ...] = (),
+    notion: Notion | None = None,
+    adaptive: bool | None = None,
+    uses: tuple[Use, ...] = (),
+    for_readers: str | None = None,
+) -> Callable[[_Bound], _Bound]:
+    """Enter the decorated function into the book; its docstring is the statement.
+
+    Raises ValueError if the id is taken or there is no statement.
+    """
+
+    def enter(bound: _Bound) -> _Bound:
+        if identifier in ENTERED:
+            raise ValueError(f"theorem {identifier} is entered twice")
+        if not bound.__doc__:
+            raise ValueError(f"theorem {identifier} has no statement")
+        ENTERED[identifier] = Theorem(
+            id=identifier,
+            title=title,
+            source=source,
+            place=place,
+            statement=bound.__doc__,
+            formula=formula,
+            hypotheses=hypotheses,
+            bound=bound,
+            example=example,
+            spec=spec,
+            departs=departs,
+            specialises=specialises,
+            notion=notion,
+            adaptive=adaptive,
+            uses=uses,
+            for_readers=for_readers,
+        )
+        return bound
+
+    return enter
