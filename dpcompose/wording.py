@@ -78,10 +78,11 @@ def _in_notion(stated: Guarantee) -> str:
 
 def _curve(points: Sequence[tuple[Fraction, Fraction]], suffix: str, noun: str) -> str:
     """`(2, 0.1)- and (8, 0.5)-RDP`; of more than two the first and the last."""
-    pairs = [f"({number(first)}, {number(second)})" for first, second in points]
-    if len(pairs) < 3:
+    told = points if len(points) < 3 else (points[0], points[-1])
+    pairs = [f"({number(first)}, {number(second)})" for first, second in told]
+    if len(points) < 3:
         return f"{'- and '.join(pairs)}-{suffix}"
-    return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(pairs), noun)})"
+    return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(points), noun)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:

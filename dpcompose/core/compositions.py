@@ -30,20 +30,17 @@ MOST_PAIRS = 20_000
 
 def compositions(pattern: Pattern) -> Iterator[Composition]:
     """The pattern as compositions, with different options of its atoms; each of them holds."""
-    several = [atom for atom in pattern.atoms if len(atom.options) > 1]
-    most = max((len(atom.options) for atom in several), default=1)
-    ways: Iterable[Sequence[int]]
-    if math.prod(len(atom.options) for atom in several) <= MOST_CHOICES:
-        ways = product(*(range(len(atom.options)) for atom in several))
+    options = [atom.options for atom in pattern.atoms]
+    ways: Iterable[Sequence[Known]]
+    if math.prod(map(len, options)) <= MOST_CHOICES:
+        ways = product(*options)
     else:
         # The same choice for all, as far as each has so many.
-        ways = ([min(i, len(atom.options) - 1) for atom in several] for i in range(most))
+        most = max(map(len, options))
+        ways = ([each[min(i, len(each) - 1)] for each in options] for i in range(most))
     seen: set[Composition] = set()
     for way in ways:
-        chosen = dict(zip(several, way, strict=True))
-        made = _composition(
-            (atom.options[chosen.get(atom, 0)], n) for atom, n in pattern.atoms.items()
-        )
+        made = _composition(zip(way, pattern.atoms.values(), strict=True))
         if made not in seen:
             seen.add(made)
             yield made

@@ -65,8 +65,11 @@ def _change(visit: Visit) -> Step:
 def used_statements(
     solution: Solution, placed: Sequence[Placed], visit: Visit, loss: Loss, count: int
 ) -> tuple[Placed, ...]:
-    """The statement that alone gives a mechanism's loss, or all of them if none does."""
-    if len(placed) > 1:
+    """The statement that alone gives a mechanism's loss, or all of them if none does.
+
+    All of them, too, where they are very many: the points of a profile.
+    """
+    if 1 < len(placed) <= MOST:
         coster = Coster(solution.algebra)
         for each in placed:
             if coster.cost_of(count, (each,), visit.state) == loss:

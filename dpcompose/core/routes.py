@@ -260,7 +260,7 @@ def _split(composition: Composition, left: Fraction) -> Found | None:
     others = tuple(each for each in composition.parts if each not in curves)
     if not curves or not (others or composition.gaussian):
         return None
-    if sum(n for _, n in others) > MOST_COPIES:
+    if sum(n for _, n in others) > MOST_COPIES or len(others) > MOST_COMPARED:
         return None
     found: list[Fraction] = []
     for share in SHARES:

@@ -175,5 +175,5 @@ def test_inputs_are_handed_over_as_they_are(root: Path, temp: Path) -> None:
 def test_limits_have_defaults(root: Path, temp: Path) -> None:
     stand_in(temp, 'echo "$@"')
     done = step(1, root, temp)
-    assert "--max-seconds=60 --max-memory=1000" in done.stdout
+    assert "--max-seconds=10 --max-memory=500" in done.stdout
     assert done.stdout.splitlines()[-1] == "dpcompose: passed"

@@ -25,6 +25,8 @@ from dpcompose.core.profile.points import atoms
 MAX_ATOMS = 1 << 21
 MAX_SHIFT = 1 << 60
 LOG_TAIL = Fraction(math.ceil(-math.log(TAIL)))
+#: So many stated points are put on a grid by exact arithmetic.
+MOST_EXACT = 100
 #: Bounds within which products with the number of values stay ordinary floats.
 _MANY_VALUES, _LEAST = 10**300, 1e-307
 
@@ -53,6 +55,9 @@ def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
 def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Masses:
     """A mechanism that is (ε, δ)-DP for each of these pairs."""
     found, infinite = atoms(points)
+    if len(found) > MOST_EXACT:
+        losses, chances = zip(*found, strict=True)
+        return scatter(np.array(list(map(float, losses))), np.array(chances), step, infinite)
     entries = [entry for loss, p in found for entry in split(loss, p, step)]
     return gather(entries or [(0, 0.0)], step, infinite)
 

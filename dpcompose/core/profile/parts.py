@@ -108,6 +108,9 @@ class Points:
 
     points: tuple[tuple[Fraction, Fraction], ...]
 
+    def __hash__(self) -> int:
+        return hash((len(self.points), self.points[:1], self.points[-1:]))  # they may be very many
+
 
 @dataclass(frozen=True, slots=True)
 class Concentrated:

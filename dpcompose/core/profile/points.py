@@ -39,12 +39,15 @@ def _atoms(
 ) -> tuple[tuple[tuple[Fraction, float], ...], float]:
     zero, one = number(Fraction(0)), number(Fraction(1))
     least: dict[Fraction, Any] = {}
+    bends: dict[Fraction, Any] = {}
     for epsilon, delta in points:
-        other = one - exp(-number(epsilon)) * (one - number(delta))
-        for loss, height in ((epsilon, number(delta)), (-epsilon, other)):
-            least[loss] = min(height, least.get(loss, one))
+        y, height = exp(number(epsilon)), number(delta)
+        mirrored = one - (one - height) / y
+        for loss, bend, at_most in ((epsilon, y, height), (-epsilon, one / y, mirrored)):
+            bends[loss] = bend
+            least[loss] = min(at_most, least.get(loss, one))
     corners: list[Any] = [(None, zero, one)]
-    corners += [(loss, exp(number(loss)), least[loss]) for loss in sorted(least)]
+    corners += [(loss, bends[loss], least[loss]) for loss in sorted(least)]
     # Of each corner that is kept also the fall to it from the one before.
     curve: list[Any] = []
     falls: list[Any] = []
