@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from itertools import count
 
-from dpcompose.core.problem import Problem, Root
+from dpcompose.core.problem import Problem, Root, Sample
 from dpcompose.joining import Names, copied, join
 from dpcompose.values import dataclass
 
@@ -183,6 +183,30 @@ def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
         else:
             contested.append(part)
     island.contested = tuple(contested)
+
+
+def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
+    """A sample that several parts call drawn once, and that is not one and the same in them.
+
+    Its name with the numbers of the parts: one draw cannot be shared under different declarations,
+    or below what each part draws afresh.
+    """
+    found: dict[tuple[str | int, str | int], dict[int, None]] = {}
+    for root in merged.problem.roots:
+        stack = [root.dataset]
+        while stack:
+            dataset = stack.pop()
+            made_by = dataset.made_by
+            if isinstance(made_by, Sample) and made_by.shared:
+                home = root.dataset.path[-1], dataset.path[-1]
+                found.setdefault(home, {})[int(dataset.path[0])] = None
+            stack.extend(dataset.derived)
+            for partition in dataset.partitions:
+                stack.extend(each.dataset for each in partition.classes)
+    apart = (
+        (str(name), tuple(sorted(parts))) for (_, name), parts in found.items() if len(parts) > 1
+    )
+    return next(apart, None)
 
 
 def _told(

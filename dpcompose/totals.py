@@ -19,7 +19,7 @@ from dpcompose.core.walk import Answer
 from dpcompose.errors import Span
 from dpcompose.findings.reasons import why_none
 from dpcompose.measure import Measured, measure
-from dpcompose.merging import Merged, Part, merge
+from dpcompose.merging import Merged, Part, drawn_apart, merge
 from dpcompose.report import At, Bound, Limit, Verdict
 from dpcompose.resolve import Resolved
 from dpcompose.story import shares, worst_change
@@ -158,7 +158,18 @@ def _total(
         solver = _Together(merged)
         return merged, solver, measure(merged.problem, limits, deltas, solver)
 
-    merged, solver, found = together(not asked.apart)
+    world = not asked.apart
+    merged, solver, found = together(world)
+    twice = drawn_apart(merged) if world and population is not None else None
+    if twice is not None:
+        name, parts = twice
+        why = (
+            f"{listing(labels[part] for part in parts)} say that `{name}` is drawn once "
+            "(`draws: one`), but not the same of what it is drawn from, or how: write it alike in "
+            "all of them and below nothing random, or under different names where they are "
+            "different draws"
+        )
+        return Total(population, files, relation, refused=why)
     if merged.contested:
         # Each release with its own word for its own roots costs what it costs alone.
         others = together(False)

@@ -54,6 +54,43 @@ def test_every_pair_of_features_is_judged_often(part: int, long_run: None) -> No
 
 #: What is below the truth: the ε (and δ) that a plain composition and amplification would give.
 SPECS: dict[str, tuple[str, str]] = {
+    "a sample between a unit's rows and their cap": (
+        "1",
+        """
+protect: user
+datasets:
+  rows: {unit: k}
+  s: {from: rows, map: {kind: sample, poisson: 0.5}}
+  c: {from: s, map: {kind: cap, rows: 1, keep: first}}
+mechanisms:
+  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
+""",
+    ),
+    "a sample between two caps": (
+        "1",
+        """
+protect: user
+datasets:
+  rows: {unit: k}
+  few: {from: rows, map: {kind: cap, rows: 3, keep: random}}
+  s: {from: few, map: {kind: sample, poisson: 0.5}}
+  c: {from: s, map: {kind: cap, rows: 1, keep: random}}
+mechanisms:
+  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
+""",
+    ),
+    "a random choice among several results of a row": (
+        "2",
+        """
+protect: user
+datasets:
+  rows: {unit: k}
+  f: {from: rows, map: {kind: flatten, max_rows: 2, keeps: [k]}}
+  c: {from: f, map: {kind: cap, rows: 2, keep: random}}
+mechanisms:
+  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
+""",
+    ),
     "a statement above two samples": (
         "0.1586",
         """
@@ -160,7 +197,8 @@ def test_randomness_below_a_statement(wrong: str, text: str) -> None:
         assert verdict.breach is None, verdict.breach
     epsilon, _, delta = wrong.partition(", ")
     claim = Claim("approx" if delta else "pure", Fraction(epsilon), Fraction(delta or 0))
-    assert any(judge(spec, [claim], seed, (2, 5)).breach for seed in range(4))
+    few, many = ((2, 5), None), ((6, 12), 4)
+    assert any(judge(spec, [claim], n, *size).breach for size in (few, many) for n in range(4))
 
 
 ORDERED = """

@@ -10,7 +10,10 @@ import math
 import pytest
 
 from dpcompose import analyze
+from dpcompose.core.layout import alone, lay_out
 from dpcompose.report import Report
+from dpcompose.resolve import resolve
+from dpcompose.source import load
 
 NESTED = "rows: {}, s: {from: rows, map: %s}, t: {from: s, map: %s}"
 POISSON = "{kind: sample, poisson: 0.1}"
@@ -18,12 +21,15 @@ ONCE = "{kind: sample, poisson: 0.1, draws: one}"
 PURE = "notion: pure, epsilon: 1"
 
 
-def report(protect: str, datasets: str, *mechanisms: str, more: str = "") -> Report:
+def written(protect: str, datasets: str, *mechanisms: str, more: str = "") -> str:
     listed = "".join(f"  - {{name: m{i}, {each}}}\n" for i, each in enumerate(mechanisms))
-    text = (
+    return (
         f"dpcompose: 1\nprotect: {protect}\n{more}datasets: {{{datasets}}}\nmechanisms:\n{listed}"
     )
-    return analyze(text)
+
+
+def report(protect: str, datasets: str, *mechanisms: str, more: str = "") -> Report:
+    return analyze(written(protect, datasets, *mechanisms, more=more))
 
 
 def epsilon(found: Report) -> float:
@@ -123,6 +129,68 @@ def test_copies_that_share_a_draw_are_several_releases() -> None:
     nested = NESTED % (ONCE, ONCE)
     shared = report("unbounded", nested, f"reads: t, {PURE}, count: 3")
     assert epsilon(shared) == pytest.approx(math.log1p(0.01 * math.expm1(3)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("above", "made_by", "steps"),
+    [
+        ("", POISSON, None),
+        ("few: {from: rows, map: {kind: cap, rows: 3, keep: first}}, ", POISSON, 3),
+        ("few: {from: rows, map: {kind: cap, rows: 3, keep: random}}, ", POISSON, 3),
+        ("f: {from: rows, map: {kind: flatten, max_rows: 2, keeps: [id]}}, ", None, None),
+        ("", None, 2),
+    ],
+)
+def test_rows_of_a_unit_that_a_random_map_loses_count(
+    above: str, made_by: str | None, steps: int | None
+) -> None:
+    """A statement above a sample counts the rows of a unit that may be drawn, not those drawn."""
+    where = above.partition(":")[0] or "rows"
+    drawn = f"s: {{from: {where}, map: {made_by}}}, " if made_by else ""
+    cap = f"c: {{from: {'s' if made_by else where}, map: {{kind: cap, rows: 2, keep: random}}}}"
+    datasets = f"rows: {{unit: id}}, {above}{drawn}{cap}"
+    for relation in ("unbounded",) if made_by else ("unbounded", "user"):
+        stated = f"reads: c, {PURE}, relation: {relation}, stated_on: rows"
+        found = report("user", datasets, stated)
+        if relation == "user":
+            assert epsilon(found) == 1
+        elif steps is None:
+            assert found.bound is None
+            assert "all rows of the unit there count" in found.reasons[0]
+        else:
+            assert epsilon(found) == steps
+
+
+@pytest.mark.parametrize(
+    ("made_by", "found"),
+    [
+        ("few few few", (3, True)),
+        ("wide few filter", (3, True)),
+        ("wide few few", (2, False)),
+        ("few wide few", (3, True)),
+        ("wide filter two few", (2, False)),
+        ("wide any", (2, True)),
+        ("sample wide few few", (0, False)),
+    ],
+)
+def test_what_gives_the_same_alone(made_by: str, found: tuple[int, bool]) -> None:
+    """Of several results of a row another one may come first once a rival is gone."""
+    maps = {
+        "few": "{kind: limit, per: c, rows: 1, keep: first}",
+        "any": "{kind: limit, per: c, rows: 1, keep: random}",
+        "two": "{kind: limit, per: c, rows: 2, keep: random}",
+        "wide": "{kind: flatten, max_rows: 2, keeps: [c]}",
+        "filter": "filter",
+        "sample": POISSON,
+    }
+    made = [
+        f"d{n}: {{from: d{n - 1}, map: {maps[each]}}}" for n, each in enumerate(made_by.split(), 1)
+    ]
+    text = written("unbounded", ", ".join(["d0: {}", *made]), f"reads: d{len(made)}, {PURE}")
+    ((_, place),) = lay_out(resolve(load(text, "spec")).problem)
+    while place.derived:
+        place = place.derived[0]
+    assert alone(place.ancestors(place.depth)) == found
 
 
 def test_one_release_below_a_random_limit_has_what_is_stated_above() -> None:

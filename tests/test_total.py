@@ -452,6 +452,17 @@ def test_a_sample_drawn_once_is_one_draw_in_all_specs() -> None:
     assert "`s` is one and the same in `0.yaml` and `1.yaml`" in shared.assumed
     apart = total(spec("a", fresh), spec("b", fresh))
     assert float(epsilon(apart)) == pytest.approx(2 * 0.6201145069582775, rel=1e-12)
+    for other in ("{kind: sample, poisson: 0.25, draws: one}", once.replace("0.5", "1/2")):
+        both = total(spec("a", once), spec("b", other))
+        assert (both.refused is None) == ("1/2" in other)
+    below = f"l: {{from: r, map: {few}}}, s: {{from: l, map: {once}}}"
+    random = spec("a", once).replace(f"s: {{from: r, map: {once}}}", below)
+    refused = total(random, random.replace("name: a", "name: b")).refused
+    assert refused == (
+        "`0.yaml` and `1.yaml` say that `s` is drawn once (`draws: one`), but not the same of what "
+        "it is drawn from, or how: write it alike in all of them and below nothing random, or "
+        "under different names where they are different draws"
+    )
     above = ", stated_on: r"
     assert not total(spec("a", once, above), spec("b", once, above)).finite
     assert epsilon(total(spec("a", few, above), spec("b", few, above))) == 2

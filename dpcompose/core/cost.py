@@ -110,14 +110,10 @@ class Coster:
 
     def needed(self, each: Placed, item: Item) -> list[tuple[int | None, int]]:
         """For each unit of the statement's level inside `item`: (steps, how many such units)."""
-        relation = each.statement.relation
-        key = (relation, each.level, each.padded, each.traits, each.by_edges, item)
+        key = (each.statement.relation, *each[1:], item)
         known = self._steps.get(key)
         if known is None:
-            known = [
-                (steps(relation, inner, each.padded, each.traits, each.by_edges), count)
-                for inner, count in units_at(item, each.level)
-            ]
+            known = [(steps(each, inner), count) for inner, count in units_at(item, each.level)]
             self._steps[key] = known
         return known
 

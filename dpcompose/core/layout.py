@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from dpcompose.core.draws import draws, is_random, read_once
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     BlockClass,
+    Cap,
     Dataset,
     Domain,
     Edges,
     Filter,
     Flatten,
+    Limit,
     Map,
     Mechanism,
     Partition,
@@ -22,6 +24,7 @@ from dpcompose.core.problem import (
     Root,
     RowMap,
     Sample,
+    Stable,
     Statement,
 )
 from dpcompose.core.relation import RelationKind
@@ -194,7 +197,8 @@ def _set_levels(place: Place) -> None:
             if statement.relation.kind is RelationKind.DECLARED:
                 wanted.add(STEP)
             elif statement.up:
-                wanted.add(place.depth - statement.up)
+                home = place.depth - statement.up
+                wanted |= {home, home + alone(place.ancestors(statement.up))[0]} - {place.depth}
     place.levels = tuple(sorted(wanted)[:MOST_LEVELS])
 
 
@@ -208,30 +212,67 @@ def _keep_known_levels(place: Place) -> None:
 
 def _place_statements(place: Place) -> None:
     index = {depth: i for i, depth in enumerate(place.levels)}
-    known: dict[int, tuple[int | None, Traits, bool, bool]] = {}
+    known: dict[int, Placed] = {}
     own = len(place.levels)
     for mechanism in place.released:
         placed: list[Placed] = []
         for statement in mechanism.statements:
             up = statement.up
             if up not in known:
-                edges = place.ancestors(up)
-                known[up] = (
-                    index.get(place.depth - up) if up else own,
-                    edges[0].parent.traits if edges else place.traits,
-                    covers_added_rows(edges),
-                    bool(edges) and isinstance(edges[0].made_by, Edges),
-                )
-            level, traits, padded, by_edges = known[up]
-            usable = place.admits(statement)
+                known[up] = _seen(place, statement, index)
+            here = known[up]._replace(statement=statement)
             if statement.relation.kind is RelationKind.DECLARED:
-                level = index.get(STEP)
-            elif level is None and usable and _same_below(statement, place.ancestors(up)):
-                level, traits, padded, by_edges = own, place.traits, False, False
-            usable = usable and level is not None
-            level = own if level is None else level
-            placed.append(Placed(statement, level, traits, padded, usable, by_edges))
+                here = here._replace(level=index.get(STEP, own), usable=STEP in index)
+            elif not here.usable and _same_below(statement, place.ancestors(up)):
+                here = Placed(statement, own, place.traits)
+            placed.append(here._replace(usable=here.usable and place.admits(statement)))
         place.mechanisms.append((mechanism, tuple(placed)))
+
+
+def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
+    """A statement as seen from a place; not usable where the level of its dataset is not known."""
+    edges, own = place.ancestors(statement.up), len(index)
+    home = place.depth - statement.up
+    level = index.get(home) if edges else own
+    reached, one_end = alone(edges)
+    counted = None if reached == len(edges) else index.get(home + reached, level)
+    return Placed(
+        statement,
+        own if level is None else level,
+        edges[0].parent.traits if edges else place.traits,
+        covers_added_rows(edges),
+        level is not None,
+        bool(edges) and isinstance(edges[0].made_by, Edges) and counted is None,
+        counted,
+        one_end,
+    )
+
+
+def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
+    """Along which of the edges the rows that arrive give the same without all that do not.
+
+    First of the rows of one unit: so many edges down, a table of those that arrive there has the
+    same law. Not past a sample, which drops some of these again; nor, once a row may give several,
+    past a random choice of several, which falls differently among fewer, or past a second choice,
+    whose order may be another one. Then of the two ends of a replaced row, whose fate in a sample
+    is one and the same: whether one that does not arrive may be left out.
+    """
+    reached: int | None = None
+    several, chosen, one_end = False, False, True
+    for n, edge in enumerate(edges):
+        match edge.made_by:
+            case Flatten(max_rows=rows) | Stable(stability=rows):
+                several = several or rows > 1
+            case Limit(rows=rows, keep=keep) | Cap(rows=rows, keep=keep) if several:
+                one_end = one_end and not chosen
+                if reached is None and (chosen or (keep == "random" and rows > 1)):
+                    reached = n
+                chosen = True
+            case Sample() if reached is None:
+                reached = n
+            case _:
+                pass
+    return len(edges) if reached is None else reached, one_end
 
 
 def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:

@@ -15,6 +15,9 @@ class Placed(NamedTuple):
     bounded statement also covers added rows there (the padding lemma). `usable`: False where a
     random map lies between, so that the mechanism does not depend on a function of that dataset.
     `by_edges`: the path from a graph goes through its table of edges, where edges can be counted.
+    `counted`: the level down to which the rows of a unit that go on count for all of it; None where
+    it is that of the dataset read. `one_end`: whether an end of a replaced row that does not reach
+    the dataset read may be left out.
     """
 
     statement: Statement
@@ -23,3 +26,5 @@ class Placed(NamedTuple):
     padded: bool = False
     usable: bool = True
     by_edges: bool = False
+    counted: int | None = None
+    one_end: bool = True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpcompose.core.change import BOTH, Item, Kind, leaves, sides
-from dpcompose.core.relation import Relation, RelationKind, graph_distance
+from dpcompose.core.placed import Placed
+from dpcompose.core.relation import RelationKind, graph_distance
 from dpcompose.core.traits import Traits
 
 _GRAPH = {
@@ -13,29 +14,28 @@ _GRAPH = {
 }
 
 
-def steps(
-    relation: Relation, item: Item, padded: bool, traits: Traits, by_edges: bool = False
-) -> int | None:
-    """How many steps of `relation` cover the part of a unit that reaches the dataset read.
+def steps(placed: Placed, item: Item) -> int | None:
+    """How many steps of a statement cover the part of a unit that reaches the dataset read.
 
     None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
     """
+    relation, traits = placed.statement.relation, placed.traits
     leaf = item.leaf
     kind = leaf.kind
     match relation.kind:
         case RelationKind.UNBOUNDED:
-            return _row_steps(item)
+            return _row_steps(placed, item)
         case RelationKind.BOUNDED:
-            return _replacements(relation, item, padded)
+            return _replacements(placed, item)
         case RelationKind.USER:
             return _user_steps(item, traits)
         case RelationKind.EDGE if traits.edge_rows:
-            return _row_steps(item)
+            return _row_steps(placed, item)
         case RelationKind.EDGE | RelationKind.NODE | RelationKind.NODE_REWIRED:
             if kind not in _GRAPH:
                 return None
             needed = graph_distance(relation.kind, _GRAPH[kind], traits.degree)
-            if relation.kind is RelationKind.EDGE and by_edges:
+            if relation.kind is RelationKind.EDGE and placed.by_edges:
                 reached = _edges_reached(item)
                 if reached is not None:
                     needed = reached if needed is None else min(needed, reached)
@@ -56,26 +56,28 @@ def _edges_reached(item: Item) -> int | None:
     return reached
 
 
-def _row_steps(item: Item) -> int | None:
+def _row_steps(placed: Placed, item: Item) -> int | None:
     """Steps of adding or removing one row."""
     leaf = item.leaf
     if leaf.kind in (Kind.SINGLE, Kind.PAIR):
-        return sides(item)
+        return sides(item) if placed.one_end else len(leaf.tags)
     if leaf.kind is not Kind.USER:
         return None
     known = None if leaf.size is None else int(leaf.size)
-    arrived = _arrived(item)
+    levels = None if placed.counted is None else placed.counted - placed.level
+    arrived = _arrived(item, levels)
     if arrived is None or known is None:
         return known if arrived is None else arrived
     return min(arrived, known)
 
 
-def _arrived(item: Item) -> int | None:
-    """From how many rows of a user what reaches the dataset read can stem, at most.
+def _arrived(item: Item, levels: int | None) -> int | None:
+    """From how many rows of a user what reaches so many levels down can stem, at most.
 
-    Each unit that arrives stems from one row, unless it stems from all of them together.
+    None: the dataset read. Each unit that arrives stems from one row, unless it stems from all of
+    them together.
     """
-    if not item.below:
+    if not item.below or levels == 0:
         leaf = item.leaf
         if leaf.kind in (Kind.ANY, Kind.METRIC):
             return None
@@ -83,7 +85,7 @@ def _arrived(item: Item) -> int | None:
         return None if rows is None else int(rows)
     total = 0
     for inner, count in item.below:
-        arrived = _arrived(inner)
+        arrived = _arrived(inner, None if levels is None else levels - 1)
         if BOTH in inner.leaf.tags and inner.leaf.kind is not Kind.USER:
             arrived = None if inner.leaf.size is None else int(inner.leaf.size)
         if arrived is None:
@@ -92,10 +94,10 @@ def _arrived(item: Item) -> int | None:
     return total
 
 
-def _replacements(relation: Relation, item: Item, padded: bool) -> int | None:
+def _replacements(placed: Placed, item: Item) -> int | None:
     """Steps of replacing one row (keeping `relation.keeps`)."""
     leaf = item.leaf
-    keeps = relation.keeps
+    keeps, padded = placed.statement.relation.keeps, placed.padded
     if leaf.kind is Kind.PAIR:
         return 1 if keeps.issubset(leaf.kept) else None
     if leaf.kind is Kind.SINGLE:
@@ -103,7 +105,7 @@ def _replacements(relation: Relation, item: Item, padded: bool) -> int | None:
             return 1
         return 1 if padded and not keeps else None
     if leaf.kind is Kind.USER and padded and not keeps:
-        return _row_steps(item)
+        return _row_steps(placed, item)
     if leaf.kind is Kind.ANY and leaf.size is not None and not keeps:
         # Any two tables of one public size are that many replacements apart.
         return int(leaf.size)

@@ -63,12 +63,22 @@ def _says(touched: Touched) -> str:
         why = " (too many datasets with statements lie between)"
     elif statements and all(each.relation.kind is RelationKind.BOUNDED for each in statements):
         why = ": no number of replacements adds or removes a row (Example II.9, Theorem VII.2)"
+    elif any(each.counted is not None for each in seen) and _of_a_unit(touched):
+        why = (
+            "; all rows of the unit there count, for what is drawn or chosen on the way is not "
+            "what those that arrive would give alone"
+        )
     elif _curve_alone(touched):
         why = "; at that group distance its curve promises nothing"
     return (
         f"`{reader}` reads `{name}`, where the worst change is: {what}; its guarantee "
         f"is for {covers}{why}"
     )
+
+
+def _of_a_unit(touched: Touched) -> bool:
+    root = touched.place.up(touched.place.depth)
+    return root.traits.unit is not None
 
 
 def _covered(touched: Touched) -> bool:
