@@ -132,6 +132,8 @@ class Accountant:
         """The best bound that the rules for a map give; `below` is the dataset that it makes."""
         rules = AlongMap(self.algebra, self.oriented, place, below)
         choice: Choice
+        if not below.read:
+            return (yield from rules.unread(state))
         if not rules.sampled:
             choice = yield from self._moved(rules, state)
         elif _alone(state):

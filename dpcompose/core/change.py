@@ -84,7 +84,12 @@ def state_of(items: Iterable[tuple[Item, int]]) -> State:
         counted[item] += count
     if len(counted) == 1:
         return tuple(counted.items())
-    return tuple(sorted(counted.items(), key=rank))
+    return tuple(sorted(counted.items(), key=lambda each: (_order(each[0]), each[1])))
+
+
+@lru_cache(maxsize=1 << 14)
+def _order(item: Item) -> tuple[object, ...]:
+    return rank(item)
 
 
 def leaf_item(leaf: Leaf) -> Item:
@@ -97,7 +102,7 @@ def wrap(leaf: Leaf, below: State) -> Item:
     """An item around what reaches further down; how its two sides are numbered is free."""
     if len(leaf.tags) == 2 and below:
         swapped = Item(leaf._replace(tags=leaf.tags[::-1]), _other_sides(below))
-        return min(Item(leaf, below), swapped, key=rank)
+        return min(Item(leaf, below), swapped, key=_order)
     return Item(leaf, below)
 
 

@@ -59,6 +59,7 @@ class AlongMap:
             "extremes": self.extremes,
             "unchanged": self.unchanged,
             "sample": self.sample,
+            "unread": self.unread,
         }
         if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
@@ -80,6 +81,13 @@ class AlongMap:
         return fit(one_below(state, push, become), self.place, self.below, push)
 
     # -- any map -------------------------------------------------------------------------------
+
+    def unread(self, state: State) -> Walk:
+        """No mechanism reads what the map makes, or anything below it."""
+        if self.below.read:
+            raise Refused(f"`{self.below.dataset.name}` is read")
+        yield from ()
+        return Choice(self.algebra.zero, (), how=How("unread"))
 
     def listed(self, state: State) -> Walk:
         """The worst of everything that the map may make of the change."""
