@@ -10,18 +10,11 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
+from dpcompose.commands.policies import accepted_in
 from dpcompose.errors import InvalidSpec, printable
-from dpcompose.policy.accepted import Accepted, BadAccepted, accepted, updated, written
+from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
-
-
-def accepted_in(path: str) -> Accepted:
-    """The accepted assumptions in a file. Raises BadCall, also where there is none."""
-    try:
-        return accepted(path, read(path) if path not in ("", STANDARD_INPUT) else b"")
-    except (Unreadable, BadAccepted) as error:
-        raise BadCall(str(error)) from error
 
 
 def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:

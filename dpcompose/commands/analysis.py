@@ -15,7 +15,7 @@ from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.limits import Points
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
-from dpcompose.commands.policies import Policies, Sources, policies_of
+from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
 from dpcompose.commands.run import Run, Task
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
@@ -114,8 +114,6 @@ class Strictness:
         policies = policies_of(self.sources, given)
         if self.assumptions is None:
             return policies
-        from dpcompose.commands.accept import accepted_in
-
         return replace(policies, accepted=accepted_in(self.assumptions))
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.errors import printable
 from dpcompose.values import dataclass
 
@@ -156,3 +156,13 @@ def audited(
     from dpcompose.policy.audit import audit
 
     return audit(source, report, settings, accepted, document or 1)
+
+
+def accepted_in(path: str) -> Accepted:
+    """The accepted assumptions in a file. Raises BadCall, also where there is none."""
+    from dpcompose.policy.accepted import BadAccepted, accepted
+
+    try:
+        return accepted(path, read(path) if path not in ("", STANDARD_INPUT) else b"")
+    except (Unreadable, BadAccepted) as error:
+        raise BadCall(str(error)) from error
