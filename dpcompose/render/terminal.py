@@ -66,6 +66,7 @@ def text(report: Report, style: Style) -> str:
         return "\n".join(findings(report, style)) + "\n"
     if report.status == "invalid":
         return invalid(report, style)
+    reasoning = [*_chain(report.chain, style), *rechecked(report, style, "  ")]
     sections = (
         [headline(report, style), *title(report, style)],
         *chosen.sections(report.at_delta, style),
@@ -74,7 +75,7 @@ def text(report: Report, style: Style) -> str:
         section("Why", _items(report.reasons, style), style),
         section("Theorem", _theorem(report, style), style),
         section("Worst change", worst_change(report.worst, style), style),
-        section("Reasoning", [*_chain(report.chain, style), *rechecked(report, style, "  ")], style),
+        section("Reasoning", reasoning, style),
         section("Compared", _alternatives(report.alternatives, style), style),
         section("Assumed, not checked", assumptions(report.assumptions, style), style),
         section("Findings", findings(report, style), style),
