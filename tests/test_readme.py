@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,30 +32,29 @@ KERNEL = re.compile(r"(<!-- files of the kernel -->\n```text\n)(.*?)(```\n)", re
 OUTPUT = re.compile(r"(<!-- output of: dpcompose ([^\n]*) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
+def keep_true(part: re.Pattern[str], now: Callable[[re.Match[str]], str], rewriting: bool) -> None:
+    """Compare every such part of the README with what it should be now, or rewrite it."""
+    text = README.read_text(encoding="utf-8")
+    true = part.sub(now, text)
+    if rewriting:
+        README.write_text(true, encoding="utf-8", newline="\n")
+    else:
+        assert text == true, "run pytest --rewrite-golden"
+    assert part.search(text)
+
+
 def test_outputs_are_those_of_the_program(rewriting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    text = README.read_text(encoding="utf-8")
 
     def printed(found: re.Match[str]) -> str:
         arguments = shlex.split(found[2])
         return found[1] + CliRunner().invoke(app, arguments).stdout + found[4]
 
-    now = OUTPUT.sub(printed, text)
-    if rewriting:
-        README.write_text(now, encoding="utf-8", newline="\n")
-    else:
-        assert text == now, "run pytest --rewrite-golden"
-    assert OUTPUT.search(text)
+    keep_true(OUTPUT, printed, rewriting)
 
 
 def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:
-    text = README.read_text(encoding="utf-8")
-    now = MODULES.sub(lambda found: found[1] + picture() + found[3], text)
-    if rewriting:
-        README.write_text(now, encoding="utf-8", newline="\n")
-    else:
-        assert text == now, "run pytest --rewrite-golden"
-    assert MODULES.search(text)
+    keep_true(MODULES, lambda found: found[1] + picture() + found[3], rewriting)
 
 
 def picture() -> str:
@@ -83,13 +82,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 
 def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
-    text = README.read_text(encoding="utf-8")
-    now = KERNEL.sub(lambda found: found[1] + kernel() + found[3], text)
-    if rewriting:
-        README.write_text(now, encoding="utf-8", newline="\n")
-    else:
-        assert text == now, "run pytest --rewrite-golden"
-    assert KERNEL.search(text)
+    keep_true(KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
 
 
 RECHECKS = """

@@ -11,6 +11,7 @@ import pytest
 
 from dpcompose.core.accountant import Accountant
 from dpcompose.core.answer import Solver
+from dpcompose.core.guarantee import Notion
 from dpcompose.core.kernel.certificate import Certificate, recheck
 from dpcompose.core.kernel.claims import Charge, Claim
 from dpcompose.core.loss import Loss
@@ -205,11 +206,11 @@ def test_a_certificate_is_one_of_its_problem(proved: list[Proved]) -> None:
             refused(one, problem)
         refused(replace(other, roots=other.roots[:-1]), problem)
         refused(replace(other, roots=(*other.roots, other.roots[-1])), problem)
+        for notion in set(Notion) - {other.notion}:
+            refused(replace(other, notion=notion), problem)
 
 
-def test_nothing_is_searched_for(
-    proved: list[Proved], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_searched_for(proved: list[Proved], monkeypatch: pytest.MonkeyPatch) -> None:
     def search(*given: Any) -> None:
         raise AssertionError("the search runs")
 
