@@ -43,6 +43,7 @@ def analyze(
     ceilings: Sequence[Limit] = (),
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
+    recheck: bool = False,
 ) -> Report:
     """Certify one spec.
 
@@ -52,7 +53,10 @@ def analyze(
     budgets of a spec that has none for differential privacy, all of which hold; `ceilings` are held
     against the bound whatever budget there is. `audit` has the last word on the report of a valid
     spec. `lines_above` counts the lines above the spec in a stream. The report's status says
-    whether there is a bound.
+    whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
+    if one does not pass, which is a fault of dpcompose, there is no report.
+
+    Raises Unproved where a recheck fails.
     """
     from dpcompose.source import load
 
@@ -72,19 +76,25 @@ def analyze(
     asked = limit if limit is not None else resolved.limit
     limits = tuple(default) if asked is None else (asked,)
     against = resolved.adversary_limit if limit is None else None
-    report = _report(
-        source, resolved, name, Terms(limits, tuple(ceilings), against), deltas, epsilons
-    )
+    terms = Terms(limits, tuple(ceilings), against)
+    report = _report(source, resolved, name, terms, deltas, epsilons, recheck)
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
 
-def check(data: bytes | str, name: str = "<spec>", limit: Limit | None = None) -> bool:
+def check(
+    data: bytes | str,
+    name: str = "<spec>",
+    limit: Limit | None = None,
+    *,
+    recheck: bool = False,
+) -> bool:
     """Whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
 
-    Raises ValueError where there is no budget to check against.
+    `recheck` has the kernel check the bounds again. Raises ValueError where there is no budget to
+    check against, and Unproved where a recheck fails.
     """
-    report = analyze(data, name, limit)
+    report = analyze(data, name, limit, recheck=recheck)
     if report.verdict is None:
         if report.status == "invalid":
             return False
@@ -99,6 +109,7 @@ def _report(
     terms: Terms,
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
+    recheck: bool,
 ) -> Report:
     from dpcompose import story
     from dpcompose.budget import deltas_of, sharper, verdict
@@ -153,8 +164,17 @@ def _report(
         at_epsilon=at_epsilon,
         verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
         ceilings=tuple(map(held, terms.ceilings)),
+        rechecked=_rechecked(solver, finite, report) if recheck else None,
     )
     return _with_adversary(report, case, finite)
+
+
+def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:
+    """How many claims prove the bounds of a report; none where it is a profile."""
+    from dpcompose.core.proof import rechecked
+
+    cited = {finite[0].notion: report.theorem} if finite else {}
+    return sum(rechecked(solver, each, cited.get(each.notion)) for each in finite)
 
 
 def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Report:

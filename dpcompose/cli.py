@@ -168,6 +168,10 @@ StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Exit with 2 where files of folders have no result."),
 ]
+RecheckOption = Annotated[
+    bool,
+    typer.Option("--recheck", help="Have the kernel check each bound again, without the search."),
+]
 ChangedSinceOption = Annotated[
     str | None,
     typer.Option("--changed-since", metavar="REV", help="Leave files that are as in REV of git."),
@@ -239,6 +243,7 @@ def analyze(
     show_settings: ShowSettingsOption = False,
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
+    recheck: RecheckOption = False,
 ) -> None:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
@@ -252,6 +257,11 @@ def analyze(
     by a space; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: ` stands before
     it where there are several files. With --delta or --at-epsilon the line has the numbers asked
     for in place of the bound: each ε, then each δ.
+
+    --recheck proves the bounds anew: the kernel, a small part of dpcompose, goes through the claims
+    from the stated guarantees up to the bound and the theorem that is cited, and searches for
+    nothing. A bound that does not pass is never printed: it is an internal fault. Numbers at a
+    chosen δ or ε, and what holds against an adversary, are not rechecked.
     """
     from dpcompose.commands.limits import points_of
 
@@ -262,7 +272,14 @@ def analyze(
     )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
-        fail_on, exit_zero, require_relation, require_delta, sources, show_settings, strict=strict
+        fail_on,
+        exit_zero,
+        require_relation,
+        require_delta,
+        sources,
+        show_settings,
+        strict=strict,
+        recheck=recheck,
     )
     raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, color))
 
@@ -310,6 +327,7 @@ def check(
     ] = None,
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
+    recheck: RecheckOption = False,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -319,6 +337,8 @@ def check(
 
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
+
+    --recheck is that of `analyze`: an ε at the budget's δ is not rechecked.
     """
     from dpcompose.commands.limits import limit_of, points_of
 
@@ -338,6 +358,7 @@ def check(
         show_settings,
         assumptions,
         strict,
+        recheck,
     )
     raise typer.Exit(check_files(selection, strictness, limit, points, form, output, color))
 

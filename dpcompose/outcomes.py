@@ -100,7 +100,6 @@ def certified(
         findings=_remarks(case, solution),
         shares=story.shares(solution, case.source.span),
         verdict=decision,
-        derivation=derivation,
     )
 
 

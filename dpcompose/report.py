@@ -7,7 +7,6 @@ from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.derivation import Step
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.values import dataclass
@@ -244,9 +243,10 @@ class Report:
 
     `relation` and `keeps`: the relation protected, and the columns that a replacement keeps.
     `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
-    `findings` are sorted by position; an invalid spec has only those. `derivation` is the data
-    behind `chain`, kept for `recheck`. `bound` is None for an ok report where the mechanisms have
-    no common notion without a δ: the result is then the profile, with its numbers in `at_delta`.
+    `findings` are sorted by position; an invalid spec has only those. `bound` is None for an ok
+    report where the mechanisms have no common notion without a δ: the result is then the profile,
+    with its numbers in `at_delta`. `rechecked`: how many claims prove the bounds, all checked again
+    by the kernel; None where that was not asked for, or where there is no result.
     `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
     """
@@ -276,10 +276,17 @@ class Report:
     ceilings: tuple[Verdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     left_out: LeftOut | None = None
+    rechecked: int | None = None
     lines: Sequence[str] = field(default=(), repr=False)
-    derivation: Step | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
         """What to call the spec: its file, and which document of it where there are several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
+
+    @property
+    def not_rechecked(self) -> tuple[str, ...]:
+        """The parts of the report with numbers that a recheck leaves out, by their fields."""
+        return tuple(
+            name for name in ("at_delta", "at_epsilon", "adversary") if getattr(self, name)
+        )

@@ -13,26 +13,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 import yaml
 from oracle.generate import random_spec
 
 from dpcompose.analyze import analyze
-from dpcompose.core.answer import parameter
 from dpcompose.core.guarantee import Notion
-from dpcompose.core.proof import recheck
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
-from dpcompose.resolve import resolve
-from dpcompose.source import load
 
 Spec = dict[str, Any]
 Change = Callable[[Spec, Random], Spec | None]
@@ -513,33 +507,6 @@ def test_no_theorem_compared_has_a_bound_below_the_one_reported() -> None:
         assert found.theorem not in {each.theorem for each in found.alternatives}
         assert found.chain[-1].theorem == found.theorem
         assert found.chain[-1].bound == found.bound
-
-
-def test_every_derivation_can_be_checked_again() -> None:
-    for spec in specs():
-        found = report(spec)
-        if found.bound is None or found.derivation is None:
-            continue
-        problem = resolve(load(json.dumps(spec), "law")).problem
-        quantity = recheck(found.derivation, problem)
-        assert quantity.notion is found.bound.notion
-        assert parameter(quantity)[0] == found.bound.value
-        assert found.bound.delta in (None, quantity.delta)
-
-
-def test_a_derivation_of_less_is_refused() -> None:
-    for spec in specs():
-        derivation = report(spec).derivation
-        if derivation is None or derivation.bound is None or not derivation.bound.amount:
-            continue
-        problem = resolve(load(json.dumps(spec), "law")).problem
-        less = replace(derivation.bound, amount=derivation.bound.amount * Fraction(9, 10))
-        (together,) = derivation.inputs
-        lowered = replace(derivation, bound=less)
-        with pytest.raises(ValueError):
-            recheck(lowered, problem)
-        with pytest.raises(ValueError):
-            recheck(replace(lowered, inputs=(replace(together, bound=less),)), problem)
 
 
 RUN = """

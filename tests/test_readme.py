@@ -4,46 +4,57 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
 import re
 import shlex
+import subprocess
+import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
+from dpcompose.core.answer import Solver, notions
+from dpcompose.core.kernel.certificate import Certificate
+from dpcompose.core.problem import Problem
+from dpcompose.core.proof import certificate_of
+from dpcompose.core.theorems.select import select
+from dpcompose.resolve import resolve
+from dpcompose.source import load
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 MODULES = re.compile(r"(```text\n)(dpcompose/\n.*?)(```\n)", re.DOTALL)
+KERNEL = re.compile(r"(<!-- files of the kernel -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 OUTPUT = re.compile(r"(<!-- output of: dpcompose ([^\n]*) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
+
+
+def keep_true(part: re.Pattern[str], now: Callable[[re.Match[str]], str], rewriting: bool) -> None:
+    """Compare every such part of the README with what it should be now, or rewrite it."""
+    text = README.read_text(encoding="utf-8")
+    true = part.sub(now, text)
+    if rewriting:
+        README.write_text(true, encoding="utf-8", newline="\n")
+    else:
+        assert text == true, "run pytest --rewrite-golden"
+    assert part.search(text)
 
 
 def test_outputs_are_those_of_the_program(rewriting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    text = README.read_text(encoding="utf-8")
 
     def printed(found: re.Match[str]) -> str:
         arguments = shlex.split(found[2])
         return found[1] + CliRunner().invoke(app, arguments).stdout + found[4]
 
-    now = OUTPUT.sub(printed, text)
-    if rewriting:
-        README.write_text(now, encoding="utf-8", newline="\n")
-    else:
-        assert text == now, "run pytest --rewrite-golden"
-    assert OUTPUT.search(text)
+    keep_true(OUTPUT, printed, rewriting)
 
 
 def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:
-    text = README.read_text(encoding="utf-8")
-    now = MODULES.sub(lambda found: found[1] + picture() + found[3], text)
-    if rewriting:
-        README.write_text(now, encoding="utf-8", newline="\n")
-    else:
-        assert text == now, "run pytest --rewrite-golden"
-    assert MODULES.search(text)
+    keep_true(MODULES, lambda found: found[1] + picture() + found[3], rewriting)
 
 
 def picture() -> str:
@@ -58,6 +69,72 @@ def picture() -> str:
             head = f"{indent}{name}".ljust(28)
             lines += textwrap.wrap(_says(path), 98, initial_indent=head, subsequent_indent=" " * 28)
     return "\n".join(lines) + "\n"
+
+
+#: The parts of the kernel: what each is, and the folders or files of `core` that it is.
+RULES_REST_ON = "what the rules rest on: maps, partitions, distances, costs, numbers"
+PARTS: dict[str, tuple[str, ...]] = {
+    "the rules, the claims and their recheck": ("kernel",),
+    RULES_REST_ON: (),
+    "the families of concrete mechanisms": ("mechanisms", "profile"),
+    "the theorems, with their hypotheses and bounds": ("theorems", "theorem", "hypotheses"),
+}
+
+
+def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
+    keep_true(KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
+
+
+RECHECKS = """
+import pickle, sys
+from dpcompose.core.kernel.certificate import recheck
+loaded = set(sys.modules)
+proved = pickle.load(sys.stdin.buffer)
+given = set(sys.modules)
+for certificate, problem in proved:
+    recheck(certificate, problem)
+print(*sorted(set(sys.modules) - (given - loaded)))
+"""
+
+
+def proved() -> Iterator[tuple[Certificate, Problem]]:
+    """The certificates of all example specs."""
+    for path in sorted((ROOT / "specs").glob("*.yaml")):
+        solver = Solver(resolve(load(path.read_bytes(), path.name)).problem)
+        for notion in notions(solver.problem):
+            solution = solver.solve(notion)
+            if solution.finite:
+                cited, _ = select(solver, solution)
+                yield certificate_of(solver, solution, cited), solver.problem
+
+
+def kernel() -> str:
+    """The files that rechecks load, in a process that does nothing else, and how long they are."""
+    command, given = [sys.executable, "-c", RECHECKS], pickle.dumps(list(proved()))
+    run = subprocess.run(command, input=given, capture_output=True, check=True, timeout=120)
+    files: dict[str, set[Path]] = {says: set() for says in PARTS}
+    for module in run.stdout.decode().split():
+        if module.startswith("dpcompose."):
+            path = ROOT / module.replace(".", "/")
+            part = (*module.split("."), "")[2]
+            says = next((says for says, names in PARTS.items() if part in names), RULES_REST_ON)
+            files[says].add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+    lines = []
+    for says, paths in files.items():
+        count = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+        lines.append(f"{count:5} lines in {len(paths):2} files: {says}")
+        names = ", ".join(sorted({_named(path, paths) for path in paths}))
+        lines += textwrap.wrap(names, 92, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines) + "\n"
+
+
+def _named(path: Path, among: set[Path]) -> str:
+    """A file below `core`, or its folder where nearly all of that is among the files."""
+    core = ROOT / "dpcompose" / "core"
+    rest = sorted(each.name for each in path.parent.glob("*.py") if each not in among)
+    if path.parent == core or len(rest) > 2:
+        return os.path.relpath(path, core)
+    return f"{path.parent.name}/" + (f" without {' and '.join(rest)}" if rest else "")
 
 
 def _shown_order(path: Path) -> tuple[tuple[bool, str], ...]:

@@ -92,6 +92,7 @@ class Strictness:
     `sources`: which settings count beside those of the environment. `show_settings`: whether the
     settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
     assumed, and nothing else. `strict`: whether what is left out is a failure.
+    `recheck`: whether the kernel checks every bound again.
     """
 
     fail_on: FailOn | None = None
@@ -102,6 +103,7 @@ class Strictness:
     show_settings: bool = False
     assumptions: str | None = None
     strict: bool = False
+    recheck: bool = False
 
     def policies(self) -> Policies:
         """Where settings come from, those of the flags above all. Raises BadCall."""
@@ -164,6 +166,7 @@ def _run(
         stdin_name=selection.stdin_filename,
         policies=strictness.policies(),
         most=selection.most,
+        recheck=strictness.recheck,
     )
     if strictness.show_settings:
         from dpcompose.commands.settings import show_settings

@@ -31,6 +31,7 @@ class Task:
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
     `policies`: where the settings of each file come from. `most`: what each spec may take.
+    `recheck`: whether the kernel checks every bound again.
     """
 
     limit: Limit | None = None
@@ -39,6 +40,7 @@ class Task:
     stdin_name: str | None = None
     policies: Policies = field(default_factory=Policies)
     most: Most = field(default_factory=Most)
+    recheck: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +210,8 @@ def _examined(task: Task, given: _Input | _Outcome) -> _Outcome:
 
 
 def _examined_for_sending(task: Task, given: _Input | _Outcome) -> _Outcome:
-    """The same without what is too large to send, or cannot be."""
+    """The same, with a fault as text: it may be one that cannot be sent."""
     outcome = _examined(task, given)
-    outcome.reports = [replace(each, derivation=None) for each in outcome.reports]
     if outcome.fault is not None:
         import traceback
 
@@ -239,6 +240,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
             ceilings=settings.ceilings,
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
+            recheck=task.recheck,
         )
         report = held_to(task.most, file, work)
         if document.number is not None:

@@ -21,7 +21,8 @@ from dpcompose.core.loss import Loss
 from dpcompose.core.moving import LIMIT
 from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.problem import Mechanism
-from dpcompose.core.walk import Answer, Choice, Effort, Refused, Walk, best_of
+from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Answer, Choice, Effort, Walk, best_of
 from dpcompose.values import dataclass
 
 

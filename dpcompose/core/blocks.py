@@ -5,7 +5,8 @@ from __future__ import annotations
 from dpcompose.core.change import Kind, State, all_leaves
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss import Scalars
-from dpcompose.core.walk import Choice, Effort, Refused, Walk, best_of
+from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Choice, Effort, Walk, best_of
 
 
 def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:

@@ -1,6 +1,6 @@
 """Derivations: given facts at the leaves, applications of theorems above them.
 
-A derivation is data. `facts` holds what the wording (render/prose.py) needs; nothing here is
+A derivation is data. `facts` holds what the wording (`story`) needs; nothing here is
 a sentence.
 """
 
@@ -32,7 +32,7 @@ class Quantity:
 class Step:
     """One line of reasoning.
 
-    `rule`: which rule was applied (prose and `recheck` know each by name); `theorem`: the id in
+    `rule`: which rule was applied (the wording knows each by name); `theorem`: the id in
     the book that justifies it, None for a fact given in the spec. `inputs`: the steps it uses.
     `paths`: the places of the spec that it speaks of.
     """

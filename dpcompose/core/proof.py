@@ -1,8 +1,8 @@
-"""The derivation behind an answer, and its recheck.
+"""The derivation behind an answer, and its certificate.
 
 Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
 cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
-The search that found the worst change is not trusted: `recheck` does every step again.
+It is for readers. What proves the bound is the certificate (`core.kernel`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity, Step
 from dpcompose.core.exact import watch_rounding
 from dpcompose.core.guarantee import Notion
-from dpcompose.core.kernel.certificate import Certificate, Found, certify
+from dpcompose.core.kernel.certificate import Certificate, Found, certify, recheck
 from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss import Loss, Pairs
 from dpcompose.core.placed import Placed
-from dpcompose.core.problem import Problem, Sample
-from dpcompose.core.theorem import Role
+from dpcompose.core.problem import Sample
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.book import general, in_role
-from dpcompose.core.theorems.select import for_touch
+from dpcompose.core.theorems.select import for_touch, select
 from dpcompose.core.theorems.touches import Touch
+
+
+class Unproved(Exception):
+    """A bound that the kernel does not follow: a fault of dpcompose, never one of the spec."""
+
 
 #: So many mechanisms are written out; the others are one step together.
 MOST = 200
@@ -144,44 +149,6 @@ def added_up(solution: Solution) -> Loss:
     )
 
 
-def recheck(derivation: Step, problem: Problem) -> Quantity:
-    """Do every step of a derivation again, on the problem alone; the bound that comes out.
-
-    Raises ValueError if a stated guarantee is not in the problem, if a step does not give what it
-    says, or if another change is worse.
-    """
-    stated = {
-        statement.path: statement
-        for mechanism in problem.mechanisms()
-        for statement in mechanism.statements
-    }
-    (together,) = derivation.inputs
-    if derivation.bound is None or derivation.bound != together.bound:
-        raise ValueError("the cited theorem changes the bound")
-    notion = derivation.bound.notion
-    for step in together.inputs:
-        for given in step.inputs:
-            if given.rule == "given" and given.paths[0] not in stated:
-                raise ValueError(f"no statement at {given.paths[0]}")
-    solution = Solver(problem).solve(notion)
-    if not solution.quantities:
-        raise ValueError("there is no finite bound")
-    for step in together.inputs:
-        if step.rule == "cost":
-            felt: Felt = step.facts["felt"]
-            again = Coster(solution.algebra).cost(felt.mechanism, felt.placed, felt.visit.state)
-            if again != felt.loss:
-                raise ValueError(f"the cost of {felt.mechanism.name} is not what it says")
-    if not solution.bounded and not solution.sampled and not isinstance(solution.algebra, Pairs):
-        total = added_up(solution)
-        if total != solution.loss:
-            raise ValueError(f"the costs add up to {total}, not to {solution.loss}")
-    found = solution.quantities[0]
-    if found != derivation.bound:
-        raise ValueError(f"the bound is {found}, not {derivation.bound}")
-    return found
-
-
 def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
     """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
     algebra = solution.algebra
@@ -193,8 +160,8 @@ def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
     return Fraction(quantity.amount), delta
 
 
-def certificate_of(solver: Solver, solution: Solution, theorem: str = "") -> Certificate:
-    """The certificate of a solution, made by the kernel from the answers of the search."""
+def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:
+    """The certificate of a solution that cites a theorem, made from the answers of the search."""
     algebra = solution.algebra
     return certify(
         Found(
@@ -207,3 +174,17 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str = "") -> Cer
         ),
         solver.problem,
     )
+
+
+def rechecked(solver: Solver, solution: Solution, cited: str | None = None) -> int:
+    """How many claims prove the bounds of a solution; each is checked again, without the search.
+
+    `cited`: the theorem that is told to give them, None for the one that `select` finds. Raises
+    Unproved with the reason if a check fails.
+    """
+    theorem = select(solver, solution)[0] if cited is None else cited
+    try:
+        return recheck(certificate_of(solver, solution, theorem), solver.problem)
+    except Refused as refused:
+        words = solution.notion.words
+        raise Unproved(f"the bound in {words} does not pass the recheck: {refused}") from refused

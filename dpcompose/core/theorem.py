@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):
-    """A hypothesis does not hold; the message says why, in the words that people read."""
+    """A theorem or a rule does not apply; the message says why, in the words that people read."""
 
 
 #: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.

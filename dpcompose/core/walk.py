@@ -45,10 +45,6 @@ class Choice(NamedTuple):
     how: How = How("")
 
 
-class Refused(Exception):
-    """A rule does not apply; the message says why."""
-
-
 class Answer(NamedTuple):
     """The loss of a change at a place: of its own mechanisms, and of what hangs below."""
 

@@ -125,6 +125,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
+        **({} if report.rechecked is None else {"recheck": _recheck(report, report.rechecked)}),
     }
 
 
@@ -287,6 +288,11 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
         **({} if at is None else {"at_delta": _held(at)}),
         **({"of": "adversary"} if verdict.of_adversary else {}),
     }
+
+
+def _recheck(report: Report, claims: int) -> Shape:
+    """What the kernel checked again, and the keys with numbers that it did not."""
+    return {"claims": claims, "leaves_out": list(report.not_rechecked)}
 
 
 def _adversary(found: Adversary) -> Shape:

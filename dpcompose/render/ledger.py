@@ -28,6 +28,7 @@ from dpcompose.render.terminal import (
     not_comparable,
     place,
     profile_text,
+    rechecked,
     section,
     separated,
     title,
@@ -80,6 +81,7 @@ def text(report: Report, style: Style) -> str:
         section("Budget", _balance(report, verdict, style), style),
         *chosen.tables(report, style),
         *adversary.sections(report, style, steps=False),
+        rechecked(report, style),
         _rests(report, style),
         section("Findings", findings(report, style), style),
     )

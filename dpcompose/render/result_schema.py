@@ -98,6 +98,7 @@ _RESULT: Schema = mapping(
         "at_epsilon": listed(defined("at_epsilon"), "Where an epsilon was chosen."),
         "ignored": listed(defined("ignored"), "Where comments ignore findings."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
+        "recheck": defined("recheck", "With --recheck, where there is a result."),
     },
     file=TEXT,
     title=TEXT,
@@ -245,6 +246,13 @@ DEFINITIONS: dict[str, Schema] = {
         slack=maybe({"type": "number"}, "What is left, rounded down; negative: exceeded."),
         exact=EXACT,
         why=maybe(TEXT, "Why it cannot be compared, or is not met."),
+    ),
+    "recheck": mapping(
+        "What the kernel has checked again, without the search.",
+        claims={**COUNT, "description": "The claims that prove all bounds; 0: there is none."},
+        leaves_out=listed(
+            {"enum": ["at_delta", "at_epsilon", "adversary"]}, "Keys with numbers that it has not."
+        ),
     ),
     "adversary": mapping(
         "What holds against an adversary with two hypotheses alone.",

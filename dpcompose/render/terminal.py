@@ -66,6 +66,7 @@ def text(report: Report, style: Style) -> str:
         return "\n".join(findings(report, style)) + "\n"
     if report.status == "invalid":
         return invalid(report, style)
+    reasoning = [*_chain(report.chain, style), *rechecked(report, style, "  ")]
     sections = (
         [headline(report, style), *title(report, style)],
         *chosen.sections(report.at_delta, style),
@@ -74,7 +75,7 @@ def text(report: Report, style: Style) -> str:
         section("Why", _items(report.reasons, style), style),
         section("Theorem", _theorem(report, style), style),
         section("Worst change", worst_change(report.worst, style), style),
-        section("Reasoning", _chain(report.chain, style), style),
+        section("Reasoning", reasoning, style),
         section("Compared", _alternatives(report.alternatives, style), style),
         section("Assumed, not checked", assumptions(report.assumptions, style), style),
         section("Findings", findings(report, style), style),
@@ -234,6 +235,28 @@ def _said(line: Line) -> str:
     if where:
         rests.append(where)
     return f"{says} [{'; '.join(rests)}]" if rests else says
+
+
+#: What a recheck leaves out, by the fields of a report.
+_LEFT_OUT = {
+    "at_delta": "the numbers at a chosen δ",
+    "at_epsilon": "the numbers at a chosen ε",
+    "adversary": "what holds against the adversary",
+}
+
+
+def rechecked(report: Report, style: Style, margin: str = "") -> list[str]:
+    """What the kernel checked again, and what it did not; nothing where that was not asked for."""
+    if report.rechecked is None:
+        return []
+    count = "1 claim" if report.rechecked == 1 else f"{report.rechecked} claims"
+    says = f"Rechecked: {count} by the kernel, without the search."
+    if report.bound is None:
+        says = "Rechecked: nothing; there is no bound without a δ."
+    left_out = [_LEFT_OUT[each] for each in report.not_rechecked]
+    if left_out:
+        says += f" Not rechecked: {', '.join(left_out)}."
+    return wrapped(says, style, margin)
 
 
 def _alternatives(alternatives: Sequence[Alternative], style: Style) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dpcompose.core.answer import Solver
 from dpcompose.core.change import PAIR, SINGLE, leaf_item
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Found, Question
@@ -23,7 +24,7 @@ from dpcompose.core.relation import Relation, RelationKind
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.questions import Asked
-from dpcompose.core.theorems.setting import setting_of
+from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.touches import Touch
 from dpcompose.core.traits import Traits
 from dpcompose.resolve import resolve
@@ -413,7 +414,8 @@ def test_a_hypothesis_on_a_release(
     subject: Any = setting(text)
     if name == "the notion asked for":
         # A pure guarantee is solved in its own notion first: here in another one.
-        subject = setting_of(subject.solver, subject.solver.solve(Notion.ZCDP))
+        solver = Solver(subject.problem)
+        subject = setting_of(solver, solver.solve(Notion.ZCDP))
     assert checked.refusal(subject) == why
     assert checked.refusal(setting(holds)) is None
 

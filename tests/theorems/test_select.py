@@ -17,13 +17,14 @@ from oracle.generate import random_spec
 from wide import wide_spec
 
 from dpcompose.analyze import analyze
-from dpcompose.core.answer import Solver, notions
+from dpcompose.core.answer import Solution, Solver, notions
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Pairs
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
+from dpcompose.core.theorems.apply import apply, in_use
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
-from dpcompose.core.theorems.select import apply, in_use, select
-from dpcompose.core.theorems.setting import Setting, setting_of
+from dpcompose.core.theorems.select import select, setting_of
+from dpcompose.core.theorems.setting import Setting
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
 
@@ -32,16 +33,17 @@ ROOT = HERE.parent.parent
 ADAPTIVITY = ("adaptive", "independent")
 
 
-def settings(text: str) -> list[Setting]:
-    """A spec as the theorems see it, in each notion with a finite bound; else in each at all."""
+def solved(text: str) -> list[tuple[Solver, Solution]]:
+    """A spec in each notion with a finite bound; else in each at all."""
     problem = resolve(load(text, "spec")).problem
     solver = Solver(problem)
-    found = [setting_of(solver, solver.solve(notion)) for notion in notions(problem)]
-    return [each for each in found if each.solution.finite] or found
+    found = [(solver, solver.solve(notion)) for notion in notions(problem)]
+    return [each for each in found if each[1].finite] or found
 
 
 def setting(text: str) -> Setting:
-    return settings(text)[0]
+    """A spec as the theorems see it."""
+    return setting_of(*solved(text)[0])
 
 
 def spec(
@@ -274,17 +276,17 @@ def test_a_case_of_a_theorem_comes_before_it(subject: Any) -> None:
 
 
 @cache
-def laws() -> list[tuple[str, Setting]]:
+def laws() -> list[tuple[str, Solver, Solution]]:
     texts = [
         (path.stem, path.read_text(encoding="utf-8")) for path in (ROOT / "specs").glob("*.yaml")
     ]
     texts += [(f"random {seed}", json.dumps(random_spec(seed))) for seed in range(60)]
     texts += [(f"wide {seed}", json.dumps(wide_spec(seed))) for seed in range(60)]
     texts += [(f"run {n}", text) for n, text in enumerate(RUNS)]
-    found: list[tuple[str, Setting]] = []
+    found: list[tuple[str, Solver, Solution]] = []
     for name, text in texts:
         if yaml.safe_load(text) is not None and analyze(text, name).status != "invalid":
-            found += [(name, each) for each in settings(text)]
+            found += [(name, *each) for each in solved(text)]
     return found
 
 
@@ -297,9 +299,10 @@ def covered(found: Any, by: Any, one: Setting) -> bool:
 
 
 def test_no_theorem_gives_less_than_is_certified() -> None:
-    for name, one in laws():
-        if not one.solution.finite:
+    for name, solver, solution in laws():
+        if not solution.finite:
             continue
+        one = setting_of(solver, solution)
         for entry, _ in uses_on("release"):
             found = apply(entry.id, one)
             if not isinstance(found, Refused):
@@ -307,16 +310,17 @@ def test_no_theorem_gives_less_than_is_certified() -> None:
 
 
 def test_cited_is_the_most_special_theorem_with_the_least_bound() -> None:
-    for name, one in laws():
-        cited, compared = select(one.solver, one.solution)
+    for name, solver, solution in laws():
+        one = setting_of(solver, solution)
+        cited, compared = select(solver, solution)
         assert BOOK[cited].notion in (None, one.notion)
         assert cited not in {each.theorem for each in compared}
         assert len({each.theorem for each in compared}) == len(compared)
-        if not one.solution.finite:
+        if not solution.finite:
             assert all(each.loss is None for each in compared), name
             continue
         assert apply(cited, one) == one.loss, name
-        adaptive = one.solver.problem.adaptive
+        adaptive = one.problem.adaptive
         equal = [
             entry.id
             for entry, use in uses_on("release")
@@ -349,8 +353,7 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound() -> None:
     ],
 )
 def test_a_release_and_the_theorem_that_gives_its_bound(text: str, cited: str) -> None:
-    one = setting(text)
-    assert select(one.solver, one.solution)[0] == cited
+    assert select(*solved(text)[0])[0] == cited
 
 
 def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from dpcompose.core.accountant import Accountant
-from dpcompose.core.answer import Solution, Solver
 from dpcompose.core.change import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
 from dpcompose.core.layout import Place
@@ -16,6 +15,10 @@ from dpcompose.core.problem import Dataset, Partition
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer
 from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.accountant import Accountant
+    from dpcompose.core.answer import Solution, Solver
 
 ZERO = Fraction(0)
 

@@ -17,7 +17,8 @@ from dpcompose.core.loss import Loss
 from dpcompose.core.moving import LIMIT, become, moved, one_below
 from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.problem import Map, Sample
-from dpcompose.core.walk import Branch, Choice, How, Refused, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.values import dataclass
 
 

@@ -14,7 +14,10 @@ from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.patterns import Algebra
 from dpcompose.core.problem import Path, Problem
-from dpcompose.core.walk import Answer, How, Refused, Walk
+from dpcompose.core.theorem import Refused
+from dpcompose.core.theorems.apply import apply
+from dpcompose.core.theorems.setting import Reach, Setting
+from dpcompose.core.walk import Answer, How, Walk
 from dpcompose.values import dataclass
 
 
@@ -65,8 +68,8 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
     """Do every step of a certificate again, on the problem alone; how many claims there are.
 
     Nothing is searched for. Raises `Refused` with the reason if a claim does not follow from its
-    premises, if the bound does not follow from those about the roots, or if the change that is
-    shown is not the worst one.
+    premises, if the bound does not follow from those about the roots, if the change that is shown
+    is not the worst one, or if the theorem that is cited does not give the bound.
     """
     kernel = Kernel(problem, algebra_of(certificate.notion, certificate.survival))
     claims = certificate.claims()
@@ -84,7 +87,35 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
     charged = {(each.place, each.state): each.charges for each in claims}
     if certificate.worst != tuple(reached(kernel, shown, charged)):
         raise Refused("the change that is shown is not the worst one")
+    _hold(certificate.theorem, _setting(kernel, certificate, loss, shown))
     return len(claims)
+
+
+def _hold(theorem: str, setting: Setting) -> None:
+    """Hold the theorem that is cited against the release.
+
+    Raises `Refused` if there is none such, if a hypothesis fails, or if it gives another bound.
+    """
+    found = apply(theorem, setting)
+    if isinstance(found, Refused):
+        raise found
+    if found != setting.loss:
+        raise Refused(f"the theorem {theorem} applies, but its bound is not the one claimed")
+
+
+def _setting(kernel: Kernel, certificate: Certificate, loss: Loss, shown: list[Shown]) -> Setting:
+    """What the theorem is asked about: the problem, with the losses that the claims have proved."""
+    algebra, places, numbers = kernel.algebra, kernel.places, kernel.numbers
+    assert isinstance(algebra, Scalars | Pairs)
+    return Setting(
+        kernel.problem,
+        kernel.tops,
+        algebra,
+        loss,
+        tuple(kernel.answers[numbers[id(top)], state] for top, state, _ in shown),
+        {(id(places[at]), state): answer for (at, state), answer in kernel.answers.items()},
+        [Reach(places[each.place], each.state, each.distance) for each in certificate.worst],
+    )
 
 
 def bounds_of(algebra: Algebra, loss: Loss) -> Iterator[Quantity]:

@@ -20,7 +20,8 @@ from dpcompose.core.loss import Loss
 from dpcompose.core.pattern import Felt
 from dpcompose.core.patterns import Algebra, Patterned, Patterns
 from dpcompose.core.problem import Mechanism, Path, Problem, Root
-from dpcompose.core.walk import Answer, Choice, How, Refused, Walk
+from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Answer, Choice, How, Walk
 from dpcompose.values import dataclass
 
 

@@ -28,7 +28,8 @@ from dpcompose.core.moving import assigned, become, one_below
 from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.problem import Partition, PartitionKind
-from dpcompose.core.walk import Branch, Choice, How, Refused, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.values import dataclass
 
 #: A partition with several units is searched exhaustively up to this many ways.

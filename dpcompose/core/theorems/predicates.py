@@ -29,7 +29,7 @@ def in_notion(notion: Notion) -> Test:
 
 def independent(setting: Setting) -> None:
     """The spec declares that no mechanism uses an output of another."""
-    if setting.solver.problem.adaptive:
+    if setting.problem.adaptive:
         raise Refused("mechanisms may use the outputs of others; `independent` is not declared")
 
 

@@ -1,20 +1,25 @@
 """The rule engine: which theorem gives the bound of a release, and why each other one does not.
 
-`apply` holds one theorem against a release: its hypotheses run, and its own function computes the
-bound. `select` goes through the book from the most special theorem to the most general one.
+`select` goes through the book from the most special theorem to the most general one, and holds each
+against the release (`theorems.apply`).
 """
 
 from __future__ import annotations
 
-from dpcompose.core.answer import Solution, Solver
-from dpcompose.core.loss import Loss
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
-from dpcompose.core.theorems.book import BOOK, general, uses_on
-from dpcompose.core.theorems.predicates import finite
+from dpcompose.core.theorems.apply import in_use
+from dpcompose.core.theorems.book import general, uses_on
 from dpcompose.core.theorems.questions import Asked
-from dpcompose.core.theorems.setting import Setting, setting_of
+from dpcompose.core.theorems.setting import Reach, Setting
 from dpcompose.core.theorems.touches import Touch
 from dpcompose.values import dataclass
+
+if TYPE_CHECKING:
+    from dpcompose.core.answer import Solution, Solver
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +35,25 @@ class Compared:
     why: str
 
 
-def apply(theorem: str, setting: Setting) -> Loss | Refused:
-    """The bound of a theorem for a release, or why the theorem does not give one.
+def setting_of(solver: Solver, solution: Solution) -> Setting:
+    """What the theorems are asked about, with the losses that the search found."""
+    assert isinstance(solution.algebra, Scalars | Pairs)
+    return Setting(
+        solver.problem,
+        solver.tops,
+        solution.algebra,
+        solution.loss,
+        tuple(each.answer for each in solution.visits if each.via is None),
+        solution.accountant.known(),
+        [Reach(each.place, each.state, each.distance) for each in solution.visits],
+    )
 
-    Of several uses of the entry the tightest counts; if none holds, the most special one tells.
-    """
-    entry = BOOK.get(theorem)
-    if entry is None:
-        return Refused(f"there is no theorem {theorem} in the book")
-    uses = [use for use in entry.uses if use.on == "release"]
-    if not uses:
-        return Refused(f"{entry.place} ({entry.title}) is not one for a whole release")
-    found = [in_use(entry, use, setting) for use in uses]
-    losses = [each for each in found if not isinstance(each, Refused)]
-    if not losses:
-        return found[0]
-    return setting.algebra.best(losses)
+
+def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
+    """The same with every mechanism read on the roots, whatever one change reaches of it."""
+    answers = solver.charged(solution)
+    loss = setting.algebra.add(answer.loss for answer in answers)
+    return replace(setting, answers=answers, loss=loss, on_root=True)
 
 
 def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
@@ -70,29 +78,13 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
                 why = "the general theorem, of which this is a case"
                 compared.append(Compared(entry.id, found, why))
         elif use.role is Role.SEQUENTIAL:
-            compared.append(_held_against_all(entry, use, setting))
+            charged = _charged(setting, solver, solution)
+            compared.append(_held_against_all(entry, use, setting, charged))
         elif use.told and len(solver.tops) == 1:
             compared.append(_told(entry, found))
     if cited is None:
         cited = general(solution.notion, solver.problem.adaptive).id
     return cited, [each for each in compared if each.theorem != cited]
-
-
-def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
-    """The bound of an entry in one of its uses."""
-    assert use.run is not None
-    if entry.notion not in (None, setting.notion):
-        return Refused(f"it is not about {setting.notion.words}")
-    for hypothesis in entry.checks(use):
-        refusal = hypothesis.refusal(setting)
-        if refusal is not None:
-            return Refused(refusal)
-    try:
-        loss = use.run(setting, entry.bound)
-        finite(setting.algebra, loss)
-    except Refused as refused:
-        return refused
-    return loss
 
 
 def _told(entry: Theorem, found: Loss | Refused) -> Compared:
@@ -101,9 +93,8 @@ def _told(entry: Theorem, found: Loss | Refused) -> Compared:
     return Compared(entry.id, found, "applies, but another bound is used")
 
 
-def _held_against_all(entry: Theorem, use: Use, setting: Setting) -> Compared:
+def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setting) -> Compared:
     """What charging every mechanism in full would give."""
-    charged = setting.charged()
     loss = in_use(entry, use, charged)
     if isinstance(loss, Refused):
         return _told(entry, loss)

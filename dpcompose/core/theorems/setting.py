@@ -1,73 +1,71 @@
-"""What the theorems on a whole release ask about it: the problem, its solution, what reads where.
+"""What the theorems on a whole release ask about it: the problem, losses in it, what reads where.
 
-The solution is that of the search. What a theorem takes from it are the losses of parts of the
-release; whether the theorem holds, and what it makes of these losses, is found here anew.
+The losses are those that a search found, or those that the kernel has checked. Whether a theorem
+holds, and what it makes of these losses, is found here anew.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from dpcompose.core.change import Kind, Leaf, all_leaves
+from dpcompose.core.change import Kind, Leaf, State, all_leaves
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Edge, Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.problem import Goal, Partition, Sample, Statement
+from dpcompose.core.problem import Goal, Partition, Problem, Root, Sample, Statement
 from dpcompose.core.theorem import Refused
+from dpcompose.core.walk import Answer
 from dpcompose.values import dataclass
 
-if TYPE_CHECKING:
-    from dpcompose.core.answer import Solution, Solver, Visit
-    from dpcompose.core.walk import Answer
+
+class Reach(NamedTuple):
+    """A dataset that the worst change reaches; what is shown there is one of `distance` alike."""
+
+    place: Place
+    state: State
+    distance: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """A problem with its solution in one notion.
+    """A problem with losses in one notion.
 
-    `answers`: what the search found at each root, `loss` all of it together. `on_root`: whether
-    each mechanism is taken together with the maps before it, as one that reads the whole table.
+    `tops`: its tables, laid out. `loss`: all of it at the worst change; `answers`: the loss in each
+    root. `known`: the losses of parts of the release, by the identity of a place of the layout and
+    the change there. `worst`: what the worst change reaches, from the roots down. `on_root`:
+    whether each mechanism is taken together with the maps before it, as one that reads the whole
+    table.
     """
 
-    solver: Solver
-    solution: Solution
-    answers: tuple[Answer, ...]
+    problem: Problem
+    tops: Sequence[tuple[Root, Place]]
+    algebra: Scalars | Pairs
     loss: Loss
+    answers: tuple[Answer, ...]
+    known: Mapping[tuple[int, State], Answer]
+    worst: Sequence[Reach]
     on_root: bool = False
 
     @property
     def notion(self) -> Notion:
-        """The notion of the solution."""
-        return self.solution.notion
-
-    @property
-    def algebra(self) -> Scalars | Pairs:
-        """How the losses of the notion add up."""
-        algebra = self.solution.algebra
-        assert isinstance(algebra, Scalars | Pairs)
-        return algebra
+        """The notion of the losses."""
+        return self.algebra.notion
 
     @property
     def goal(self) -> Goal:
         """What is protected."""
-        return self.solver.problem.goal
+        return self.problem.goal
 
     @property
     def top(self) -> Place:
         """The one table of the problem. Raises Refused if there are several."""
-        if len(self.solver.tops) != 1:
+        if len(self.tops) != 1:
             raise Refused("there is more than one table")
-        return self.solver.tops[0][1]
-
-    def charged(self) -> Setting:
-        """The same with every mechanism read on the roots, whatever one change reaches of it."""
-        answers = self.solver.charged(self.solution)
-        loss = self.algebra.add(answer.loss for answer in answers)
-        return Setting(self.solver, self.solution, answers, loss, on_root=True)
+        return self.tops[0][1]
 
     def statements(self) -> Iterator[tuple[Place, Statement]]:
         """Every statement with the place where its mechanism reads."""
@@ -123,7 +121,7 @@ class Setting:
         """
         found: dict[int, Loss] = {}
         algebra = self.algebra
-        for (place, seen), answer in self.solution.accountant.known().items():
+        for (place, seen), answer in self.known.items():
             leaves = all_leaves(seen)
             if sum(leaves.values()) == 1 and next(iter(leaves)).kind is kind:
                 old = found.get(place)
@@ -148,9 +146,9 @@ class Setting:
             raise Refused("the mechanism reads a block of a partition")
         return edges
 
-    def visit(self, place: Place) -> Visit | None:
+    def visit(self, place: Place) -> Reach | None:
         """Where the worst change reaches a place; None if it does not."""
-        return next((each for each in self.solution.visits if each.place is place), None)
+        return next((each for each in self.worst if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
         """The outermost sample on the way to the one mechanism: the dataset, and the sample."""
@@ -181,9 +179,3 @@ class Setting:
         unit = tuple(p._replace(statement=replace(p.statement, guarantee=one)) for p in placed)
         found = Coster(Scalars(Notion.PURE)).cost_of(1, unit, visit.state)
         return None if isinstance(found, float) else found * visit.distance
-
-
-def setting_of(solver: Solver, solution: Solution) -> Setting:
-    """What the theorems are asked about."""
-    answers = tuple(each.answer for each in solution.visits if each.via is None)
-    return Setting(solver, solution, answers, solution.loss)
