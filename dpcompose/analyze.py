@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import InvalidSpec, Span
 from dpcompose.report import At, Limit, Report, Verdict
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.answer import Solution, Solver

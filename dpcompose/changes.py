@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.analyze import analyze
@@ -28,7 +28,6 @@ from dpcompose.events import (
 )
 from dpcompose.report import Bound, Limit, Report, Share
 from dpcompose.source import Source, load
-from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 

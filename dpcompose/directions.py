@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.guarantee import CONVERTS, convert
 from dpcompose.report import At, Bound, Report
-from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]

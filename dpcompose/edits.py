@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.errors import Path, Span
 from dpcompose.source import Source, Value
-from dpcompose.values import dataclass
 
 #: The parts of a spec whose entries have names.
 SECTIONS = ("constants", "relations", "datasets", "mechanisms")

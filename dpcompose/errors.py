@@ -5,10 +5,9 @@ import itertools
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
-
-from dpcompose.values import dataclass
 
 Path = tuple[str | int, ...]
 """The address of a place in a spec, for example ``("mechanisms", 3, "epsilon")``."""

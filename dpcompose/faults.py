@@ -7,11 +7,11 @@ they are worked out only for the faults that are listed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from itertools import islice
 
 from dpcompose.errors import Diagnostic, InvalidSpec, Path, Span, nearest, quoted
 from dpcompose.source import MAX_FAULTS, Source
-from dpcompose.values import dataclass
 
 #: The codes of what is wrong with a spec that is well-formed YAML.
 SPEC_CODES = {

@@ -7,6 +7,7 @@ chooses where to look, so that no result is ever above the budget.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.exact import sqrt_up
@@ -17,7 +18,6 @@ from dpcompose.report import Limit
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.scaling import Parameter, parameters, rounded_down, scaled
 from dpcompose.source import Source, load
-from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 #: Scales are looked for in between, or so far from the one that proportion suggests.

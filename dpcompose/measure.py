@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.budget import deltas_of, sharper, verdict
@@ -12,7 +13,6 @@ from dpcompose.core.problem import Problem
 from dpcompose.points import at_points
 from dpcompose.report import At, Bound, Limit, Verdict
 from dpcompose.story import bound_of
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ nothing about it is random. All else is there once for each spec. Nothing recurs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from dpcompose.core.problem import Problem, Root, Sample
 from dpcompose.joining import Names, copied, join
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dpcompose import story
 from dpcompose.assumptions import assumptions
@@ -29,7 +29,6 @@ from dpcompose.report import (
 )
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.errors import Diagnostic, Span
-from dpcompose.values import dataclass
 
 #: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
 #: of no file, but counts those that a run met and has no result for.

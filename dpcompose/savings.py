@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.budget import deltas_of
@@ -13,7 +14,6 @@ from dpcompose.report import Limit
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.scaling import Parameter, parameters, scaled
 from dpcompose.source import Source, load
-from dpcompose.values import dataclass
 from dpcompose.wording import number
 
 _HALF = Fraction(1, 2)

@@ -8,6 +8,7 @@ towards less loss where they have no short form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 
@@ -15,7 +16,6 @@ from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, quoted
 from dpcompose.source import Source, Value, load
-from dpcompose.values import dataclass
 
 #: Digits of a written number that has no short form.
 DIGITS = 12

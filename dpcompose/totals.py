@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpcompose.budget import deltas_of
@@ -23,7 +23,6 @@ from dpcompose.merging import Merged, Part, drawn_apart, merge
 from dpcompose.report import At, Bound, Limit, Verdict
 from dpcompose.resolve import Resolved
 from dpcompose.story import shares, worst_change
-from dpcompose.values import dataclass
 from dpcompose.wording import listing, number
 
 

@@ -8,13 +8,13 @@ value, constants put in; the reason (`because`), the place and the title of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.errors import Path, printable, quoted
 from dpcompose.source import Source, Value
-from dpcompose.values import dataclass
 
 #: Keys whose values are numbers, which may be expressions; the larger ones of the first are weaker.
 _WEAKER_IF_LARGER = frozenset(

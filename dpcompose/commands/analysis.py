@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC
 from dpcompose.report import Limit, Report
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.commands.past import Past

@@ -8,12 +8,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.errors import Diagnostic, DpcomposeError
 from dpcompose.report import Report
-from dpcompose.values import dataclass
 
 #: The code of a spec that takes too much.
 TOO_MUCH = "DPC018"

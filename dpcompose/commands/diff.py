@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
@@ -20,7 +20,6 @@ from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.past import Past
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.report import LeftOut
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.changes import Change, Invalid, Terms, Version

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, Protocol
 
@@ -15,7 +15,6 @@ from dpcompose.commands.once import Once
 from dpcompose.commands.patterns import is_entered, is_met, is_pattern, left, matches, split
 from dpcompose.places import is_below, strays
 from dpcompose.report import LeftOut
-from dpcompose.values import dataclass
 
 _LONGEST_NAME = 2**16  # bytes of a line in a list of files
 _MOST_NAMES = 20  # of what is left out

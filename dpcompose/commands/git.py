@@ -12,12 +12,11 @@ import re
 import shutil
 import subprocess
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable
 from dpcompose.places import GIT, is_below, work_tree
-from dpcompose.values import dataclass
 
 #: Seconds that one call of git may take.
 _PATIENCE = 60

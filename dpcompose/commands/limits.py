@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.core.exact_expr import ExpressionError, parse
 from dpcompose.report import Limit
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

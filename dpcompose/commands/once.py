@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from dpcompose.values import dataclass
 
 
 @dataclass(slots=True)

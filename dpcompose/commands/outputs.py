@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import tee
 
@@ -11,7 +12,6 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.report import Report
-from dpcompose.values import dataclass
 
 
 class Format(StrEnum):

@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from dpcompose.commands import git
@@ -13,7 +14,6 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.renames import renamed
 from dpcompose.places import is_below, work_tree
-from dpcompose.values import dataclass
 
 _MOST_LINKS = 40  # that lead to one file, as for a kernel
 _LONGEST_LINK = 4096  # bytes

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.errors import printable
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.commands.past import Past

@@ -8,10 +8,10 @@ import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import NoReturn, TextIO
 
 from dpcompose.places import is_below, work_tree
-from dpcompose.values import dataclass
 
 #: Folders whose links are the system's own, such as /dev/stdout.
 _SYSTEM = ("/dev", "/dev/fd", "/proc/self/fd")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
@@ -17,7 +17,6 @@ from dpcompose.commands.policies import Policies, audited
 from dpcompose.memory import settle
 from dpcompose.render.problems import counted
 from dpcompose.report import Limit, Report
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.commands.past import Past

@@ -12,13 +12,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.interrupts import held_back, settle_worker
 from dpcompose.memory import settle
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

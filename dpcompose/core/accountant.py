@@ -8,6 +8,7 @@ its own stack, so that deep specs are no problem.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from dpcompose.core.blocks import split
@@ -23,7 +24,6 @@ from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.problem import Mechanism
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Answer, Choice, Effort, Walk, best_of
-from dpcompose.values import dataclass
 
 
 @dataclass(slots=True)

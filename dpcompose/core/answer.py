@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.accountant import Accountant
@@ -30,7 +31,6 @@ from dpcompose.core.problem import (
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer, Branch, Choice
-from dpcompose.values import dataclass
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)

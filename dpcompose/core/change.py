@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpcompose.values import rank
+from dpcompose.core.order import rank
 
 
 class Kind(StrEnum):

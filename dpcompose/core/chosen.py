@@ -7,7 +7,7 @@ case depends on δ"): for each pattern the best route, and of these the worst.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core import routes
@@ -18,7 +18,6 @@ from dpcompose.core.pattern import Pattern, size
 from dpcompose.core.patterns import Patterned
 from dpcompose.core.profile.parts import Composition
 from dpcompose.core.routes import Found, Point, Rule
-from dpcompose.values import dataclass
 
 #: Basic composition is compared over at most so many patterns.
 MOST_COMPARED = 500

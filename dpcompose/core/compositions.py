@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from dpcompose.core.guarantee import ZERO
 from dpcompose.core.loss import Survival
+from dpcompose.core.order import rank
 from dpcompose.core.pattern import ONE, Known, Pattern
 from dpcompose.core.profile.parts import (
     Composition,
@@ -20,7 +21,6 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
-from dpcompose.values import rank
 
 #: So many ways of choosing options are tried for a pattern.
 MOST_CHOICES = 8

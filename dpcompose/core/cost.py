@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.change import (
@@ -41,7 +42,6 @@ from dpcompose.core.placed import Placed
 from dpcompose.core.problem import Mechanism
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.steps import steps
-from dpcompose.values import dataclass
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:

@@ -6,13 +6,12 @@ a sentence.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.guarantee import Amount, Notion
 from dpcompose.core.problem import Path
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from dpcompose.core.exact import (
     sqrt_up,
     tanh_up,
 )
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family

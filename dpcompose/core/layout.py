@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from dpcompose.core.draws import draws, is_random, read_once
 from dpcompose.core.placed import Placed
@@ -29,7 +29,6 @@ from dpcompose.core.problem import (
 )
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.traits import Traits, traits_after
-from dpcompose.values import dataclass
 
 #: The level of the protected step itself, for a declared relation.
 STEP = -1

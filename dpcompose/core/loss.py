@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,6 @@ from dpcompose.core.exact import (
     log_inverse_up,
 )
 from dpcompose.core.guarantee import ZERO, Amount, Notion, Pair, at_distance, chain, chain_pairs
-from dpcompose.values import dataclass
 
 Loss = Any  # Amount under Scalars, Frontier under Pairs
 Frontier = tuple[tuple[Fraction, Any], ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
-from dpcompose.values import dataclass
 
 ONE = Fraction(1)
 

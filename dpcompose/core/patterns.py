@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice, product
 
@@ -23,7 +24,6 @@ from dpcompose.core.profile.parts import (
     Response,
     Sampled,
 )
-from dpcompose.values import dataclass
 
 #: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
 Patterned = tuple[Pattern, ...]

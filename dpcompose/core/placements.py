@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Literal
 
@@ -11,7 +12,6 @@ from dpcompose.core.allocate import Allocation
 from dpcompose.core.change import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.guarantee import Amount
 from dpcompose.core.problem import Partition, PartitionKind
-from dpcompose.values import dataclass
 
 
 def placements(

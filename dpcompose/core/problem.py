@@ -8,14 +8,13 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.guarantee import Guarantee
 from dpcompose.core.relation import Relation
-from dpcompose.values import dataclass
 
 Path = tuple[str | int, ...]
 

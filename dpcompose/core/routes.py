@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -24,7 +24,6 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
-from dpcompose.values import dataclass
 
 ZERO = Fraction(0)
 #: Numbers like 1e-300 or 1e300 leave the range of doubles; a route then gives nothing.

@@ -8,10 +8,9 @@ entry itself: in which roles, and what has to hold there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.guarantee import Notion

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -21,7 +21,6 @@ from dpcompose.core.problem import (
     Stable,
     Value,
 )
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

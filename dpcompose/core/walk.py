@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcompose.core.change import State, drop_level, top_level
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss, Scalars
 from dpcompose.core.patterns import Algebra
-from dpcompose.values import dataclass
 
 Need = tuple[Place, State]
 Walk = Generator[Need, Loss, Any]

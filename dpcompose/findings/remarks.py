@@ -6,6 +6,7 @@ Every finding is a `Finding` with the place in the spec that it speaks of; posit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.answer import Felt, Solution, Visit
@@ -28,7 +29,6 @@ from dpcompose.core.problem import (
 )
 from dpcompose.core.relation import RelationKind
 from dpcompose.errors import Level
-from dpcompose.values import dataclass
 from dpcompose.wording import listing, whole
 
 #: The codes of this module with their meanings.

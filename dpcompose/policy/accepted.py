@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
 from dpcompose.source import Source
-from dpcompose.values import dataclass
 from dpcompose.vouched import Claim, claims, difference
 
 VERSION = 1

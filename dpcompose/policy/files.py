@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,6 @@ from dpcompose.errors import printable
 from dpcompose.places import strays
 from dpcompose.policy.reading import BadSettings, a_switch, known
 from dpcompose.policy.settings import FIELDS, Layer, layer
-from dpcompose.values import dataclass
 
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
 _TABLE = "dpcompose"

@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from dpcompose.errors import Diagnostic, Span, quoted
 from dpcompose.policy import MENTION
 from dpcompose.policy.codes import IGNORABLE, NO_REASON, NOT_IGNORABLE, UNUSED
 from dpcompose.report import Ignored
 from dpcompose.source import Source
-from dpcompose.values import dataclass
 
 _COMMENT = re.compile(f"{MENTION.pattern}(?P<rest>[^\n]*)", re.MULTILINE)
 _IGNORE = re.compile(r"[ \t]*ignore[ \t]*\[(?P<codes>[^\[\]]*)\](?P<reason>.*)")

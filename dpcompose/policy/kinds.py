@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from dpcompose.because import reason
 from dpcompose.errors import Path
 from dpcompose.source import Source, Value
-from dpcompose.values import dataclass
 
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")

@@ -8,7 +8,7 @@ says replaces what that file says, and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,6 @@ from dpcompose.policy.codes import REQUIRED_BY
 from dpcompose.policy.reading import OFF, known
 from dpcompose.policy.reading import BadSettings as BadSettings
 from dpcompose.report import Limit
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
-from dpcompose.values import dataclass
 
 _CODES = {"strong": "1", "good": "1;32", "bad": "1;31", "weak": "2"}
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,6 @@ from dpcompose.spec.adversary import AdversaryBudget
 from dpcompose.spec.asked import Budget as WrittenBudget
 from dpcompose.spec.asked import Report as WrittenReport
 from dpcompose.spec.reading import Reading, read
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.resolve.adversary import Adversary

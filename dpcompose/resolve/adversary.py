@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.hypotheses.beliefs import Belief
@@ -24,7 +25,6 @@ from dpcompose.resolve.hypotheses import Hypotheses
 from dpcompose.resolve.numbers import Numbers
 from dpcompose.spec.adversary import Adversary as Written
 from dpcompose.spec.adversary import Hypothesis
-from dpcompose.values import dataclass
 
 _AT: Path = ("adversary",)
 _HYPOTHESES: Path = ("adversary", "hypotheses")

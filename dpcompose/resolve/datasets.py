@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dpcompose.core.problem import Dataset as Resolved
 from dpcompose.core.problem import (
@@ -26,7 +26,6 @@ from dpcompose.resolve.maps import Maps
 from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
-from dpcompose.values import dataclass
 
 _CYCLE_SHOWN = 10
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -24,7 +24,6 @@ from dpcompose.core.problem import (
     Value,
 )
 from dpcompose.errors import quoted
-from dpcompose.values import dataclass
 
 
 class Shape(StrEnum):

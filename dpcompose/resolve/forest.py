@@ -7,7 +7,7 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpcompose.core.problem import Map, Mechanism, PartitionKind, Path
@@ -16,7 +16,6 @@ from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Facts
 from dpcompose.resolve.statements import Block, Varied
 from dpcompose.spec.datasets import Partition as WrittenPartition
-from dpcompose.values import dataclass
 
 
 class Blocks:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.guarantee import Guarantee
 from dpcompose.core.problem import Mechanism, Path, Statement
 from dpcompose.core.relation import Relation
-from dpcompose.values import dataclass
 
 #: The name of a block, or its number.
 Block = str | int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.source.text import decoded
-from dpcompose.values import dataclass
 
 # No scalar of YAML 1.2 can hold such a line (rule c-forbidden): it is a mark wherever it stands.
 _MARK = re.compile(r"^(?:---|\.\.\.)(?=[ \t\n]|\Z)", re.MULTILINE)

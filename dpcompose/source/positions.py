@@ -3,12 +3,11 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 from dpcompose.errors import Path, Span
 from dpcompose.source.scalars import Value
-from dpcompose.values import dataclass
 
 
 class Lines(Sequence[str]):

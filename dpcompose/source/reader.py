@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpcompose.errors import quoted
@@ -31,7 +32,6 @@ from dpcompose.source.scalars import (
     encodable,
 )
 from dpcompose.source.syntax import NO_TAGS, syntax_fault
-from dpcompose.values import dataclass
 
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 

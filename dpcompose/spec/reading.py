@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,7 +15,6 @@ from dpcompose.spec.faults import report
 from dpcompose.spec.model import Spec
 from dpcompose.spec.models import built
 from dpcompose.spec.phrases import shown
-from dpcompose.values import dataclass
 
 #: What stands for a top-level key that is missing or faulty.
 _STAND_INS: dict[str, Any] = {

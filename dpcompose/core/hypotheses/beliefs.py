@@ -7,13 +7,13 @@ removed; what else sees the person (`beside`) loses as much whenever the person 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nlargest
 from itertools import combinations
 from typing import Literal
 
 from dpcompose.core.hypotheses.sums import how_many
-from dpcompose.values import dataclass
 
 ZERO = Fraction(0)
 

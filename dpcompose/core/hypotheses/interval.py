@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-
-from dpcompose.values import dataclass
 
 _DIGITS = 60
 #: Whole numbers are read to so many bits, which are more than the digits.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from dpcompose.core.patterns import Algebra
 from dpcompose.core.problem import Dataset, Partition
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.accountant import Accountant

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import reduce
@@ -16,7 +17,6 @@ from itertools import product
 
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly
 from dpcompose.core.hypotheses.sums import how_many
-from dpcompose.values import dataclass
 
 #: The most kinds of outcomes, and the most terms of their likelihoods.
 MOST_OUTCOMES = 3_000

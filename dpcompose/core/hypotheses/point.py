@@ -10,6 +10,7 @@ the other way P(S) ≤ e^(d_b) P_b(S) + δ_b gives, multiplied by w_b e^(-d_b) a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.beliefs import (
@@ -30,7 +31,6 @@ from dpcompose.core.hypotheses.interval import (
     logarithm_up,
 )
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, Term, how_many, subset_sums
-from dpcompose.values import dataclass
 
 NOTHING = Fraction(0)
 #: Larger losses are not multiplied out; the largest of all cases is then the bound.

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.interval import ONE, ZERO, Interval, exactly, exponential
-from dpcompose.values import dataclass
 
 #: Chances are kept in units of 2^-_BITS.
 _BITS = 128

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-
-from dpcompose.values import dataclass
 
 ZERO = Fraction(0)
 

@@ -7,6 +7,7 @@ holds, from a search or from a certificate. It raises `Refused` where it does no
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dpcompose.core import amplify
 from dpcompose.core.change import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
@@ -19,7 +20,6 @@ from dpcompose.core.patterns import Algebra, Patterns
 from dpcompose.core.problem import Map, Sample
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpcompose.core.change import State
@@ -18,7 +19,6 @@ from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.apply import apply
 from dpcompose.core.theorems.setting import Reach, Setting
 from dpcompose.core.walk import Answer, How, Walk
-from dpcompose.values import dataclass
 
 
 class Reached(NamedTuple):

@@ -8,7 +8,7 @@ and every partition from their rules. A claim that leaves one of them out cannot
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dpcompose.core.change import State
@@ -22,7 +22,6 @@ from dpcompose.core.patterns import Algebra, Patterned, Patterns
 from dpcompose.core.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Answer, Choice, How, Walk
-from dpcompose.values import dataclass
 
 
 class Charge(NamedTuple):

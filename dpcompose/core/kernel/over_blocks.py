@@ -6,6 +6,7 @@ A rule is a generator, as in `core.kernel.along_map`: it asks for the loss of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 
 from dpcompose.core.change import (
@@ -30,7 +31,6 @@ from dpcompose.core.placements import copies_of_a_row, largest, placements, rule
 from dpcompose.core.problem import Partition, PartitionKind
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
-from dpcompose.values import dataclass
 
 #: A partition with several units is searched exhaustively up to this many ways.
 WAYS = 6_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.words import number
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

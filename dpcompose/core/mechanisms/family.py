@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from dpcompose.core.profile.parts import Composition
 from dpcompose.core.theorem import Refused, Role, Test, Use
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.theorems.touches import Touch

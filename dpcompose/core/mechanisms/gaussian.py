@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, NUMBER, Family, Form, Key
 from dpcompose.core.profile.parts import Composition
 from dpcompose.core.words import number
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,6 @@ from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +23,6 @@ from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import RESPONSE, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number, plural
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

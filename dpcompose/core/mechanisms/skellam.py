@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -34,7 +35,6 @@ from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLos
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.words import number
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

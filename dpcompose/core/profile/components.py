@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.normal import dot
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.values import dataclass
 
 UNIT = 2.0**-53
 

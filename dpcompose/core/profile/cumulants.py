@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.exact import float_up
 from dpcompose.core.profile import parts
-from dpcompose.values import dataclass
 
 #: Every K below is within this of the truth, relatively: some hundred rounding errors.
 ROUNDING = 1e-13

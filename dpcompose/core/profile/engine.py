@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,7 +24,6 @@ from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.root import epsilon_of, lower_epsilon
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.subsets import few_subsets, subset_law
-from dpcompose.values import dataclass
 
 #: The exact grid of the stated fractions is taken up to this many points.
 EXACT_POINTS = 1 << 21

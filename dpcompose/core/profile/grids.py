@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,7 +28,6 @@ from dpcompose.core.profile.parts import Exchanged, Grouped, MechanismLoss, Part
 from dpcompose.core.profile.pieces import masses
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.sizes import natural_step, scale
-from dpcompose.values import dataclass
 
 #: How much the grid may add to an ε, relatively, where its size allows.
 TOLERANCE = 1e-6

@@ -10,6 +10,7 @@ above the window by Chernoff's bound. Losses below the window fold to places abo
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,6 @@ from dpcompose.core.profile.components import (
 from dpcompose.core.profile.law import Law
 from dpcompose.core.profile.normal import dot
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.values import dataclass
 
 #: No window has more points.
 MOST_POINTS = 1 << 22

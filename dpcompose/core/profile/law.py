@@ -8,6 +8,7 @@ M(θ)·e^(-θε)·Σ_{l>ε} (1-e^(-(l-ε)))·e^(-θ(l-ε))·p~(l): sums of posit
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from dpcompose.core.profile.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.values import dataclass
 
 UNIT = 2.0**-53
 #: Losses whose weight is below e^-_FADED are counted as _REST in all, with tilted chance at most 1.

@@ -9,13 +9,12 @@ here makes a mass larger or a loss greater.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dpcompose.values import dataclass
 
 Floats: TypeAlias = NDArray[np.float64]
 #: Half of this is the relative error of one correctly rounded operation.

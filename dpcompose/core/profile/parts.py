@@ -9,10 +9,9 @@ Theorem 10). ε and shifts are exact and at least 0; all are dimensionless, in n
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
-
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
@@ -17,7 +18,6 @@ from dpcompose.core.exact import capped, exp_up, float_up, tanh_up
 from dpcompose.core.profile import parts
 from dpcompose.core.profile.cumulants import NOTHING, ROUNDING, Cumulant, cumulant, quadratic
 from dpcompose.core.profile.valley import valley
-from dpcompose.values import dataclass
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)

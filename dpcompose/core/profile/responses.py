@@ -9,12 +9,12 @@ at every real ε and not only at its grid).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.profile.parts import Bracket
 from dpcompose.core.profile.rounding import digits_of, down, exact_of, log_of, mpf_of, up
-from dpcompose.values import dataclass
 
 ZERO = Fraction(0)
 #: More copies than this are left to other bounds: the sum has about as many terms as their root.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -27,7 +28,6 @@ from dpcompose.core.profile.masses import (
     on_grid,
     split,
 )
-from dpcompose.values import dataclass
 
 #: Standard deviations beyond which outcomes are left out; the first that fits the grid is taken.
 _REACHES = (NORMAL_TAIL, 15.0, 13.0, 11.0, 9.0, 8.0, 7.0, 6.0)

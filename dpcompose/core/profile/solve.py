@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.profile import alone
@@ -22,7 +22,6 @@ from dpcompose.core.profile.parts import (
 )
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
 from dpcompose.core.profile.rounding import float_of, log_of, shorten
-from dpcompose.values import dataclass
 
 ZERO, ONE = Fraction(0), Fraction(1)
 #: A sum of losses below this is not composed: δ is at most half of it.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dpcompose.core.hypotheses.beliefs import Between, Found, Question
 from dpcompose.core.problem import Problem
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.theorem import Refused
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ against the release (`theorems.apply`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpcompose.core.loss import Loss, Pairs, Scalars
@@ -16,7 +16,6 @@ from dpcompose.core.theorems.book import general, uses_on
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.setting import Reach, Setting
 from dpcompose.core.theorems.touches import Touch
-from dpcompose.values import dataclass
 
 if TYPE_CHECKING:
     from dpcompose.core.answer import Solution, Solver

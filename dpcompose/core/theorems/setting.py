@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -19,7 +19,6 @@ from dpcompose.core.loss import Loss, Pairs, Scalars
 from dpcompose.core.problem import Goal, Partition, Problem, Root, Sample, Statement
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Answer
-from dpcompose.values import dataclass
 
 
 class Reach(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dpcompose.core.change import Kind, State
 from dpcompose.core.cost import units_at
@@ -10,7 +11,6 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.core.placed import Placed
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.theorem import Refused, Test
-from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

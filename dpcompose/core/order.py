@@ -1,0 +1,30 @@
+"""One order for values of any kinds."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+
+def rank(value: Any) -> tuple[Any, ...]:
+    """A key by which values of any kinds are sorted, the same in every run; never a text of them,
+    since numbers may be too long for one.
+
+    For None, numbers, texts and names of an enumeration, and tuples and dataclasses of these.
+    """
+    match value:
+        case None:
+            return (0,)
+        case int() | Fraction():
+            return (1, value.numerator, value.denominator)
+        case str():
+            return (2, str(value))
+        case Enum():
+            return (2, value.name)
+        case tuple():
+            return (3, *map(rank, value))
+        case _:
+            fields = dataclasses.fields(value)
+            return (4, type(value).__name__, *(rank(getattr(value, f.name)) for f in fields))
