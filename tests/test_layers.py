@@ -11,7 +11,6 @@ ROOT = Path(__file__).parent.parent / "dpcompose"
 
 #: From the bottom up; modules on one line do not import each other.
 LAYERS = """
-values
 core
 errors memory places
 source

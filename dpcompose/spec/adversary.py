@@ -2,10 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, Tag
+from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.fields import Name, Optional, Probability, Scalar, Whole
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.models import Model
 
 #: The most sets of blocks, or other parts, of one hypothesis.
@@ -46,7 +45,7 @@ Hypothesis = Annotated[
     Annotated[Literal["none", "uniform"], Tag("<hypothesis>")]
     | Annotated[Sets, Tag("<sets>")]
     | Annotated[list[Sets], Tag("<mixture>"), Field(min_length=1, max_length=MOST_PARTS)],
-    Lazily(_hypothesis_tag),
+    Discriminator(_hypothesis_tag),
 ]
 
 
@@ -63,7 +62,7 @@ class Adversary(Model):
     hypotheses: Annotated[
         Annotated[Literal["none-vs-uniform"], Tag("<pair of hypotheses>")]
         | Annotated[list[Hypothesis], Tag("<hypotheses>")],
-        Lazily(_hypotheses_tag),
+        Discriminator(_hypotheses_tag),
     ] = Field(description="`none-vs-uniform`, or a list of the two hypotheses that are told apart.")
 
 

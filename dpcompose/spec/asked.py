@@ -6,7 +6,6 @@ from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.adversary import AdversaryBudget
 from dpcompose.spec.fields import Optional, Probability, Scalar
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.models import Model
 
 #: The most δ, or ε, of a report.
@@ -67,7 +66,7 @@ Budget = Annotated[
     | Annotated[ZcdpBudget, Tag("<zcdp budget>")]
     | Annotated[GdpBudget, Tag("<gdp budget>")]
     | Annotated[AdversaryBudget, Tag("<adversary budget>")],
-    Lazily(_budget_tag),
+    Discriminator(_budget_tag),
 ]
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.maps import Map
 from dpcompose.spec.models import Model
 
@@ -96,7 +95,7 @@ AnyPartition = Annotated[
     | Annotated[ByPosition, Tag("<by position>")]
     | Annotated[ByMembership, Tag("<by membership>")]
     | Annotated[ByKinds, Tag("<by kinds>")],
-    Lazily(_partition_tag),
+    Discriminator(_partition_tag),
 ]
 
 
@@ -172,7 +171,7 @@ Dataset = Annotated[
     | Annotated[Graph, Tag("<graph>")]
     | Annotated[Mapped, Tag("<mapped>")]
     | Annotated[Split, Tag("<split>")],
-    Lazily(_dataset_tag),
+    Discriminator(_dataset_tag),
 ]
 
 PARTITION_KINDS: dict[str, type[Model]] = {

@@ -14,7 +14,6 @@ from dpcompose.spec.fields import (
     Scalar,
     expected,
 )
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
 
@@ -188,7 +187,7 @@ Guarantee = Annotated[
     | Annotated[Gdp, Tag("<gdp>")]
     | Annotated[Rdp, Tag("<rdp>")]
     | Annotated[Profile, Tag("<profile>")],
-    Lazily(_guarantee_tag),
+    Discriminator(_guarantee_tag),
 ]
 
 NOTIONS: dict[str, type[Stated]] = {

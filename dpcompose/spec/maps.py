@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from dpcompose.spec.fields import Name, Optional, Scalar, Whole
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.models import Model
 
 DROPS = "Declares that some row of the parent gives nothing to this dataset."
@@ -179,7 +178,7 @@ Map = Annotated[
     | Annotated[Nodes, Tag("<nodes>")]
     | Annotated[Sample, Tag("<sample>")]
     | Annotated[Opaque, Tag("<opaque>")],
-    Lazily(_map_tag),
+    Discriminator(_map_tag),
     BeforeValidator(_as_mapping),
 ]
 

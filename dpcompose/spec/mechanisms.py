@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, Tag
+from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.concrete import (
     CONCRETE,
@@ -23,7 +23,6 @@ from dpcompose.spec.guarantees import (
     Rdp,
     Zcdp,
 )
-from dpcompose.spec.lazily import Lazily
 from dpcompose.spec.models import Model
 
 
@@ -123,5 +122,5 @@ if TYPE_CHECKING:
 else:
     Mechanism = Annotated[
         reduce(or_, (Annotated[model, Tag(tag)] for tag, model in _MODELS.items())),
-        Lazily(_mechanism_tag),
+        Discriminator(_mechanism_tag),
     ]

@@ -9,7 +9,7 @@ from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
 from dpcompose.spec.asked import Report
 from dpcompose.spec.model import TAGS, Spec
-from dpcompose.spec.models import Model, built
+from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
 
 PARAMETERS = {
@@ -66,8 +66,7 @@ def model_at(loc: Path) -> type[Model]:
 def keys_of(model: type[Model]) -> dict[str, str]:
     """The legal keys of a model, with what they mean."""
     return {
-        field.alias or name: field.description or ""
-        for name, field in built(model).model_fields.items()
+        field.alias or name: field.description or "" for name, field in model.model_fields.items()
     }
 
 

@@ -13,7 +13,6 @@ from dpcompose.faults import Faults
 from dpcompose.source import Number, Source
 from dpcompose.spec.faults import report
 from dpcompose.spec.model import Spec
-from dpcompose.spec.models import built
 from dpcompose.spec.phrases import shown
 
 #: What stands for a top-level key that is missing or faulty.
@@ -50,7 +49,7 @@ def read(source: Source, faults: Faults) -> Reading | None:
         faults.add("DPC103", (), f"a spec is a mapping, not {shown(tree)}", hint)
         return None
     try:
-        spec = built(Spec).model_validate(tree)
+        spec = Spec.model_validate(tree)
     except ValidationError as error:
         found = error.errors(include_url=False)
         places = report(found, faults)
@@ -79,6 +78,6 @@ def _rest(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
     for key, stand_in in _STAND_INS.items():
         rest.setdefault(key, stand_in)
     try:
-        return Reading(built(Spec).model_validate(rest), broken, positions)
+        return Reading(Spec.model_validate(rest), broken, positions)
     except ValidationError:  # a fault that is not where it is reported
         return None

@@ -6,14 +6,13 @@ from typing import Any
 
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.model import Spec
-from dpcompose.spec.models import built
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a spec."""
-    schema: dict[str, Any] = _tidied(built(Spec).model_json_schema())
+    schema: dict[str, Any] = _tidied(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("oneOf")]
@@ -22,7 +21,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _required(model: Any) -> set[str]:
-    return {name for name, field in built(model).model_fields.items() if field.is_required()}
+    return {name for name, field in model.model_fields.items() if field.is_required()}
 
 
 def _tidied(node: Any) -> Any:
