@@ -16,7 +16,8 @@ from dpcompose.core.change import Kind, Leaf, all_leaves
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Edge, Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.problem import Goal, Partition, Sample, Statement
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.problem import Goal, Partition, Statement
 from dpcompose.core.theorem import Refused
 from dpcompose.values import dataclass
 

@@ -1,0 +1,63 @@
+"""Maps of which nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.core.change import Leaf
+from dpcompose.core.maps.fates import Fate, anything
+from dpcompose.core.maps.kind import (
+    Above,
+    Conduct,
+    Declared,
+    Form,
+    Gives,
+    Map,
+    Readers,
+    Refusal,
+)
+from dpcompose.core.traits import Shape, Traits
+from dpcompose.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Map):
+    """A map of unknown stability."""
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """Anything."""
+        return [anything(leaf)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Nothing."""
+        return Traits()
+
+    def conduct(self) -> Conduct:
+        """Rows may be anything."""
+        return Conduct(
+            Gives.DEPENDS,
+            may_drop=False,
+            drops=False,
+            grows=False,
+            random=None,
+            determined=False,
+        )
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never."""
+        yield from ()
+
+    def rows_needed(self, below: int) -> int:
+        """None is known to be needed."""
+        return 0
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """Nothing."""
+        yield from ()
+
+    def says(self) -> str:
+        """`an opaque map`."""
+        return "an opaque map"
+
+
+FORM = Form("opaque", Opaque, "A map of unknown stability.", Shape.TABLE, (), Opaque)
