@@ -13,12 +13,12 @@ from dpcompose.core.maps.kind import (
     Conduct,
     Declared,
     Form,
-    Gives,
     Key,
-    Map,
     Readers,
     Refusal,
     Sort,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.core.words import plural
@@ -26,7 +26,7 @@ from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Cap(Map):
+class Cap(Together):
     """At most `rows` rows of each privacy unit."""
 
     rows: int
@@ -44,11 +44,8 @@ class Cap(Map):
 
     def conduct(self) -> Conduct:
         """Rows of one unit displace each other."""
-        return Conduct(
-            Gives.DEPENDS,
+        return together(
             may_drop=True,
-            drops=False,
-            grows=False,
             random="random cap" if self.keep == "random" else None,
             determined=self.keep == "first",
         )
@@ -61,10 +58,6 @@ class Cap(Map):
             yield Refusal(
                 "DPC142", (), says, f"{hint}; or limit the rows of another column: `kind: limit`"
             )
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows are kept of each unit, and which."""

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dpcompose.core.change import SINGLE, Kind, Leaf
 from dpcompose.core.maps.fates import Fate, TooMany, anything, one, two_sided
-from dpcompose.core.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    Form,
-    Gives,
-    Map,
-    Readers,
-    Refusal,
-)
+from dpcompose.core.maps.kind import Form, OfGraph
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Edges(Map):
+class Edges(OfGraph):
     """The table of the edges of a graph."""
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
@@ -38,29 +27,6 @@ class Edges(Map):
     def traits_after(self, traits: Traits) -> Traits:
         """Rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
-
-    def conduct(self) -> Conduct:
-        """There are no rows above."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=False,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=True,
-        )
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
-        yield from ()
-
-    def rows_needed(self, below: int) -> int:
-        """A graph has none."""
-        return 0
-
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Nothing: what a graph is says all."""
-        yield from ()
 
     def says(self) -> str:
         """`the table of edges`."""

@@ -9,21 +9,20 @@ from dpcompose.core.change import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.maps.fates import Fate, one
 from dpcompose.core.maps.kind import (
     DROPS,
-    Above,
     Conduct,
     Declared,
     Form,
     Gives,
-    Map,
     Readers,
-    Refusal,
+    RowByRow,
+    row_by_row,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Map):
+class Filter(RowByRow):
     """Keeps the rows that pass a predicate on the row alone."""
 
     drops: bool = False
@@ -40,18 +39,7 @@ class Filter(Map):
 
     def conduct(self) -> Conduct:
         """Each row stays or goes by itself."""
-        return Conduct(
-            Gives.ONE,
-            may_drop=True,
-            drops=self.drops,
-            grows=True,
-            random=None,
-            determined=True,
-        )
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
-        yield from ()
+        return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
         """None: rows that pass may be there or not."""

@@ -9,17 +9,17 @@ from dpcompose.core.maps.fates import Fate, TooMany, one, single, two_sided, use
 from dpcompose.core.maps.kind import (
     DROPS,
     KEEPS,
-    Above,
     Conduct,
     Contradiction,
     Declared,
     Form,
     Gives,
     Key,
-    Map,
     Readers,
     Refusal,
+    RowByRow,
     Sort,
+    row_by_row,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.core.words import plural
@@ -27,7 +27,7 @@ from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Flatten(Map):
+class Flatten(RowByRow):
     """Makes at most (`exact`: exactly) `max_rows` rows of each row.
 
     `keeps` names the columns that each new row copies from its source row.
@@ -50,47 +50,50 @@ class Flatten(Map):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows in the order of their sources; how many there are is known if `exact`."""
-        return Traits(
-            unit=traits.unit if traits.unit in self.keeps else None,
-            ordered=traits.ordered,
-            fixed=traits.fixed and self.exact,
-            size=None if traits.size is None or not self.exact else traits.size * self.max_rows,
-            most=None if traits.most is None else traits.most * self.max_rows,
-        )
+        unit = traits.unit if traits.unit in self.keeps else None
+        return traits_of_several(traits, unit, self.max_rows, self.exact)
 
     def conduct(self) -> Conduct:
         """Each row gives rows by itself."""
-        return Conduct(
-            Gives.SEVERAL,
-            may_drop=True,
-            drops=self.drops,
-            grows=True,
-            random=None,
-            determined=True,
-        )
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
-        yield from ()
+        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
         """One for so many, if every row gives as many; else it cannot be told."""
-        return -(-below // self.max_rows) if self.exact else 0
+        return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows one row gives."""
-        many = "exactly" if self.exact else "at most"
-        yield f"`{name}` makes {many} {plural(self.max_rows, 'row')} of each row", ("max_rows",)
+        yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
 
     def says(self) -> str:
         """`a flatten to at most 3 rows a row`."""
-        many = "exactly" if self.exact else "at most"
-        return f"a flatten to {many} {plural(self.max_rows, 'row')} a row"
+        return f"a flatten to {many(self.max_rows, self.exact)} a row"
 
 
 def _made(max_rows: int, exact: bool, drops: bool, keeps: frozenset[str]) -> Flatten:
     check_exact(exact, drops)
     return Flatten(max_rows, exact, drops, keeps)
+
+
+def traits_of_several(traits: Traits, unit: str | None, rows: int, exact: bool) -> Traits:
+    """Of rows in the order of their sources, at most so many of each, or exactly so many."""
+    return Traits(
+        unit=unit,
+        ordered=traits.ordered,
+        fixed=traits.fixed and exact,
+        size=None if traits.size is None or not exact else traits.size * rows,
+        most=None if traits.most is None else traits.most * rows,
+    )
+
+
+def sources_needed(below: int, rows: int, exact: bool) -> int:
+    """How many rows there must be above for so many of them; if one may give none, 0."""
+    return -(-below // rows) if exact else 0
+
+
+def many(rows: int, exact: bool) -> str:
+    """`at most 3 rows`."""
+    return f"{'exactly' if exact else 'at most'} {plural(rows, 'row')}"
 
 
 def check_exact(exact: bool, drops: bool) -> None:

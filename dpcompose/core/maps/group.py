@@ -11,19 +11,19 @@ from dpcompose.core.maps.kind import (
     Conduct,
     Declared,
     Form,
-    Gives,
     Key,
-    Map,
     Readers,
     Refusal,
     Sort,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Map):
+class Group(Together):
     """One row for each value of the column `by` that occurs."""
 
     by: str
@@ -45,22 +45,11 @@ class Group(Map):
 
     def conduct(self) -> Conduct:
         """Rows of one value make one row together."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=True,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=True,
-        )
+        return together(may_drop=True, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Never."""
         yield from ()
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """Nothing: what a group is says all."""

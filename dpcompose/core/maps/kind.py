@@ -137,6 +137,54 @@ class Map(ABC):
         """What it is, in words: `a cap at the first 3 rows for each unit`."""
 
 
+class RowByRow(Map):
+    """A map that makes rows of each row by itself, and so has a meaning on every table."""
+
+    __slots__ = ()
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never."""
+        yield from ()
+
+
+def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> Conduct:
+    """The conduct of a map that makes rows of each row by itself."""
+    return Conduct(gives, may_drop, drops, grows=True, random=None, determined=True)
+
+
+class Together(Map):
+    """A map that makes something of all rows together."""
+
+    __slots__ = ()
+
+    def rows_needed(self, below: int) -> int:
+        """None is known to be needed."""
+        return 0
+
+
+def together(*, may_drop: bool, random: str | None, determined: bool) -> Conduct:
+    """The conduct of a map that makes something of all rows together."""
+    return Conduct(Gives.DEPENDS, may_drop, False, False, random, determined)
+
+
+class OfGraph(Together):
+    """A table made of a graph: what a graph is says all that there is to know of it."""
+
+    __slots__ = ()
+
+    def conduct(self) -> Conduct:
+        """There are no rows above."""
+        return together(may_drop=False, random=None, determined=True)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never."""
+        yield from ()
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """Nothing."""
+        yield from ()
+
+
 def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
     """Everything that one unit may become, without what something else in the list dominates."""
     if leaf.kind is Kind.ANY:

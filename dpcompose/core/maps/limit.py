@@ -12,12 +12,12 @@ from dpcompose.core.maps.kind import (
     Conduct,
     Declared,
     Form,
-    Gives,
     Key,
-    Map,
     Readers,
     Refusal,
     Sort,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.core.words import plural
@@ -25,7 +25,7 @@ from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limit(Map):
+class Limit(Together):
     """At most `rows` rows for each value of the column `per`."""
 
     per: str
@@ -48,11 +48,8 @@ class Limit(Map):
 
     def conduct(self) -> Conduct:
         """Rows of one value displace each other."""
-        return Conduct(
-            Gives.DEPENDS,
+        return together(
             may_drop=True,
-            drops=False,
-            grows=False,
             random="random limit" if self.keep == "random" else None,
             determined=self.keep == "first",
         )
@@ -60,10 +57,6 @@ class Limit(Map):
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Never."""
         yield from ()
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows are kept of each value, and which."""

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dpcompose.core.change import Kind, Leaf
 from dpcompose.core.maps.fates import Fate, anything, one
-from dpcompose.core.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    Form,
-    Gives,
-    Map,
-    Readers,
-    Refusal,
-)
+from dpcompose.core.maps.kind import Form, OfGraph
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes(Map):
+class Nodes(OfGraph):
     """One row for each vertex, which depends on the vertex's own edges."""
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
@@ -36,29 +25,6 @@ class Nodes(Map):
     def traits_after(self, traits: Traits) -> Traits:
         """As many rows as there are vertices, which are public."""
         return Traits(fixed=True, unit=traits.unit, most=traits.most)
-
-    def conduct(self) -> Conduct:
-        """There are no rows above."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=False,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=True,
-        )
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
-        yield from ()
-
-    def rows_needed(self, below: int) -> int:
-        """A graph has none."""
-        return 0
-
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Nothing: what a graph is says all."""
-        yield from ()
 
     def says(self) -> str:
         """`one row for each vertex`."""

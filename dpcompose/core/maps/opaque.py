@@ -11,17 +11,17 @@ from dpcompose.core.maps.kind import (
     Conduct,
     Declared,
     Form,
-    Gives,
-    Map,
     Readers,
     Refusal,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque(Map):
+class Opaque(Together):
     """A map of unknown stability."""
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
@@ -34,22 +34,11 @@ class Opaque(Map):
 
     def conduct(self) -> Conduct:
         """Rows may be anything."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=False,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=False,
-        )
+        return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Never."""
         yield from ()
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """Nothing."""

@@ -8,21 +8,20 @@ from dpcompose.core.change import Kind, Leaf
 from dpcompose.core.maps.fates import Fate, one, single, user_rows
 from dpcompose.core.maps.kind import (
     KEEPS,
-    Above,
     Conduct,
     Declared,
     Form,
     Gives,
-    Map,
     Readers,
-    Refusal,
+    RowByRow,
+    row_by_row,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class RowMap(Map):
+class RowMap(RowByRow):
     """Transforms each row by itself; `keeps` names the columns that it leaves as they are."""
 
     keeps: frozenset[str] = frozenset()
@@ -51,18 +50,7 @@ class RowMap(Map):
 
     def conduct(self) -> Conduct:
         """Each row gives one row."""
-        return Conduct(
-            Gives.ONE,
-            may_drop=False,
-            drops=False,
-            grows=True,
-            random=None,
-            determined=True,
-        )
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
-        yield from ()
+        return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
         """As many."""

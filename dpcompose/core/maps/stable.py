@@ -11,12 +11,12 @@ from dpcompose.core.maps.kind import (
     Conduct,
     Declared,
     Form,
-    Gives,
     Key,
-    Map,
     Readers,
     Refusal,
     Sort,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.core.words import plural
@@ -24,7 +24,7 @@ from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Stable(Map):
+class Stable(Together):
     """One added row changes at most `stability` rows (symmetric difference)."""
 
     stability: int
@@ -43,14 +43,7 @@ class Stable(Map):
 
     def conduct(self) -> Conduct:
         """Rows may be anything."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=False,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=False,
-        )
+        return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Where no row can be added."""
@@ -60,10 +53,6 @@ class Stable(Map):
                 "make it of `row`, of a `flatten` with `max_rows`, or of what has no public size"
             )
             yield Refusal("DPC140", ("stability",), f"{what}, and {above.public}", hint)
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """The stability."""

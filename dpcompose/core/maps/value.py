@@ -14,12 +14,12 @@ from dpcompose.core.maps.kind import (
     Contradiction,
     Declared,
     Form,
-    Gives,
     Key,
-    Map,
     Readers,
     Refusal,
     Sort,
+    Together,
+    together,
 )
 from dpcompose.core.traits import Shape, Traits
 from dpcompose.core.words import number
@@ -27,7 +27,7 @@ from dpcompose.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Value(Map):
+class Value(Together):
     """A point of a Euclidean space; the sensitivities are per added and per replaced row."""
 
     unbounded: Fraction | None = None
@@ -66,14 +66,7 @@ class Value(Map):
 
     def conduct(self) -> Conduct:
         """All rows make one point."""
-        return Conduct(
-            Gives.DEPENDS,
-            may_drop=False,
-            drops=False,
-            grows=False,
-            random=None,
-            determined=False,
-        )
+        return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Where no row can be added, and the sensitivity is for one added."""
@@ -81,10 +74,6 @@ class Value(Map):
             what = "this sensitivity is for one row added or removed"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
             yield Refusal("DPC140", ("sensitivity",), f"{what}, and {above.public}", hint)
-
-    def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
-        return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How far it moves."""
