@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Edge, Place, dropping_edges
+from dpcompose.core.maps.kind import Readers
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.problem import (
-    Cap,
-    Dataset,
     Domain,
-    Filter,
-    Flatten,
-    Limit,
     Partition,
     PartitionKind,
     Path,
     Problem,
     Root,
-    RowMap,
-    Sample,
-    Stable,
     Statement,
-    Value,
 )
 from dpcompose.core.relation import RelationKind
-from dpcompose.wording import NAMES, listing, number, plural, whole
+from dpcompose.wording import NAMES, listing, plural
 
 Fact = tuple[str, Path | None]
 
@@ -83,7 +74,7 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
         yield f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
 
 
-def _of_tree(top: Place, replaces: bool, readers: dict[int, _Readers]) -> Iterator[Fact]:
+def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
     told: set[tuple[int, int]] = set()
     stack = [top]
     seen: set[int] = set()
@@ -102,9 +93,7 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, _Readers]) -> Iterat
         below: list[Place] = []
         for child in place.derived:
             if child.read:
-                yield from _of_map(child)
-                if isinstance(child.dataset.made_by, Sample):
-                    yield _of_sample(child.dataset, child.dataset.made_by, readers)
+                yield from _of_map(child, readers)
                 below.append(child)
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             used = [block for block in blocks if block.read]
@@ -156,45 +145,12 @@ def _child(place: Place, parent: Place) -> str:
     return place.dataset.name
 
 
-def _of_map(place: Place) -> Iterator[Fact]:
-    dataset = place.dataset
-    name, path = dataset.name, (*dataset.path, "map")
-    match dataset.made_by:
-        case Filter():
-            yield f"the filter `{name}` looks at each row by itself", path
-        case RowMap(keeps):
-            yield f"`{name}` is computed row by row", path
-            for column in sorted(keeps):
-                yield f"`{name}` leaves the column `{column}` as it is", (*path, "keeps")
-        case Flatten(max_rows=rows, exact=exact):
-            many = "exactly" if exact else "at most"
-            yield f"`{name}` makes {many} {plural(rows, 'row')} of each row", (*path, "max_rows")
-        case Limit(per, rows, keep):
-            how = "the first in an order that is fixed" if keep == "first" else "drawn afresh"
-            yield (
-                f"`{name}` keeps at most {plural(rows, 'row')} for each `{per}`, {how}",
-                (*path, "rows"),
-            )
-        case Cap(rows, keep):
-            how = "the first in an order that is fixed" if keep == "first" else "drawn afresh"
-            yield (
-                f"`{name}` keeps at most {plural(rows, 'row')} of each unit, {how}",
-                (*path, "rows"),
-            )
-        case Stable(stability):
-            yield f"one row changes at most {plural(stability, 'row')} of `{name}`", path
-        case Value(unbounded, bounded, diameter):
-            if unbounded is not None:
-                yield (
-                    f"one row added or removed moves `{name}` by at most {number(unbounded)}",
-                    path,
-                )
-            if bounded is not None:
-                yield f"one row replaced moves `{name}` by at most {number(bounded)}", path
-            if diameter is not None:
-                yield f"`{name}` never moves by more than {number(diameter)}", (*path, "diameter")
-        case _:
-            pass
+def _of_map(place: Place, readers: dict[int, Readers]) -> Iterator[Fact]:
+    dataset, path = place.dataset, (*place.dataset.path, "map")
+    assert dataset.made_by is not None
+    of_it = readers.get(id(dataset), _NOBODY)
+    for says, at in dataset.made_by.declares(dataset.name, of_it):
+        yield says, (*path, *at)
 
 
 def _of_partition(partition: Partition) -> Iterator[Fact]:
@@ -227,21 +183,18 @@ def _of_partition(partition: Partition) -> Iterator[Fact]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Samples and mechanisms
+# Readers and mechanisms
 
 
-class _Readers(NamedTuple):
-    """Who reads a dataset or what is made from it: names, and the largest number of copies."""
-
-    names: tuple[str, ...]
-    copies: int
+#: The readers of what nobody asks for.
+_NOBODY = Readers((), 0)
 
 
-def _readers(problem: Problem) -> dict[int, _Readers]:
-    """The readers of every dataset at or below a sample, by its identity; few names are enough."""
-    found: dict[int, _Readers] = {}
+def _readers(problem: Problem) -> dict[int, Readers]:
+    """The readers of every dataset, by its identity, where one is drawn; few names are enough."""
+    found: dict[int, Readers] = {}
     datasets = list(problem.datasets())
-    if not any(isinstance(dataset.made_by, Sample) for dataset in datasets):
+    if not any(each.made_by is not None and each.made_by.conduct().random for each in datasets):
         return found
     for dataset in reversed(datasets):
         names = dict.fromkeys(mechanism.name for mechanism in dataset.mechanisms)
@@ -252,27 +205,8 @@ def _readers(problem: Problem) -> dict[int, _Readers]:
         for readers in (found[id(each)] for each in below):
             names.update(dict.fromkeys(readers.names))
             copies = max(copies, readers.copies)
-        found[id(dataset)] = _Readers(tuple(names)[: NAMES + 1], copies)
+        found[id(dataset)] = Readers(tuple(names)[: NAMES + 1], copies)
     return found
-
-
-def _of_sample(dataset: Dataset, sample: Sample, readers: dict[int, _Readers]) -> Fact:
-    if sample.size is None:
-        how = f"each row by itself with chance {number(sample.rate)}"
-    else:
-        how = (
-            f"{plural(sample.size, 'row')} of at least {whole(sample.of or 0)} without replacement"
-        )
-    names, copies = readers[id(dataset)]
-    drawn = ""
-    if copies > 1 and sample.shared:
-        drawn = ", once for all copies of what reads it"
-    elif copies > 1 and len(names) == 1:
-        drawn = f", afresh for each of the {whole(copies)} copies of {listing(names)}"
-    elif copies > 1:
-        drawn = f", {whole(copies)} times: copy i of each mechanism reads the i-th draw"
-    says = f"the sample `{dataset.name}` is drawn at random, {how}{drawn}, and stays secret"
-    return says, (*dataset.path, "map")
 
 
 def _of_mechanisms(problem: Problem) -> Iterator[Fact]:

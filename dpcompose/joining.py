@@ -12,20 +12,10 @@ from dataclasses import replace
 
 from dpcompose.core.problem import (
     BlockClass,
-    Cap,
     Dataset,
-    Edges,
-    Filter,
-    Flatten,
-    Group,
-    Limit,
-    Map,
     Mechanism,
-    Nodes,
     Partition,
     PartitionKind,
-    RowMap,
-    Sample,
     Statement,
 )
 
@@ -130,17 +120,7 @@ def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]
 
 def _same_map(one: Dataset, other: Dataset) -> bool:
     same = one.path[-1] == other.path[-1] and one.made_by == other.made_by
-    return same and one.made_by is not None and _fixed(one.made_by)
-
-
-def _fixed(made_by: Map) -> bool:
-    """Whether a map is known to give one result, by what its declaration says."""
-    if isinstance(made_by, Limit | Cap):
-        return made_by.keep == "first"
-    if isinstance(made_by, Sample):
-        # Drawn once: a spec that names it speaks of that draw.
-        return made_by.shared
-    return isinstance(made_by, Filter | RowMap | Flatten | Group | Edges | Nodes)
+    return same and one.made_by is not None and one.made_by.conduct().determined
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from dpcompose.core.problem import Problem, Root, Sample
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.problem import Problem, Root
 from dpcompose.joining import Names, copied, join
 
 

@@ -9,7 +9,6 @@ from dpcompose import wording
 from dpcompose.core.answer import Felt, Solution, Visit, parameter
 from dpcompose.core.cost import Coster
 from dpcompose.core.derivation import Quantity, Step
-from dpcompose.core.draws import is_random
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.problem import Path, PostProcessing
@@ -139,10 +138,10 @@ class _Teller:
                 edge = visit.place.edge
                 assert edge is not None and edge.made_by is not None
                 says = (
-                    f"`{dataset.name}` is {wording.made_by(edge.made_by)} of "
+                    f"`{dataset.name}` is {edge.made_by.says()} of "
                     f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
                 )
-                if visit.place.above is not None and is_random(edge.made_by):
+                if visit.place.above is not None and edge.made_by.conduct().random:
                     says += "; what is drawn is part of the one release that depends on it"
                 numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
             for partition, _, text in splits(visit):

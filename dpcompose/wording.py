@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.change import Kind, Leaf, State, all_leaves
 from dpcompose.core.guarantee import Guarantee, Notion
-from dpcompose.core.problem import (
-    Cap,
-    Edges,
-    Filter,
-    Flatten,
-    Group,
-    Limit,
-    Map,
-    Nodes,
-    Opaque,
-    RowMap,
-    Sample,
-    Stable,
-    Value,
-)
 from dpcompose.core.relation import Relation, RelationKind
+from dpcompose.core.words import NAMES as NAMES
+from dpcompose.core.words import listing as listing
 from dpcompose.core.words import number as number
 from dpcompose.core.words import plural as plural
 from dpcompose.core.words import whole as whole
-
-#: How many names are written out before "and n more".
-NAMES = 6
-
-
-def listing(names: Iterable[str], most: int = NAMES) -> str:
-    """`a`, `b` and `c`; long lists are cut."""
-    quoted = [f"`{name}`" for name in names]
-    if len(quoted) > most:
-        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
-
 
 SYMBOL = {
     Notion.PURE: "ε",
@@ -145,41 +118,6 @@ def change(state: State) -> str:
     if not found:
         return "unchanged"
     return " and ".join(_leaf(example[key], count) for key, count in found.items())
-
-
-def made_by(how: Map) -> str:
-    """What a map is, in words."""
-    match how:
-        case Filter():
-            return "a filter"
-        case RowMap():
-            return "a row-by-row transform"
-        case Flatten(max_rows=rows, exact=exact):
-            return f"a flatten to {'exactly' if exact else 'at most'} {plural(rows, 'row')} a row"
-        case Group(by):
-            return f"a grouping by `{by}`"
-        case Limit(per, rows, keep):
-            return f"a limit to {_kept(keep)} {plural(rows, 'row')} for each `{per}`"
-        case Cap(rows, keep):
-            return f"a cap at {_kept(keep)} {plural(rows, 'row')} for each unit"
-        case Stable(stability):
-            return f"a map of stability {stability}"
-        case Value():
-            return "a point of a Euclidean space"
-        case Edges():
-            return "the table of edges"
-        case Nodes():
-            return "one row for each vertex"
-        case Sample(rate, size, of):
-            if size is None:
-                return f"a Poisson sample of rate {number(rate)}"
-            return f"a sample of {whole(size)} of {whole(of or 0)} rows without replacement"
-        case Opaque():
-            return "an opaque map"
-
-
-def _kept(keep: str) -> str:
-    return "the first" if keep == "first" else "a random"
 
 
 def blocks(names: Sequence[str | int], taken: int) -> str:

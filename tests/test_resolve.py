@@ -13,6 +13,12 @@ from typing import Any
 import pytest
 
 from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.maps.cap import Cap
+from dpcompose.core.maps.filter import Filter
+from dpcompose.core.maps.flatten import Flatten
+from dpcompose.core.maps.row import RowMap
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.maps.value import Value
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian
@@ -21,19 +27,13 @@ from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.problem import (
     BlockClass,
-    Cap,
     Dataset,
     Domain,
-    Filter,
-    Flatten,
     Mechanism,
     Partition,
     PartitionKind,
     Problem,
-    RowMap,
-    Sample,
     Statement,
-    Value,
 )
 from dpcompose.core.relation import BOUNDED, UNBOUNDED, Relation, RelationKind
 from dpcompose.errors import InvalidSpec

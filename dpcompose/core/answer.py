@@ -16,18 +16,10 @@ from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.layout import Place, lay_out
 from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.patterns import Algebra, Patterned, Patterns
 from dpcompose.core.placed import Placed
-from dpcompose.core.problem import (
-    Filter,
-    Flatten,
-    Mechanism,
-    PartitionKind,
-    Problem,
-    Root,
-    RowMap,
-    Sample,
-)
+from dpcompose.core.problem import Mechanism, PartitionKind, Problem, Root
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.start import initial
 from dpcompose.core.walk import Answer, Branch, Choice
@@ -181,7 +173,7 @@ def _oriented(problem: Problem) -> bool:
     if len(problem.roots) != 1:
         return False
     for dataset in problem.datasets():
-        if not isinstance(dataset.made_by, None | Filter | RowMap | Flatten | Sample):
+        if dataset.made_by is not None and not dataset.made_by.conduct().grows:
             return False
         if any(each.kind is PartitionKind.POSITION for each in dataset.partitions):
             return False

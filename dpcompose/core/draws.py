@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from dpcompose.core.problem import Cap, Dataset, Limit, Map, Sample
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.problem import Dataset
 
 #: So many groups of equal draws of a sample are told apart; counts are raised to the next.
 MOST_DRAWS = 20
-
-
-def is_random(made_by: Map) -> bool:
-    """Whether the dataset that a map makes is drawn at random."""
-    match made_by:
-        case Sample():
-            return True
-        case Limit(keep=keep) | Cap(keep=keep):
-            return keep == "random"
-        case _:
-            return False
 
 
 def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:

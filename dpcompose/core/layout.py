@@ -5,30 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpcompose.core.draws import draws, is_random, read_once
+from dpcompose.core.draws import draws, read_once
+from dpcompose.core.maps.kind import Gives, Map, Picks
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     BlockClass,
-    Cap,
     Dataset,
-    Domain,
-    Edges,
-    Filter,
-    Flatten,
-    Limit,
-    Map,
     Mechanism,
     Partition,
     PartitionKind,
     Problem,
     Root,
-    RowMap,
-    Sample,
-    Stable,
     Statement,
+    traits_of_blocks,
+    traits_of_root,
 )
 from dpcompose.core.relation import RelationKind
-from dpcompose.core.traits import Traits, traits_after
+from dpcompose.core.traits import Shape, Traits
 
 #: The level of the protected step itself, for a declared relation.
 STEP = -1
@@ -128,17 +122,16 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 
 def _lay_out_root(root: Root) -> Place:
-    graph = root.domain is Domain.GRAPH
-    ordered = root.domain is Domain.ORDERED
-    traits = Traits(root.unit, degree=root.max_degree if graph else None, ordered=ordered)
+    traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size)
     top = Place(root.dataset, 0, traits, None)
     order = [top]
     for place in order:
         for child in place.dataset.derived:
             order.extend(_made(place, child))
         for partition in place.dataset.partitions:
+            traits = traits_of_blocks(partition.kind, partition.size, place.traits)
             blocks = [
-                _block(place, partition, index, each)
+                _block(place, partition, index, each, traits)
                 for index, each in enumerate(partition.classes)
             ]
             place.blocks.append(blocks)
@@ -158,13 +151,13 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
     """
     made_by = child.made_by
     assert made_by is not None
-    traits = traits_after(made_by, place.traits)
+    traits = made_by.traits_after(place.traits)
     drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
     for draw, rounds in drawn:
         edge = Edge(place, made_by, rounds=rounds)
         below = Place(child, place.depth + 1, traits, edge, round=draw)
         below.given, below.above = place.given, place.above
-        if place.above is None and is_random(made_by):
+        if place.above is None and made_by.conduct().random is not None:
             below.given = below.depth
             if read_once(child, draw):
                 below.whole = Place(child, below.depth, traits, edge, round=draw)
@@ -175,9 +168,11 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
             yield below.whole
 
 
-def _block(parent: Place, partition: Partition, index: int, each: BlockClass) -> Place:
+def _block(
+    parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
+) -> Place:
     edge = Edge(parent, None, partition, index)
-    place = Place(each.dataset, parent.depth + 1, parent.traits, edge, round=parent.round)
+    place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
     place.given, place.above = parent.given, parent.above
     return place
 
@@ -241,7 +236,7 @@ def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Place
         edges[0].parent.traits if edges else place.traits,
         covers_added_rows(edges),
         level is not None,
-        bool(edges) and isinstance(edges[0].made_by, Edges) and counted is None,
+        bool(edges) and _to_edges(edges[0]) and counted is None,
         counted,
         one_end,
     )
@@ -259,16 +254,18 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
     reached: int | None = None
     several, chosen, one_end = False, False, True
     for n, edge in enumerate(edges):
-        match edge.made_by:
-            case Flatten(max_rows=rows) | Stable(stability=rows):
-                several = several or rows > 1
-            case Limit(rows=rows, keep=keep) | Cap(rows=rows, keep=keep) if several:
+        if edge.made_by is None:
+            continue
+        conduct = edge.made_by.conduct()
+        several = several or conduct.several
+        match conduct.picks:
+            case Picks.SAMPLE if reached is None:
+                reached = n
+            case Picks.FIRST | Picks.ONE | Picks.RANDOM if several:
                 one_end = one_end and not chosen
-                if reached is None and (chosen or (keep == "random" and rows > 1)):
+                if reached is None and (chosen or conduct.picks is Picks.RANDOM):
                     reached = n
                 chosen = True
-            case Sample() if reached is None:
-                reached = n
             case _:
                 pass
     return len(edges) if reached is None else reached, one_end
@@ -279,38 +276,41 @@ def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
     return all(
-        isinstance(edge.made_by, Filter | RowMap)
+        (edge.made_by is not None and edge.made_by.conduct().gives is Gives.ONE)
         or (edge.partition is not None and edge.partition.kind is not PartitionKind.POSITION)
         for edge in edges
     )
 
 
+def _to_edges(edge: Edge) -> bool:
+    """Whether an edge of the tree leads from a graph to the table of its edges."""
+    if edge.made_by is None or edge.parent.traits.shape is not Shape.GRAPH:
+        return False
+    return edge.made_by.traits_after(edge.parent.traits).edge_rows
+
+
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
     """The edges by which some row of the first dataset is known to give nothing further down.
 
-    Only those count that come before anything but filters, row maps, flattens and value,
-    membership or kinds blocks; and none after a flatten, whose row may survive by its other
-    results.
+    Only those count that come before anything but maps that make rows of each row by itself and
+    value, membership or kinds blocks; and none after a map that makes several of one, which may
+    survive by its other results.
     """
     found: list[Edge] = []
     for edge in edges:
-        match edge.made_by:
-            case Filter(drops):
-                dropping = drops
-            case RowMap():
-                dropping = False
-            case Flatten(drops=drops):
-                if drops:
-                    found.append(edge)
+        if edge.made_by is None:
+            partition = edge.partition
+            assert partition is not None
+            if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
                 return found
-            case None:
-                partition = edge.partition
-                assert partition is not None
-                if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
-                    return found
-                dropping = partition.drops or _implied_drop(partition, edge.block)
-            case _:
+            dropping = partition.drops or _implied_drop(partition, edge.block)
+        else:
+            conduct = edge.made_by.conduct()
+            if conduct.gives is Gives.DEPENDS:
                 return found
+            if conduct.gives is Gives.SEVERAL:
+                return [*found, edge] if conduct.drops else found
+            dropping = conduct.drops
         if dropping:
             found.append(edge)
     return found

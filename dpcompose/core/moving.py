@@ -19,8 +19,8 @@ from dpcompose.core.change import (
     top_level,
     wrap,
 )
-from dpcompose.core.fates import Fate, fates
-from dpcompose.core.problem import Cap, Filter, Flatten, Group, Limit, Map
+from dpcompose.core.maps.fates import Fate, TooMany
+from dpcompose.core.maps.kind import Map, fates
 from dpcompose.core.traits import Traits
 
 #: A joint choice of fates is listed only while there are at most this many,
@@ -93,9 +93,9 @@ def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] |
             return None
         return [((wrap(item.leaf, each), 1),) if each else () for each in inner]
     listed = fates(how.made_by, item.leaf, how.traits)
-    if listed is None:
+    if isinstance(listed, TooMany):
         return None
-    if how.mixed and item.leaf.kind is Kind.SINGLE and isinstance(how.made_by, _MAY_DROP):
+    if how.mixed and item.leaf.kind is Kind.SINGLE and how.made_by.conduct().may_drop:
         listed = [*listed, Fate(())]
     ways: list[tuple[tuple[Item, int], ...]] = []
     for fate in listed:
@@ -108,10 +108,6 @@ def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] |
         else:
             ways.append(tuple((leaf_item(_retag(unit, item.leaf)), n) for unit, n in fate.units))
     return ways
-
-
-#: Maps in which a row may leave no trace.
-_MAY_DROP = (Filter, Flatten, Group, Limit, Cap)
 
 
 def _retag(unit: Leaf, parent: Leaf) -> Leaf:

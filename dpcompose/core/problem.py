@@ -8,130 +8,15 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fractions import Fraction
-from typing import Literal
 
 from dpcompose.core.guarantee import Guarantee
+from dpcompose.core.maps.kind import Map
 from dpcompose.core.relation import Relation
+from dpcompose.core.traits import Shape, Traits
 
 Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Keeps the rows that pass a predicate on the row alone."""
-
-    drops: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RowMap:
-    """Transforms each row by itself; `keeps` names the columns that it leaves as they are."""
-
-    keeps: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Flatten:
-    """Makes at most (`exact`: exactly) `max_rows` rows of each row.
-
-    `keeps` names the columns that each new row copies from its source row.
-    """
-
-    max_rows: int
-    exact: bool = False
-    drops: bool = False
-    keeps: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One row for each value of the column `by` that occurs."""
-
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """At most `rows` rows for each value of the column `per`."""
-
-    per: str
-    rows: int
-    keep: Literal["first", "random"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cap:
-    """At most `rows` rows of each privacy unit."""
-
-    rows: int
-    keep: Literal["first", "random"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stable:
-    """One added row changes at most `stability` rows (symmetric difference)."""
-
-    stability: int
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A point of a Euclidean space; the sensitivities are per added and per replaced row."""
-
-    unbounded: Fraction | None = None
-    bounded: Fraction | None = None
-    diameter: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """The table of the edges of a graph."""
-
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """One row for each vertex, which depends on the vertex's own edges."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A map of unknown stability."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One secret random sample of the rows.
-
-    Poisson: each row by itself with chance `rate`, and `size` is None. Without replacement:
-    `size` rows of `of`, which is the public number of rows or a public lower bound of it; then
-    `rate` is size/of.
-    `shared`: all copies of a mechanism read one and the same sample; else copy i of every
-    mechanism that reads it, or what is made from it, reads the i-th fresh sample.
-    """
-
-    rate: Fraction
-    size: int | None = None
-    of: int | None = None
-    shared: bool = False
-
-
-Map = (
-    Filter
-    | RowMap
-    | Flatten
-    | Group
-    | Limit
-    | Cap
-    | Stable
-    | Value
-    | Edges
-    | Nodes
-    | Sample
-    | Opaque
-)
 
 
 class Domain(StrEnum):
@@ -151,6 +36,31 @@ class PartitionKind(StrEnum):
     POSITION = "position"
     MEMBERSHIP = "membership"
     KINDS = "kinds"
+
+
+def traits_of_root(
+    domain: Domain, unit: str | None, degree: int | None, size: int | None
+) -> Traits:
+    """What is known of a root; `degree` is that of a graph, `size` the public number of rows."""
+    graph = domain is Domain.GRAPH
+    return Traits(
+        shape=Shape.GRAPH if graph else Shape.TABLE,
+        unit=unit,
+        degree=degree if graph else None,
+        ordered=domain is Domain.ORDERED,
+        fixed=domain is Domain.FIXED_SIZE or size is not None,
+        size=size,
+        most=size,
+    )
+
+
+def traits_of_blocks(kind: PartitionKind, blocks: int, traits: Traits) -> Traits:
+    """What is known of each of so many blocks of a partition of a dataset with `traits`."""
+    if kind is not PartitionKind.POSITION:
+        return replace(traits, fixed=False, size=None)
+    # Every position is in one block, and every block has some row.
+    most = None if traits.most is None else max(1, traits.most - (blocks - 1))
+    return replace(traits, size=traits.size if blocks == 1 else None, most=most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from dpcompose.core.guarantee import Notion
 from dpcompose.core.kernel.certificate import Certificate, Found, certify, recheck
 from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss import Loss, Pairs
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.placed import Placed
-from dpcompose.core.problem import Sample
 from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch, select

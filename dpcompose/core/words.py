@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from dpcompose.core.exact import decimal_up
+
+#: How many names are written out before "and n more".
+NAMES = 6
 
 
 def number(value: Fraction) -> str:
@@ -24,3 +28,13 @@ def whole(count: int) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 row`, `2 rows`."""
     return f"{whole(count)} {noun}" if count == 1 else f"{whole(count)} {noun}s"
+
+
+def listing(names: Iterable[str], most: int = NAMES) -> str:
+    """`a`, `b` and `c`; long lists are cut."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > most:
+        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

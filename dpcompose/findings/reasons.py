@@ -8,8 +8,9 @@ from dpcompose.core.accountant import Accountant
 from dpcompose.core.answer import Solution, Visit
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.layout import Place
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.patterns import Patterns
-from dpcompose.core.problem import Problem, Root, Sample
+from dpcompose.core.problem import Problem, Root
 from dpcompose.core.start import initial
 from dpcompose.findings.uncovered import Reason, Touched, in_public_sample, uncovered, upwards
 from dpcompose.report import At

@@ -12,20 +12,20 @@ from fractions import Fraction
 from dpcompose.core.answer import Felt, Solution, Visit
 from dpcompose.core.change import Kind, all_leaves
 from dpcompose.core.cost import Coster
-from dpcompose.core.layout import Place
+from dpcompose.core.layout import Edge, Place
 from dpcompose.core.loss import Loss
+from dpcompose.core.maps.kind import Gives
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
     Dataset,
     Domain,
-    Filter,
     Goal,
     Mechanism,
     PartitionKind,
     Path,
     Problem,
     Root,
-    Sample,
 )
 from dpcompose.core.relation import RelationKind
 from dpcompose.errors import Level
@@ -117,7 +117,7 @@ def _bounded_below_filter(
         return
     edge = place.edge
     while edge is not None:
-        if isinstance(edge.made_by, Filter):
+        if _filters(edge):
             name = place.dataset.name
             while place.edge is not edge:
                 assert place.edge is not None
@@ -134,6 +134,14 @@ def _bounded_below_filter(
             )
             return
         edge = edge.parent.edge
+
+
+def _filters(edge: Edge) -> bool:
+    """Whether a map lets a row pass or not, by itself."""
+    if edge.made_by is None:
+        return False
+    conduct = edge.made_by.conduct()
+    return conduct.gives is Gives.ONE and conduct.may_drop
 
 
 def _as_part(place: Place, up: int) -> bool:
@@ -175,7 +183,7 @@ def _stays_bounded(place: Place) -> bool:
         if edge.partition is not None:
             if edge.partition.kind is not PartitionKind.POSITION:
                 return False
-        elif isinstance(edge.made_by, Filter):
+        elif _filters(edge):
             return False
         place = edge.parent
     return True

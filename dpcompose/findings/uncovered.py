@@ -11,9 +11,11 @@ from dpcompose.core.cost import Coster
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Scalars
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.placed import Placed
-from dpcompose.core.problem import Cap, Edges, Mechanism, Nodes, Path, Sample
+from dpcompose.core.problem import Mechanism, Path
 from dpcompose.core.relation import RelationKind
+from dpcompose.core.traits import Shape
 from dpcompose.wording import change
 
 #: What is missing, a way out, and the place in the spec.
@@ -129,11 +131,9 @@ def _random_between(touched: Touched) -> _Drawn | None:
 
 
 def _drawn(place: Place) -> _Drawn:
-    name = place.dataset.name
-    what = "sample" if isinstance(place.dataset.made_by, Sample) else "random limit"
-    if isinstance(place.dataset.made_by, Cap):
-        what = "random cap"
-    return _Drawn(name, f"the {what} `{name}`")
+    name, made_by = place.dataset.name, place.dataset.made_by
+    assert made_by is not None
+    return _Drawn(name, f"the {made_by.conduct().random} `{name}`")
 
 
 def _way_out(touched: Touched) -> str:
@@ -183,11 +183,11 @@ def upwards(place: Place) -> Iterator[Place]:
 
 def _needs_degree(place: Place) -> bool:
     """Whether the table of edges or of vertices of a graph of unknown degree lies above."""
-    return any(
-        isinstance(each.edge.made_by, Edges | Nodes) and each.edge.parent.traits.degree is None
-        for each in upwards(place)
-        if each.edge is not None
-    )
+    for each in upwards(place):
+        traits = each.traits
+        if traits.shape is Shape.GRAPH and traits.degree is None and each is not place:
+            return True
+    return False
 
 
 def in_public_sample(place: Place, state: State) -> bool:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from dpcompose.core.guarantee import CONVERTS, Notion
 from dpcompose.core.hypotheses.beliefs import Belief
 from dpcompose.core.hypotheses.equal import equal
+from dpcompose.core.maps.kind import Gives
 from dpcompose.core.problem import (
     Dataset,
-    Filter,
     Goal,
     Partition,
     PartitionKind,
     Path,
     Problem,
-    RowMap,
 )
 from dpcompose.core.relation import RelationKind
 from dpcompose.errors import quoted
@@ -139,7 +138,7 @@ def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Datas
         )
         return None
     partition, way = found[0]
-    beyond = [each for each in way[1:] if not isinstance(each.made_by, Filter | RowMap)]
+    beyond = [each for each in way[1:] if not _one_each(each)]
     if beyond:
         faults.add(
             "DPC161",
@@ -151,6 +150,11 @@ def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Datas
         )
         return None
     return partition, way
+
+
+def _one_each(dataset: Dataset) -> bool:
+    """Whether each row of what a dataset is made from gives at most one row of it, by itself."""
+    return dataset.made_by is not None and dataset.made_by.conduct().gives is Gives.ONE
 
 
 def _ways(problem: Problem) -> Iterator[tuple[Dataset, ...]]:

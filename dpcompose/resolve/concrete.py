@@ -14,9 +14,9 @@ from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import Form
 from dpcompose.core.problem import Path
 from dpcompose.core.relation import BOUNDED, UNBOUNDED, Relation, RelationKind
+from dpcompose.core.traits import Shape
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.facts import Shape
 from dpcompose.resolve.forest import Place
 from dpcompose.resolve.meaning import Meanings
 from dpcompose.resolve.parameters import Parameters
@@ -139,9 +139,9 @@ class Concrete:
         One row added or removed; on a graph the relation protected.
         """
         facts, goal = place.facts, self._meanings.goal
-        if not facts.sound or (facts.shape is Shape.TABLE and not facts.fixed):
+        if not facts.sound or (facts.traits.shape is Shape.TABLE and not facts.traits.fixed):
             return UNBOUNDED, True
-        if facts.shape is Shape.TABLE:
+        if facts.traits.shape is Shape.TABLE:
             name = quoted(place.name)
             message = f"this sensitivity is for one row added or removed, and the size of {name} is"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
@@ -149,14 +149,15 @@ class Concrete:
             return None
         if goal is None:
             return None
-        if facts.shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
+        if facts.traits.shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
             return goal.relation, False
         hint = (
             "write `relation: edge`, `node` or `node-rewired`"
-            if facts.shape is Shape.GRAPH
+            if facts.traits.shape is Shape.GRAPH
             else "write `relation: euclidean`, for one unit of distance"
         )
-        message = f"{quoted(place.name)} is {facts.shape}: for what change is the sensitivity?"
+        shape = facts.traits.shape
+        message = f"{quoted(place.name)} is {shape}: for what change is the sensitivity?"
         self._faults.add("DPC153", at, message, hint)
         return None
 
@@ -191,7 +192,7 @@ class Concrete:
     def _counts_rows(self, place: Place) -> bool:
         """Whether protected neighbours differ in the number of rows."""
         goal = self._meanings.goal
-        if goal is None or not place.facts.sound or place.facts.fixed:
+        if goal is None or not place.facts.sound or place.facts.traits.fixed:
             return False
         steps = goal.relation.within or goal.relation
         return steps.kind in _ROWS_COME_AND_GO

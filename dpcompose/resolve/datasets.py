@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dpcompose.core.maps.kind import Map
 from dpcompose.core.problem import Dataset as Resolved
 from dpcompose.core.problem import (
     Domain,
-    Map,
     PartitionKind,
     Path,
     Root,

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from dpcompose.core.problem import Goal
 from dpcompose.core.relation import Relation, RelationKind
+from dpcompose.core.traits import Shape
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.facts import Facts, Shape, no_unit
+from dpcompose.resolve.facts import Facts, no_unit
 from dpcompose.resolve.forest import Place
 from dpcompose.resolve.relations import Relations
 from dpcompose.spec.relations import LongRelation
@@ -53,18 +54,19 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
         hint = f"{where.instead(facts.root)}, or name a built-in relation"
         return Meaningless("DPC151", "a declared relation is one between roots", hint)
     if kind is RelationKind.EUCLIDEAN:
-        if facts.shape is Shape.VALUE:
+        if facts.traits.shape is Shape.VALUE:
             return None
         hint = "a distance is one between values: `map: {kind: value, sensitivity: …}`"
-        return Meaningless("DPC149", f"it is {facts.shape}", hint)
+        return Meaningless("DPC149", f"it is {facts.traits.shape}", hint)
     if kind in _ON_GRAPHS:
         return _off_graph(kind, where)
-    if facts.shape is Shape.VALUE or (facts.shape is Shape.GRAPH and kind is not RelationKind.USER):
+    shape = facts.traits.shape
+    if shape is Shape.VALUE or (shape is Shape.GRAPH and kind is not RelationKind.USER):
         return _no_rows(where)
-    if kind is RelationKind.USER and facts.unit is None:
+    if kind is RelationKind.USER and facts.traits.unit is None:
         why, hint = no_unit(facts)
         return Meaningless("DPC147", why, f"{hint}; or name another relation")
-    if facts.fixed and kind is not RelationKind.BOUNDED:
+    if facts.traits.fixed and kind is not RelationKind.BOUNDED:
         why = "its size is public, so that no two of its tables are neighbours (Example III.4)"
         hint = "say `bounded`: a row is replaced, and the size stays"
         return Meaningless("DPC140", why, hint)
@@ -73,9 +75,10 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
 
 def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
     facts = where.facts
-    if facts.shape is Shape.GRAPH or (kind is RelationKind.EDGE and facts.edge_rows):
+    traits = facts.traits
+    if traits.shape is Shape.GRAPH or (kind is RelationKind.EDGE and traits.edge_rows):
         return None
-    why = f"it is {facts.shape}"
+    why = f"it is {facts.traits.shape}"
     if facts.on_graph:
         hint = f"{where.instead(facts.root)}, or name a relation between tables"
         return Meaningless("DPC146", f"{why}, made from a graph", hint)
@@ -85,8 +88,8 @@ def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
 
 
 def _no_rows(where: Where) -> Meaningless:
-    why = f"it is {where.facts.shape} and has no rows"
-    if where.facts.shape is Shape.GRAPH:
+    why = f"it is {where.facts.traits.shape} and has no rows"
+    if where.facts.traits.shape is Shape.GRAPH:
         return Meaningless("DPC148", why, f"on graphs: {_GRAPH_NAMES}")
     hint = f"say `relation: euclidean` (per unit of distance), or {where.instead(str(where.above))}"
     return Meaningless("DPC148", why, hint)

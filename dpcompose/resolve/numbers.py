@@ -24,12 +24,6 @@ ORDER = Need(
     "Rényi divergences are used at orders above 1",
     lambda value: value > 1,
 )
-RATE = Need(
-    "above 0 and at most 1",
-    "DPC114",
-    "it is the chance that a row is in the sample",
-    lambda value: 0 < value <= 1,
-)
 
 
 class Numbers:

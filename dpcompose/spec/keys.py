@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpcompose.core.maps import MAPS
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
@@ -17,7 +18,7 @@ from dpcompose.spec.concrete import (
 )
 from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Partition, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
-from dpcompose.spec.maps import MAP_KINDS, Sample
+from dpcompose.spec.maps import MAP_KINDS, AnyMap
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
 from dpcompose.spec.models import Model
 from dpcompose.spec.phrases import (
@@ -155,14 +156,19 @@ def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | Non
             return f"{name} does not belong to {model.what}", f"write `by: {owners[key]}`"
         if model is ByKinds and key == "blocks":
             return f"{name} does not belong to {model.what}", "the blocks are those of `kinds`"
-    if model is Sample and key == "drops":
-        return (
-            f"{name} does not belong to {model.what}",
-            "a sample leaves out rows by chance, not by what they are",
-        )
-    if model in MAP_KINDS.values() and key == "drops":
-        return (
-            f"{name} does not belong to {model.what}",
-            "only filters, flattens and partitions can drop rows",
-        )
+    if issubclass(model, AnyMap):
+        return _misplaced_in_map(model, key)
+    return None
+
+
+def _misplaced_in_map(model: type[AnyMap], key: str) -> tuple[str, str] | None:
+    """What to say of a key that other kinds of maps have, and why this one has not."""
+    form = next(MAPS[kind] for kind, own in MAP_KINDS.items() if issubclass(model, own))
+    says = f"{quoted(key)} does not belong to {model.what}"
+    elsewhere = dict(form.elsewhere)
+    if key in elsewhere:
+        return says, elsewhere[key]
+    if key == "drops":
+        kinds = listing([each.name for each in MAPS.values() if each.has(key)])
+        return says, f"only maps of the kinds {kinds}, and partitions, can drop rows"
     return None

@@ -59,6 +59,7 @@ class Op:
     parent: Node
     column: str = ""
     keeps: tuple[str, ...] = ()
+    joins: bool = False
     size: int = 0
     exact: bool = False
     drops: bool = False
@@ -269,6 +270,10 @@ class Reader:
         if kind == "row":
             op.keeps = tuple(part.get("keeps", ()))
         elif kind == "flatten":
+            op.size, op.exact = int(part["max_rows"]), bool(part.get("exact", False))
+        elif kind == "join-public":
+            # A flatten of which every new row has the columns of its source.
+            op.kind, op.joins, op.column = "flatten", True, str(part.get("column", ""))
             op.size, op.exact = int(part["max_rows"]), bool(part.get("exact", False))
         elif kind == "group":
             op.column = str(part["by"])

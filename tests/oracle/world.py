@@ -122,7 +122,7 @@ class World:
                     names |= below & set(op.keeps)
                 elif op.kind == "group":
                     names |= below & {op.column}
-                elif op.kind not in ("flatten", "stable"):
+                elif op.joins or op.kind not in ("flatten", "stable"):
                     names |= below
             self._names[node] = tuple(sorted(names))
         return self._names[node]
@@ -145,7 +145,7 @@ class World:
                 elif op.column == column:
                     need("", self.sizes.keys)
                 if (
-                    op.kind in ("flatten", "stable")
+                    (op.kind in ("flatten", "stable") and not op.joins)
                     or (op.kind == "row" and column not in op.keeps)
                     or (op.kind == "group" and column != op.column)
                 ):
@@ -243,12 +243,18 @@ class World:
             return list(product(range(self.sizes.ranks), self._below(child, columns)))
         if op.kind == "group":
             return list(range(len(self.grouped(op, dict(columns)[op.column]))))
-        codes = self.all_behaviours(child)
+        codes = self._below(child, columns) if op.joins else self.all_behaviours(child)
         _guard(comb(len(codes) + op.size, op.size))
         if op.kind == "stable" and variant == "signed":
             return list(product((1, -1), range(len(codes))))
         choices: list[object] = []
-        for n in range(op.size if op.exact else 0, op.size + 1):
+        most = least = op.size
+        if not op.exact and op.joins and op.column:
+            # The column of the join decides how many rows there are: none for some values.
+            most = least = 0 if dict(dict(columns)[op.column]).get("", 0) else op.size
+        elif not op.exact:
+            least = 0
+        for n in range(least, most + 1):
             choices += combinations_with_replacement(codes, n)
         if op.kind == "flatten":
             assert isinstance(variant, tuple)

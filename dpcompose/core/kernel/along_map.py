@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from dpcompose.core import amplify
 from dpcompose.core.change import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
 from dpcompose.core.change import single_units as units_of
-from dpcompose.core.fates import extremes
 from dpcompose.core.layout import Place
 from dpcompose.core.loss import Loss
+from dpcompose.core.maps.fates import TooMany
+from dpcompose.core.maps.kind import Map, fates
+from dpcompose.core.maps.sample import Sample
 from dpcompose.core.moving import LIMIT, become, moved, one_below
 from dpcompose.core.patterns import Algebra, Patterns
-from dpcompose.core.problem import Map, Sample
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 
@@ -124,10 +125,11 @@ class AlongMap:
         if self.sampled or all_leaves(state).total() != 1:
             raise Refused("it is for one unit along a map that is no sample")
         leaf = next(iter(all_leaves(state)))
-        if moved(state, self.made_by, self.place.traits, False, LIMIT) is not None:
+        many = fates(self.made_by, leaf, self.place.traits)
+        if not isinstance(many, TooMany):
             raise Refused("what the map makes of the unit can be listed")
         found: list[Choice] = []
-        for unit, rows in extremes(self.made_by, leaf, self.place.traits):
+        for unit, rows in many.units:
             after = self._below(state, become(unit))
             loss = yield (self.below, after)
             grouped = self.algebra.chain([(loss, rows)])

@@ -10,7 +10,8 @@ import math
 from dpcompose.core.change import Kind
 from dpcompose.core.guarantee import Notion
 from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.problem import Partition, PartitionKind, Sample
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.problem import Partition, PartitionKind
 from dpcompose.core.relation import RelationKind
 from dpcompose.core.theorem import Refused, Test
 from dpcompose.core.theorems.setting import Setting

@@ -16,7 +16,8 @@ from dpcompose.core.change import Kind, Leaf, State, all_leaves
 from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.layout import Edge, Place
 from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.problem import Goal, Partition, Problem, Root, Sample, Statement
+from dpcompose.core.maps.sample import Sample
+from dpcompose.core.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.theorem import Refused
 from dpcompose.core.walk import Answer
 
