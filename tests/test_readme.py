@@ -167,3 +167,15 @@ def test_every_attack_in_the_table_has_its_test() -> None:
     named = re.findall(r"`(test_\w+)`", table.partition("\n\n")[0])
     there = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py"))
     assert len(named) > 30 and [each for each in named if f"def {each}(" not in there] == []
+
+
+def test_references_to_the_theory_lead_to_its_sections() -> None:
+    package = ROOT / "dpcompose"
+    theory = (package / "core" / "THEORY.md").read_text(encoding="utf-8")
+    sections = set(re.findall(r"^## (\d+)\. ", theory, re.MULTILINE))
+    assert sections == set("123456789")
+    for path in package.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for said in re.findall(r"[Tt]heory,\s+sections?\s+([\d, and]+)", text):
+            assert set(re.findall(r"\d+", said)) <= sections, path
+        assert not re.search(r"[Tt]heory, \d", text), path
