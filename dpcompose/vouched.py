@@ -24,7 +24,7 @@ _WEAKER_IF_LARGER = frozenset(
         "max_degree",
     }
 )  # fmt: skip
-_WEAKER_IF_SMALLER = frozenset({"scale", "sigma"})
+_WEAKER_IF_SMALLER = frozenset({"scale", "sigma", "variance"})
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
 #: Keys below which nothing is a number.
 _NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "column"})
@@ -127,6 +127,8 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
         scored = new.get("mechanism") == "exponential"  # whose weights its sensitivity sets
         if scored and new.get("sensitivity") != old.get("sensitivity"):
             return False
+        if new.get("exact") is True and new.get("max_rows") != old.get("max_rows"):
+            return False  # exactly so many rows are neither more nor fewer
         if key == "" and new.keys() ^ old.keys() <= _PARAMETERS:
             keys = set(new.keys() & old.keys()) - _PARAMETERS
         elif not new.keys() - old.keys() and old.keys() - new.keys() <= _MORE:

@@ -10,6 +10,9 @@ import pytest
 from contracts import checked
 from gate import OVERLAPPING, SPEC, codes, run, write
 
+from dpcompose.source import load
+from dpcompose.vouched import Claim, claims, is_new
+
 LOCK = "assumptions.lock"
 
 
@@ -31,6 +34,30 @@ def accept(*arguments: str, by: str = "Ann", on: str = "2026-01-02") -> list[dic
 
 def check(*arguments: str) -> tuple[int, list[str]]:
     return codes("check", *arguments, "--assumptions", LOCK)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ("kind: flatten, max_rows: 2", "kind: flatten, max_rows: 3", False),
+        ("kind: flatten, max_rows: 2", "kind: flatten, max_rows: 1", True),
+        (
+            "kind: flatten, max_rows: 2, exact: true",
+            "kind: flatten, max_rows: 3, exact: true",
+            True,
+        ),
+        ("kind: join-public, max_rows: 2, exact: true", "kind: join-public, max_rows: 2", True),
+    ],
+)
+def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
+    def claim(made_by: str) -> Claim:
+        text = (
+            f"dpcompose: 1\nprotect: bounded\ndatasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}"
+            "\nmechanisms: [{name: m, reads: f, notion: pure, epsilon: 1, relation: unbounded}]\n"
+        )
+        return next(each for each in claims(load(text, "s.yaml")) if each.of == "dataset f")
+
+    assert is_new(claim(after), claim(before)) == new
 
 
 def test_what_is_accepted_is_listed_and_passes() -> None:

@@ -272,7 +272,7 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
 
 
 def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
-    """Whether an unbounded statement above the edges is the same as one below (theory, section 4)."""
+    """Whether an unbounded statement above the edges is as one below (theory, section 4)."""
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
     return all(
