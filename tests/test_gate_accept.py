@@ -52,8 +52,9 @@ def check(*arguments: str) -> tuple[int, list[str]]:
 def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
     def claim(made_by: str) -> Claim:
         text = (
-            f"dpcompose: 1\nprotect: bounded\ndatasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}"
-            "\nmechanisms: [{name: m, reads: f, notion: pure, epsilon: 1, relation: unbounded}]\n"
+            "dpcompose: 1\nprotect: bounded\n"
+            f"datasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}\n"
+            "mechanisms: [{name: m, reads: f, notion: pure, epsilon: 1, relation: unbounded}]\n"
         )
         return next(each for each in claims(load(text, "s.yaml")) if each.of == "dataset f")
 
