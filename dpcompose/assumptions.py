@@ -238,4 +238,5 @@ def _trusted(statement: Statement) -> Iterator[str]:
         RelationKind.UNBOUNDED: " (one row added or removed)",
         RelationKind.BOUNDED: " (one row replaced)",
     }.get(statement.relation.kind, "")
-    yield f"the sensitivities of {{}} hold for every two {neighbours} neighbours{change}"
+    norm = f", in {form.norm}," if form.norm is not None else ""
+    yield f"the sensitivities of {{}}{norm} hold for every two {neighbours} neighbours{change}"

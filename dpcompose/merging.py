@@ -191,21 +191,18 @@ def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
     Its name with the numbers of the parts: one draw cannot be shared under different declarations,
     or below what each part draws afresh.
     """
-    found: dict[tuple[str | int, str | int], dict[int, None]] = {}
+    found: dict[str, dict[int, None]] = {}
     for root in merged.problem.roots:
         stack = [root.dataset]
         while stack:
             dataset = stack.pop()
             made_by = dataset.made_by
             if isinstance(made_by, Sample) and made_by.shared:
-                home = root.dataset.path[-1], dataset.path[-1]
-                found.setdefault(home, {})[int(dataset.path[0])] = None
+                found.setdefault(str(dataset.path[-1]), {})[int(dataset.path[0])] = None
             stack.extend(dataset.derived)
             for partition in dataset.partitions:
                 stack.extend(each.dataset for each in partition.classes)
-    apart = (
-        (str(name), tuple(sorted(parts))) for (_, name), parts in found.items() if len(parts) > 1
-    )
+    apart = ((name, tuple(sorted(parts))) for name, parts in found.items() if len(parts) > 1)
     return next(apart, None)
 
 

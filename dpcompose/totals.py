@@ -182,7 +182,7 @@ def _total(
         found.at_delta,
         tuple(_alone(labels, releases)),
         verdict=_verdict(found, limits),
-        assumed=tuple(_assumed(merged, labels)),
+        assumed=tuple(_assumed(merged, labels, world and population is not None)),
     )
     return _told(total, found, solver, releases, labels)
 
@@ -290,7 +290,8 @@ def _alone(
         yield label, bounds[0] if bounds else None
 
 
-def _assumed(merged: Merged, labels: Sequence[str]) -> Iterator[str]:
+def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
+    """What only the names say; `world`: whether they mean the same in all specs."""
     if len(labels) < 2:
         return
     about = "all of these specs are about the same people"
@@ -308,10 +309,12 @@ def _assumed(merged: Merged, labels: Sequence[str]) -> Iterator[str]:
             f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
             "another spec reads some of these roots and does not say so"
         )
-    yield (
+    fresh = (
         "each release draws fresh noise, and samples, random limits and caps of its own, whatever "
-        "they are called; but a sample with `draws: one` is one draw wherever it has the same name"
+        "they are called"
     )
+    once = "; but a sample with `draws: one` is one draw wherever it has the same name"
+    yield fresh + once if world else fresh
     for name, parts in merged.same:
         yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
 

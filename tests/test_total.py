@@ -463,6 +463,8 @@ def test_a_sample_drawn_once_is_one_draw_in_all_specs() -> None:
         "it is drawn from, or how: write it alike in all of them and below nothing random, or "
         "under different names where they are different draws"
     )
+    elsewhere = spec("b", once).replace("{r: {}", "{q: {}").replace("from: r", "from: q")
+    assert total(spec("a", once), elsewhere).refused is not None
     above = ", stated_on: r"
     assert not total(spec("a", once, above), spec("b", once, above)).finite
     assert epsilon(total(spec("a", few, above), spec("b", few, above))) == 2

@@ -131,9 +131,10 @@ class DiscreteGaussianLoss(MechanismLoss):
 FORM = Form(
     name="discrete-gaussian",
     family=DiscreteGaussian,
-    about="Discrete normal noise on whole numbers.",
+    about="Discrete normal noise on whole numbers; its sensitivity is in L1.",
     key=Key("sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True),
     sensitivity=STEPS,
+    norm="L1",
     relative=False,
     values=False,
     states=("zcdp",),

@@ -235,6 +235,7 @@ FORM = Form(
     key=Key(
         "epsilon", "Its range: weights e^(epsilon·score/(2·sensitivity)).", NUMBER, noise=False
     ),
+    norm=None,
     sensitivity=Need(
         "above 0",
         "DPC114",

@@ -89,7 +89,8 @@ class Form:
 
     `family` takes the parameter `key`, after the number of values where it has `values`. `about`
     says in a sentence what it is. `sensitivity`: what sensitivities must be; None for a mechanism
-    without one, in which every row answers by itself. `relative`: shifts are in units of the least
+    without one, in which every row answers by itself. `norm`: in which sensitivities of vectors
+    are; None where they are no distances. `relative`: shifts are in units of the least
     sensitivity. `states`: the notions that it guarantees, the first of which says the most.
     `trusted`: what the author of a spec declares; `{}` stands for the names of mechanisms.
     """
@@ -99,6 +100,7 @@ class Form:
     about: str
     key: Key
     sensitivity: Need | None
+    norm: Literal["L1", "L2"] | None
     relative: bool
     values: bool
     states: tuple[Literal["pure", "zcdp", "gdp"], ...]

@@ -35,9 +35,10 @@ class Gaussian(Family):
 FORM = Form(
     name="gaussian",
     family=Gaussian,
-    about="Normal noise on numbers.",
+    about="Normal noise on numbers; its sensitivity is in L2.",
     key=Key("sigma", "The standard deviation of the noise.", NOISE, True),
     sensitivity=NUMBER,
+    norm="L2",
     relative=False,
     values=False,
     states=("gdp",),

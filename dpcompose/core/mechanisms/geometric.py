@@ -273,9 +273,10 @@ def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
 FORM = Form(
     name="geometric",
     family=Geometric,
-    about="Two-sided geometric noise on whole numbers.",
+    about="Two-sided geometric noise on whole numbers; its sensitivity is in L1.",
     key=Key("scale", "The noise n has a mass proportional to e^(-|n|/scale).", NOISE, True),
     sensitivity=STEPS,
+    norm="L1",
     relative=False,
     values=False,
     states=("pure",),

@@ -236,9 +236,10 @@ def laplace_gdp(shift: Fraction) -> Fraction:
 FORM = Form(
     name="laplace",
     family=Laplace,
-    about="Laplace noise on numbers.",
+    about="Laplace noise on numbers; its sensitivity is in L1.",
     key=Key("scale", "The noise has density e^(-|x|/scale)/(2·scale).", NOISE, True),
     sensitivity=NUMBER,
+    norm="L1",
     relative=False,
     values=False,
     states=("pure",),

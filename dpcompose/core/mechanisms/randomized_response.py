@@ -217,6 +217,7 @@ FORM = Form(
     about="Every row answers by itself, with one of k values, mostly the true one.",
     key=Key("epsilon", "The odds of the true value to each other are e^epsilon.", NUMBER, False),
     sensitivity=None,
+    norm=None,
     relative=False,
     values=True,
     states=("pure",),

@@ -336,7 +336,7 @@ def _largest(shift: int, variance: Fraction) -> Fraction:
 FORM = Form(
     name="skellam",
     family=Skellam,
-    about="Skellam noise, the difference of two Poisson counts, on whole numbers.",
+    about="The difference of two Poisson counts, on whole numbers; its sensitivity is in L1.",
     key=Key(
         "variance",
         "The variance of the noise: two Poisson counts of half of it each.",
@@ -349,6 +349,7 @@ FORM = Form(
         noise=True,
     ),
     sensitivity=STEPS,
+    norm="L1",
     relative=False,
     values=False,
     states=("zcdp",),
