@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("dpcompose")
+
+# Hundreds of tests start the command: what it compiles once may be kept.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 GOLDEN = Path(__file__).parent / "golden"
 
