@@ -60,7 +60,14 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     if NUMBER.fullmatch(text):
         return literal(text)
+    if _RATIO.fullmatch(text):  # by the thousand in a profile
+        top, _, bottom = text.partition("/")
+        return Fraction(int(top), int(bottom))
     return _Parser(text, names, meter or Meter()).parse()
+
+
+#: A plain fraction of few digits.
+_RATIO = re.compile(r"(?:0|[1-9][0-9]{0,30})/[1-9][0-9]{0,30}")
 
 
 def number_hint(value: object) -> str | None:

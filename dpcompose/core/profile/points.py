@@ -11,7 +11,7 @@ from typing import Any
 
 Pairs = tuple[tuple[Fraction, Fraction], ...]
 
-_DIGITS = 50
+_DIGITS = 34
 #: Of a larger ε the exponential leaves the range of decimal numbers.
 _MOST = 10**15
 
@@ -47,7 +47,8 @@ def _atoms(
             bends[loss] = bend
             least[loss] = min(at_most, least.get(loss, one))
     corners: list[Any] = [(None, zero, one)]
-    corners += [(loss, bends[loss], least[loss]) for loss in sorted(least)]
+    nearly = [*(-epsilon for epsilon, _ in reversed(points)), *(epsilon for epsilon, _ in points)]
+    corners += [(loss, bends[loss], least[loss]) for loss in sorted(dict.fromkeys(nearly))]
     # Of each corner that is kept also the fall to it from the one before.
     curve: list[Any] = []
     falls: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcompose.core.profile.parts import (
     Composition,
@@ -36,15 +37,20 @@ def natural_step(part: Part) -> Fraction | None:
         case MechanismLoss():
             return part.natural_step()
         case Points(points):
-            from dpcompose.core.profile.points import atoms
-
-            losses = [loss for loss, p in atoms(points)[0] if p]
-            top = math.lcm(*(loss.denominator for loss in losses))
-            step = Fraction(math.gcd(*(int(loss * top) for loss in losses)), top)
-            return step if max(losses, default=0) < step * MOST_POINTS else None
+            return _step_of_points(points)
         case Drawn(_, Composition(((inner, 1),), gaussian)) if not gaussian:
             return natural_step(inner)
     return None
+
+
+@lru_cache(maxsize=256)  # asked for by each grid
+def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
+    from dpcompose.core.profile.points import atoms
+
+    losses = [loss for loss, p in atoms(points)[0] if p]
+    top = math.lcm(*(loss.denominator for loss in losses))
+    step = Fraction(math.gcd(*(int(loss * top) for loss in losses)), top)
+    return step if max(losses, default=0) < step * MOST_POINTS else None
 
 
 def even(shift: int, unit: Fraction) -> Fraction:
