@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dpcompose.core.draws import draws, read_once
-from dpcompose.core.maps.kind import Gives, Map, Picks
+from dpcompose.core.maps.kind import Conduct, Gives, Map, Picks
 from dpcompose.core.maps.sample import Sample
 from dpcompose.core.placed import Placed
 from dpcompose.core.problem import (
@@ -35,11 +35,13 @@ MOST_LEVELS = 8
 class Edge:
     """How a dataset comes from its parent: by a map, or as a block of a partition.
 
+    `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
     `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
     """
 
     parent: Place
     made_by: Map | None
+    conduct: Conduct | None = None
     partition: Partition | None = None
     block: int = 0
     rounds: int = 1
@@ -151,13 +153,13 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
     """
     made_by = child.made_by
     assert made_by is not None
-    traits = made_by.traits_after(place.traits)
+    traits, conduct = made_by.traits_after(place.traits), made_by.conduct()
     drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
     for draw, rounds in drawn:
-        edge = Edge(place, made_by, rounds=rounds)
+        edge = Edge(place, made_by, conduct, rounds=rounds)
         below = Place(child, place.depth + 1, traits, edge, round=draw)
         below.given, below.above = place.given, place.above
-        if place.above is None and made_by.conduct().random is not None:
+        if place.above is None and conduct.random is not None:
             below.given = below.depth
             if read_once(child, draw):
                 below.whole = Place(child, below.depth, traits, edge, round=draw)
@@ -171,7 +173,7 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
 def _block(
     parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
 ) -> Place:
-    edge = Edge(parent, None, partition, index)
+    edge = Edge(parent, None, None, partition, index)
     place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
     place.given, place.above = parent.given, parent.above
     return place
@@ -184,6 +186,7 @@ def _set_levels(place: Place) -> None:
     for below in place.below:
         place.read = place.read or below.read
         wanted.update(level for level in below.levels if level < place.depth)
+    ups: set[int] = set()
     for mechanism in place.dataset.mechanisms:
         for statement in mechanism.statements:
             if not place.admits(statement):
@@ -191,8 +194,10 @@ def _set_levels(place: Place) -> None:
             if statement.relation.kind is RelationKind.DECLARED:
                 wanted.add(STEP)
             elif statement.up:
-                home = place.depth - statement.up
-                wanted |= {home, home + alone(place.ancestors(statement.up))[0]} - {place.depth}
+                ups.add(statement.up)
+    for up in ups:
+        home = place.depth - up
+        wanted |= {home, home + alone(place.ancestors(up))[0]} - {place.depth}
     place.levels = tuple(sorted(wanted)[:MOST_LEVELS])
 
 
@@ -214,12 +219,12 @@ def _place_statements(place: Place) -> None:
             up = statement.up
             if up not in known:
                 known[up] = _seen(place, statement, index)
-            here = known[up]._replace(statement=statement)
+            here, admitted = known[up]._replace(statement=statement), place.admits(statement)
             if statement.relation.kind is RelationKind.DECLARED:
                 here = here._replace(level=index.get(STEP, own), usable=STEP in index)
-            elif not here.usable and _same_below(statement, place.ancestors(up)):
+            elif admitted and not here.usable and _same_below(statement, place.ancestors(up)):
                 here = Placed(statement, own, place.traits)
-            placed.append(here._replace(usable=here.usable and place.admits(statement)))
+            placed.append(here._replace(usable=here.usable and admitted))
         place.mechanisms.append((mechanism, tuple(placed)))
 
 
@@ -254,20 +259,18 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
     reached: int | None = None
     several, chosen, one_end = False, False, True
     for n, edge in enumerate(edges):
-        if edge.made_by is None:
+        conduct = edge.conduct
+        if conduct is None:
             continue
-        conduct = edge.made_by.conduct()
         several = several or conduct.several
-        match conduct.picks:
-            case Picks.SAMPLE if reached is None:
-                reached = n
-            case Picks.FIRST | Picks.ONE | Picks.RANDOM if several:
-                one_end = one_end and not chosen
-                if reached is None and (chosen or conduct.picks is Picks.RANDOM):
-                    reached = n
-                chosen = True
-            case _:
-                pass
+        picks = conduct.picks
+        if picks is None or not (several or picks is Picks.SAMPLE):
+            continue
+        if reached is None and (chosen or picks in (Picks.SAMPLE, Picks.RANDOM)):
+            reached = n
+        if picks is not Picks.SAMPLE:
+            one_end = one_end and not chosen
+            chosen = True
     return len(edges) if reached is None else reached, one_end
 
 
@@ -276,7 +279,7 @@ def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
     return all(
-        (edge.made_by is not None and edge.made_by.conduct().gives is Gives.ONE)
+        (edge.conduct is not None and edge.conduct.gives is Gives.ONE)
         or (edge.partition is not None and edge.partition.kind is not PartitionKind.POSITION)
         for edge in edges
     )
@@ -298,14 +301,14 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
     """
     found: list[Edge] = []
     for edge in edges:
-        if edge.made_by is None:
+        conduct = edge.conduct
+        if conduct is None:
             partition = edge.partition
             assert partition is not None
             if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
                 return found
             dropping = partition.drops or _implied_drop(partition, edge.block)
         else:
-            conduct = edge.made_by.conduct()
             if conduct.gives is Gives.DEPENDS:
                 return found
             if conduct.gives is Gives.SEVERAL:
