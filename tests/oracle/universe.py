@@ -181,7 +181,7 @@ class Universe:
         if op.kind == "filter":
             return (row,) if choice else ()
         if op.kind == "row":
-            kept = {name: columns[name] for name in op.keeps if name in columns}
+            kept = {name: self.column(row, name) for name in op.keeps}
             others = {name: self.rng.randrange(2) for name in columns if name not in kept}
             return (self.row(op.number, choice, tuple(sorted(kept.items())), **others, **kept),)
         if op.kind in ("flatten", "stable"):
@@ -205,6 +205,9 @@ class Universe:
             for made, chance in self._law(op, child, value):
                 table = made if ordered or point(op.children[child]) else tuple(sorted(made))
                 law[table] = law.get(table, Fraction(0)) + chance
+            known = self.rows.get(op.children[child])
+            # A row that no statement speaks of would be free to do anything.
+            assert known is None or point(op.children[child]) or set().union(*law) <= set(known)
             self._laws[key] = law
         return self._laws[key]
 
@@ -236,11 +239,12 @@ class Universe:
     def _fixed(self, op: Op, child: int, value: Value) -> Value:
         """A map of whole tables or graphs that is not random."""
         if op.kind == "edges":
-            return tuple(self.row("edge", edge) for edge in value)
+            return tuple(self.row("edge", op.number, edge) for edge in value)
         if op.kind == "nodes":
             by_degree = self._setting(op, self._coin)
             return tuple(
-                self.row("node", v, self._about(value, v, by_degree)) for v in range(VERTICES)
+                self.row("node", op.number, v, self._about(value, v, by_degree))
+                for v in range(VERTICES)
             )
         if op.kind == "position":
             return value[child :: len(op.children)]
