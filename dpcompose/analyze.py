@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.guarantee import Notion
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import InvalidSpec, Span
-from dpcompose.report import At, Limit, Report, Verdict
+from dpcompose.report import At, Report, Verdict
 
 if TYPE_CHECKING:
-    from dpcompose.core.answer import Solution, Solver
-    from dpcompose.outcomes import Case
+    from dpcompose.core.search.solver import Solution, Solver
+    from dpcompose.report.outcomes import Case
     from dpcompose.resolve import Resolved
     from dpcompose.source import Source
 
@@ -26,20 +27,20 @@ class Terms:
     `ceilings`: what is allowed at most beside them. `against`: the budget against the adversary.
     """
 
-    limits: tuple[Limit, ...]
-    ceilings: tuple[Limit, ...]
-    against: Limit | None
+    limits: tuple[Budget, ...]
+    ceilings: tuple[Budget, ...]
+    against: Budget | None
 
 
 def analyze(
     data: bytes | str,
     name: str = "<spec>",
-    limit: Limit | None = None,
+    limit: Budget | None = None,
     deltas: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
     *,
-    default: Sequence[Limit] = (),
-    ceilings: Sequence[Limit] = (),
+    default: Sequence[Budget] = (),
+    ceilings: Sequence[Budget] = (),
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
     recheck: bool = False,
@@ -72,9 +73,9 @@ def analyze(
             findings=invalid.diagnostics,
             lines=invalid.lines,
         )
-    asked = limit if limit is not None else resolved.limit
+    asked = limit if limit is not None else resolved.budget
     limits = tuple(default) if asked is None else (asked,)
-    against = resolved.adversary_limit if limit is None else None
+    against = resolved.adversary_budget if limit is None else None
     terms = Terms(limits, tuple(ceilings), against)
     report = _report(source, resolved, name, terms, deltas, epsilons, recheck)
     report = replace(report, place=_place(source), population=resolved.population)
@@ -84,7 +85,7 @@ def analyze(
 def check(
     data: bytes | str,
     name: str = "<spec>",
-    limit: Limit | None = None,
+    limit: Budget | None = None,
     *,
     recheck: bool = False,
 ) -> bool:
@@ -110,10 +111,10 @@ def _report(
     epsilons: Sequence[Fraction],
     recheck: bool,
 ) -> Report:
-    from dpcompose import story
-    from dpcompose.budget import deltas_of, sharper, verdict
-    from dpcompose.core.answer import Solver, notions
-    from dpcompose.outcomes import Case, certified, no_guarantee, profile
+    from dpcompose.core.search.solver import Solver, notions
+    from dpcompose.report import explanation
+    from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
+    from dpcompose.report.verdict import deltas_of, sharper, verdict
 
     problem = resolved.problem
     solver = Solver(problem)
@@ -125,14 +126,14 @@ def _report(
         if first is None or several or _asked_in(limits, notion, first):
             solutions.append(solver.solve(notion))
     finite = [solution for solution in solutions if solution.finite]
-    budgets = (*limits, resolved.adversary_limit)
+    budgets = (*limits, resolved.adversary_budget)
     all_deltas = [*deltas, *resolved.deltas, *(d for b in budgets for d in deltas_of(b))]
     all_epsilons = [*epsilons, *resolved.epsilons]
     chosen = bool(all_deltas or all_epsilons)
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
     if chosen:
-        from dpcompose.points import at_points, told_apart
+        from dpcompose.report.at_points import at_points, told_apart
 
         told = finite[0] if finite else None
         at_delta, at_epsilon = at_points(solver, all_deltas, all_epsilons, told)
@@ -149,9 +150,9 @@ def _report(
     else:
         report = no_guarantee(case, solutions, (*at_delta, *at_epsilon), chosen)
         return _with_adversary(report, case, finite)
-    bounds = [story.bound_of(each) for solution in finite for each in solution.quantities]
+    bounds = [explanation.bound_of(each) for solution in finite for each in solution.quantities]
 
-    def held(limit: Limit) -> Verdict:
+    def held(limit: Budget) -> Verdict:
         decision = sharper(verdict(limit, bounds), limit, at_delta)
         assert decision is not None
         return decision
@@ -170,7 +171,7 @@ def _report(
 
 def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:
     """How many claims prove the bounds of a report; none where it is a profile."""
-    from dpcompose.core.proof import rechecked
+    from dpcompose.core.search.proof import rechecked
 
     cited = {finite[0].notion: report.theorem} if finite else {}
     return sum(rechecked(solver, each, cited.get(each.notion)) for each in finite)
@@ -180,7 +181,7 @@ def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Repor
     """The report, with its part on the adversary where the spec has one."""
     if case.resolved.adversary is None:
         return report
-    from dpcompose.adversary import with_adversary
+    from dpcompose.report.adversary_told import with_adversary
 
     return with_adversary(report, case, finite)
 
@@ -193,7 +194,7 @@ def _place(source: Source) -> Span | None:
     return None if key is None else source.span((key,))
 
 
-def _asked_in(limits: Sequence[Limit], notion: Notion, first: Notion) -> bool:
+def _asked_in(limits: Sequence[Budget], notion: Notion, first: Notion) -> bool:
     """Whether a budget may be met in `notion` where it is not in the strongest one, `first`."""
     names = {name for limit in limits for name, _ in limit.parameters}
     return notion is not first and notion.symbol in names - {"epsilon"}

@@ -11,13 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandInfo
 
-from dpcompose.commands.analysis import (
-    FailOn,
-    Selection,
-    Strictness,
-    analyze_files,
-    check_files,
-)
+from dpcompose.commands.analysis import FailOn, Selection, Strictness, analyze_files, check_files
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
@@ -263,7 +257,7 @@ def analyze(
     nothing. A bound that does not pass is never printed: it is an internal fault. Numbers at a
     chosen δ or ε, and what holds against an adversary, are not rechecked.
     """
-    from dpcompose.commands.limits import points_of
+    from dpcompose.commands.goals import points_of
 
     points = points_of(delta, at_epsilon)
     most = most_of(max_seconds, max_memory)
@@ -340,7 +334,7 @@ def check(
 
     --recheck is that of `analyze`: an ε at the budget's δ is not rechecked.
     """
-    from dpcompose.commands.limits import limit_of, points_of
+    from dpcompose.commands.goals import limit_of, points_of
 
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
@@ -417,7 +411,7 @@ def diff(
     warning or note). The settings are those of the new file.
     """
     from dpcompose.commands.diff import diff_files
-    from dpcompose.commands.limits import points_of
+    from dpcompose.commands.goals import points_of
 
     deltas = points_of(delta, None).deltas
     most = most_of(max_seconds, max_memory)
@@ -481,9 +475,9 @@ def total(
     flags, or else `total-budget` of the settings; `budget:` is for one spec. Without one it fails
     where settings require anything.
     """
-    from dpcompose.commands.limits import limit_of, points_of
+    from dpcompose.commands.goals import limit_of, points_of
     from dpcompose.commands.total import total_of
-    from dpcompose.totals import Asked
+    from dpcompose.planning.totals import Asked
 
     limit = limit_of(epsilon, delta, rho, mu)
     asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
@@ -552,7 +546,7 @@ def fit(
     the scale; a δ stays. Comments and layout stay as they are.
     """
     from dpcompose.commands.fit import fit_file
-    from dpcompose.commands.limits import limit_of
+    from dpcompose.commands.goals import limit_of
 
     limit = limit_of(epsilon, delta, rho, mu)
     most = most_of(max_seconds, max_memory)
@@ -581,7 +575,7 @@ def sensitivity(
     FILE is a spec, - is standard input. What is not in the worst change saves nothing.
     """
     from dpcompose.commands.fit import sensitivity_of
-    from dpcompose.commands.limits import points_of
+    from dpcompose.commands.goals import points_of
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
@@ -598,13 +592,13 @@ def theorems(
     color: ColorOption = Color.AUTO,
 ) -> None:
     """List the theorem book."""
-    from dpcompose.commands.book import list_theorems
+    from dpcompose.commands.explain import list_theorems
 
     list_theorems(form, color)
 
 
 def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
-    from dpcompose.commands.book import identifiers
+    from dpcompose.commands.explain import identifiers
 
     return identifiers(incomplete)
 
@@ -623,7 +617,7 @@ def explain(
     code such as DPC010 (why it matters, what gives it, what to write instead, its level and what
     may silence it). Small letters do, and so do theorem:IV.13 and code:DPC010.
     """
-    from dpcompose.commands.book import explain as show
+    from dpcompose.commands.explain import explain as show
 
     show(identifier, color)
 
@@ -655,7 +649,7 @@ def schema(
     `sensitivity` are what the commands of these names print with --format json, `assumptions` what
     `accept` writes.
     """
-    from dpcompose.commands.book import print_schema
+    from dpcompose.commands.explain import print_schema
 
     print_schema(of)
 

@@ -10,7 +10,7 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.policy import files as settings_files
+from dpcompose.policy import settings_files
 
 SPEC = """\
 dpcompose: 1

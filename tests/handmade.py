@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.guarantee import Notion
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.report import (
     Alternative,
     Assumption,
     At,
     Bound,
-    Limit,
     Line,
     Report,
     Route,
@@ -31,8 +31,8 @@ def pure(value: str) -> Bound:
     return Bound(Notion.PURE, Fraction(value))
 
 
-def limit(**parameters: str) -> Limit:
-    return Limit(tuple((name, Fraction(value)) for name, value in parameters.items()))
+def limit(**parameters: str) -> Budget:
+    return Budget(tuple((name, Fraction(value)) for name, value in parameters.items()))
 
 
 RIDES = Report(

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.render.json import result
-from dpcompose.report import Adversary, Limit, Report
+from dpcompose.report import Adversary, Report
 
 WEAKER = "weaker than differential privacy: holds only against"
 
@@ -57,7 +58,7 @@ def epsilon(text: str) -> float:
 
 
 def report(text: str, **limit: str) -> Report:
-    asked = Limit(tuple((name, Fraction(value)) for name, value in limit.items()))
+    asked = Budget(tuple((name, Fraction(value)) for name, value in limit.items()))
     return analyze(text, limit=asked if limit else None)
 
 

@@ -23,11 +23,12 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.commands.book import identifiers
+from dpcompose.commands.explain import identifiers
 from dpcompose.commands.output import Color, style_for
 from dpcompose.commands.outputs import Format
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.render.rules import codes
-from dpcompose.report import Limit, Report, Verdict
+from dpcompose.report import Report, Verdict
 
 Run = Callable[..., Result]
 
@@ -40,7 +41,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def analyze(
         data: bytes,
         name: str,
-        limit: Limit | None = None,
+        limit: Budget | None = None,
         deltas: Sequence[Fraction] = (),
         epsilons: Sequence[Fraction] = (),
         **_: object,

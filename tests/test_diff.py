@@ -10,11 +10,11 @@ import pytest
 from contracts import checked
 from typer.testing import CliRunner, Result
 
-from dpcompose.changes import Change, Invalid, Terms, Version, change
 from dpcompose.cli import app
-from dpcompose.policy import files as settings_files
-from dpcompose.render import diff, diff_json
-from dpcompose.render.diff import headline
+from dpcompose.planning.comparison import Change, Invalid, Terms, Version, change
+from dpcompose.policy import settings_files
+from dpcompose.render import diff_json, diff_text
+from dpcompose.render.diff_text import headline
 from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style
 from dpcompose.render.review import markdown
@@ -237,7 +237,10 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
         assert isinstance(found, Change) and (found.direction, found.raises) == ("decreased", False)
         assert headline(found) == f"removed spec: {words}"
         assert (found.label, found.shown, found.new) == ("old", found.old, None)
-        shown = {"text": "".join(diff.text([found], Style())), "md": "".join(markdown([found]))}
+        shown = {
+            "text": "".join(diff_text.text([found], Style())),
+            "md": "".join(markdown([found])),
+        }
         assert words in shown["text"] and "removed |\n" in shown["md"]
         document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)

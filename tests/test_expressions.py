@@ -10,8 +10,8 @@ from fractions import Fraction as F
 
 import pytest
 
-from dpcompose.core import exact_expr
-from dpcompose.core.exact_expr import ExpressionError, Meter, number_hint, parse
+from dpcompose.core.numbers import expressions
+from dpcompose.core.numbers.expressions import ExpressionError, Meter, number_hint, parse
 
 NAMES = {"rho_total": F(293764, 114921), "state": F(1440, 4099), "_x1": F(1, 3)}
 
@@ -144,7 +144,7 @@ def test_refusals(text: str, message: str, hint: str | None, offset: int) -> Non
         assert hint in error.hint
 
 
-@pytest.mark.parametrize("word", sorted(exact_expr.RESERVED))
+@pytest.mark.parametrize("word", sorted(expressions.RESERVED))
 def test_reserved_words_are_no_constants(word: str) -> None:
     for each in (word, word.upper(), word.capitalize()):
         with pytest.raises(ExpressionError):

@@ -12,11 +12,11 @@ from typer.testing import CliRunner, Result
 
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
-from dpcompose.fitting import Fitted, Unfit, fit
-from dpcompose.policy import files as settings_files
-from dpcompose.report import Limit
-from dpcompose.savings import sensitivity
-from dpcompose.scaling import Parameter, Unscalable, number_text, scaled, written
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.planning.fitting import Fitted, Unfit, fit
+from dpcompose.planning.savings import sensitivity
+from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written
+from dpcompose.policy import settings_files
 from dpcompose.source import Source, load
 
 SPECS = Path(__file__).parent.parent / "specs"
@@ -27,8 +27,8 @@ def source(text: str) -> Source:
     return load(text, "spec")
 
 
-def limit(**parameters: str) -> Limit:
-    return Limit(tuple((name, Fraction(value)) for name, value in parameters.items()))
+def limit(**parameters: str) -> Budget:
+    return Budget(tuple((name, Fraction(value)) for name, value in parameters.items()))
 
 
 def fitted(text: str, free: dict[str, Fraction] | None = None, **budget: str) -> Fitted:

@@ -32,7 +32,7 @@ from dpcompose.render.layout import Style
 from dpcompose.render.problems import problems
 from dpcompose.render.result_schema import result_schema
 from dpcompose.render.rules import codes
-from dpcompose.render.theorem import book
+from dpcompose.render.theorem_text import book
 from dpcompose.report import Report
 
 HERE = Path(__file__).parent

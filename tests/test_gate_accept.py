@@ -10,8 +10,8 @@ import pytest
 from contracts import checked
 from gate import OVERLAPPING, SPEC, codes, run, write
 
+from dpcompose.report.vouched import Claim, claims, is_new
 from dpcompose.source import load
-from dpcompose.vouched import Claim, claims, is_new
 
 LOCK = "assumptions.lock"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gate import OVERLAPPING, SPEC, codes, commit, git, run, write
 
-from dpcompose.policy.reasons import says_something
+from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import FIELDS
 
 POLICY = """\

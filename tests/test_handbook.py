@@ -19,7 +19,7 @@ from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.code import explained, in_markdown, in_text, silenced
 from dpcompose.render.layout import Style
 from dpcompose.render.rules import codes, rule
-from dpcompose.render.theorem import book
+from dpcompose.render.theorem_text import book
 
 #: Codes that cannot come alone, with what comes beside them: the faults that are listed, and what
 #: the warning is a warning of.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpcompose
-from dpcompose.core import layout
+from dpcompose.core.model import tree
 
 
 def _filters(length: int, protect: str, where: float) -> str:
@@ -33,6 +33,6 @@ def test_cutting_the_history_never_lowers_a_bound(
 ) -> None:
     text = _filters(40, protect, where)
     cut = dpcompose.analyze(text).bound
-    monkeypatch.setattr(layout, "MOST_LEVELS", 1000)
+    monkeypatch.setattr(tree, "MOST_LEVELS", 1000)
     whole = dpcompose.analyze(text).bound
     assert cut is None or (whole is not None and cut.value >= whole.value)

@@ -9,16 +9,16 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.analyze import analyze
-from dpcompose.core import allocate
-from dpcompose.core.compositions import at_order
-from dpcompose.core.exact import bits_up
+from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
 from dpcompose.core.mechanisms.exponential import BoundedRange
 from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.mechanisms.randomized_response import KaryResponse
 from dpcompose.core.mechanisms.skellam import SkellamLoss
-from dpcompose.core.profile import lattice, merging, points
+from dpcompose.core.numbers.exact import bits_up
+from dpcompose.core.partitions import allocation
+from dpcompose.core.profile import fewer_losses, from_points, lattice
 from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
 from dpcompose.core.profile.solve import epsilon_at
 from dpcompose.policy.settings import Settings
@@ -116,8 +116,8 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
     exact = epsilon_at(Composition(parts), DELTA)
     for name in ("MOST", "MOST_SAMPLES"):
-        monkeypatch.setattr(merging, name, most)
-    assert merging.is_merged(parts) and len(merging.merged(parts)) <= most
+        monkeypatch.setattr(fewer_losses, name, most)
+    assert fewer_losses.is_merged(parts) and len(fewer_losses.merged(parts)) <= most
     rounded = epsilon_at(Composition(parts), DELTA)
     assert exact is not None and rounded is not None
     assert exact.upper <= rounded.upper < exact.upper * Fraction(13, 10)
@@ -126,7 +126,7 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
 
 def test_few_are_left_alone() -> None:
     parts = tuple((LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(256))
-    assert tuple(merging.merged(parts)) == parts and not merging.is_merged(parts)
+    assert tuple(fewer_losses.merged(parts)) == parts and not fewer_losses.is_merged(parts)
 
 
 def test_numbers_are_rounded_to_the_least_of_few_bits_above() -> None:
@@ -210,17 +210,17 @@ def test_a_replaced_row_is_placed_as_if_every_way_were_tried(seed: int) -> None:
         sizes = [rng.randint(1, 3) for _ in range(n)]
         steep = [i for i in range(n) if both[i] > 2 * once[i]]
         flat = [i for i in range(n) if both[i] <= 2 * once[i]]
-        gains = [(once[i], sizes[i], allocate.Hit(i, 1, False)) for i in flat]
-        gains += [(both[i] - once[i], sizes[i], allocate.Hit(i, 1, True)) for i in flat]
+        gains = [(once[i], sizes[i], allocation.Hit(i, 1, False)) for i in flat]
+        gains += [(both[i] - once[i], sizes[i], allocation.Hit(i, 1, True)) for i in flat]
         gains.sort(key=lambda gain: (-gain[0], gain[2].both))
-        doubles = [(both[i], sizes[i], allocate.Hit(i, 1, True)) for i in steep]
+        doubles = [(both[i], sizes[i], allocation.Hit(i, 1, True)) for i in steep]
         doubles.sort(key=lambda run: -run[0])
         available = min(most, sum(run[1] for run in doubles))
         every = [
-            allocate._mixed(gains, doubles, once, sizes, most, twice)[0]
+            allocation._mixed(gains, doubles, once, sizes, most, twice)[0]
             for twice in range(available + 1)
         ]
-        assert allocate.membership_pair(once, both, sizes, most)[0] == max(every)
+        assert allocation.membership_pair(once, both, sizes, most)[0] == max(every)
 
 
 def test_orders_between_those_given_follow_the_chord() -> None:
@@ -248,6 +248,6 @@ def test_joined_curves_of_many_orders_keep_some_of_them() -> None:
 @pytest.mark.parametrize("largest", [Fraction(3), Fraction(10**15), Fraction(10**17)])
 def test_profiles_of_any_size_are_read(largest: Fraction) -> None:
     given = ((Fraction(1), Fraction(1, 10)), (largest, Fraction(1, 10**9)))
-    found, infinite = points.atoms(given)
+    found, infinite = from_points.atoms(given)
     assert infinite == pytest.approx(1e-9, rel=1e-12) and infinite >= 1e-9
     assert sum(p for _, p in found) + infinite == pytest.approx(1, abs=1e-12)

@@ -15,7 +15,7 @@ from types import FrameType
 
 import pytest
 
-from dpcompose.commands.interrupts import held_back
+from dpcompose.commands.parallel.interrupts import held_back
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists(f"/proc/self/task/{os.getpid()}/children"),

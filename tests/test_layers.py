@@ -9,29 +9,39 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "dpcompose"
 
-#: From the bottom up; modules on one line do not import each other.
+#: From the bottom up; rooms on one line do not import each other.
 LAYERS = """
 core
 errors memory places
 source
 faults
-report
 spec
 resolve
-wording
-descent joining
-assumptions because budget edits findings merging points scaling story
-directions outcomes measure vouched
-events
-adversary
+report
 analyze
-changes fitting savings totals
+planning
 policy
 handbook
 render
 commands
 cli
 __main__
+"""
+
+#: The same inside core.
+CORE = """
+theorem numbers
+notions
+profile
+mechanisms
+change
+model
+loss
+partitions at_delta
+hypotheses
+theorems
+kernel
+search
 """
 
 #: The module or the folder of modules that may import a third-party package.
@@ -66,29 +76,44 @@ def imports() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
                 yield from ((importing, (*base, each.name)) for each in node.names)
 
 
-def ranks() -> dict[str, int]:
-    rows = enumerate(LAYERS.strip().splitlines())
+def ranks(layers: str) -> dict[str, int]:
+    rows = enumerate(layers.strip().splitlines())
     return {name: rank for rank, row in rows for name in row.split()}
 
 
-def test_modules_import_only_from_the_layers_below() -> None:
-    rank = ranks()
+def names(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*") if path.suffix == ".py" or path.is_dir()} - {
+        "__init__",
+        "__pycache__",
+    }
+
+
+def test_rooms_import_only_from_the_layers_below() -> None:
+    rank, inside = ranks(LAYERS), ranks(CORE)
     for importing, (first, *rest) in imports():
         if first == "dpcompose" and rest and importing != ("__init__",):
             here, there = importing[0], rest[0]
             assert here == there or rank[there] < rank[here], f"{importing} imports {rest}"
+            if here == there == "core" and importing[1] != rest[1]:
+                assert inside[rest[1]] < inside[importing[1]], f"{importing} imports {rest}"
 
 
-def test_every_module_has_a_layer() -> None:
-    names = {path.stem for path in ROOT.glob("*") if path.suffix == ".py" or path.is_dir()}
-    assert names - {"__init__", "__pycache__"} == set(ranks())
+def test_every_room_has_a_layer() -> None:
+    assert names(ROOT) == set(ranks(LAYERS))
+    assert names(ROOT / "core") == set(ranks(CORE))
 
 
-def test_core_modules_do_not_import_each_other_in_circles() -> None:
-    graph: dict[str, set[str]] = {}
+def test_files_do_not_import_each_other_in_circles() -> None:
+    graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    files = {path.relative_to(ROOT).with_suffix("").parts for path in ROOT.rglob("*.py")}
     for importing, (first, *rest) in imports():
-        if first == "dpcompose" and importing[0] == "core" and len(rest) > 1:
-            graph.setdefault(importing[1], set()).update({rest[1]} - {importing[1]})
+        if first != "dpcompose" or importing == ("__init__",):
+            continue
+        module = tuple(rest)
+        for file in (module, module[:-1], (*module, "__init__"), (*module[:-1], "__init__")):
+            if file in files and file != importing:
+                graph.setdefault(importing, set()).add(file)
+                break
     TopologicalSorter(graph).prepare()  # raises CycleError
 
 

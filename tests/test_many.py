@@ -17,9 +17,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands import pool
 from dpcompose.commands.gather import Gathering, Problem
 from dpcompose.commands.once import Once
+from dpcompose.commands.parallel import pool
 from dpcompose.commands.progress import Progress, waiting_stream
 
 Run = Callable[..., Result]

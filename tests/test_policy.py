@@ -12,7 +12,7 @@ from test_formats import schema_of_results
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.policy import files as settings_files
+from dpcompose.policy import settings_files
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, POLICY_CODES
 from dpcompose.policy.settings import FIELDS
 

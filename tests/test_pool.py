@@ -13,9 +13,9 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 
-from dpcompose.commands import pool
-from dpcompose.commands.pool import spread
-from dpcompose.commands.workers import Lost
+from dpcompose.commands.parallel import pool
+from dpcompose.commands.parallel.pool import spread
+from dpcompose.commands.parallel.workers import Lost
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,7 @@ def large(item: int) -> bytes:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="is how it is done elsewhere")
 def test_processes_that_are_no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.commands.workers.sys.platform", "darwin")
+    monkeypatch.setattr("dpcompose.commands.parallel.workers.sys.platform", "darwin")
     found = list(spread(range(-1, -60, -1), positive, 2))
     assert found == list(range(1, 60))
 

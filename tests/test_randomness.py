@@ -10,7 +10,7 @@ import math
 import pytest
 
 from dpcompose import analyze
-from dpcompose.core.layout import alone, lay_out
+from dpcompose.core.model.tree import alone, lay_out
 from dpcompose.report import Report
 from dpcompose.resolve import resolve
 from dpcompose.source import load

@@ -17,10 +17,10 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
-from dpcompose.core.answer import Solver, notions
 from dpcompose.core.kernel.certificate import Certificate
-from dpcompose.core.problem import Problem
-from dpcompose.core.proof import certificate_of
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.search.proof import certificate_of
+from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
 from dpcompose.resolve import resolve
 from dpcompose.source import load
@@ -58,16 +58,17 @@ def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:
 
 
 def picture() -> str:
-    """Every module with the first sentence of its docstring."""
+    """Every room, and every module beside them, with the first sentence of its docstring."""
     lines = ["dpcompose/"]
-    for path in sorted((ROOT / "dpcompose").rglob("*.py"), key=_shown_order):
+    top = ROOT / "dpcompose"
+    modules = [path for path in top.glob("*.py") if path.name != "__init__.py"]
+    rooms = [path for path in top.rglob("__init__.py") if path.parent != top]
+    for path in sorted([*modules, *rooms], key=_shown_order):
         depth = len(path.relative_to(ROOT).parts) - 1
         folder = path.name == "__init__.py"
         name = f"{path.parent.name}/" if folder else path.name
-        indent = "  " * (depth - 1 if folder else depth)
-        if depth > 1 or not folder:
-            head = f"{indent}{name}".ljust(28)
-            lines += textwrap.wrap(_says(path), 98, initial_indent=head, subsequent_indent=" " * 28)
+        head = f"{'  ' * (depth - 1 if folder else depth)}{name}".ljust(22)
+        lines += textwrap.wrap(_says(path), 98, initial_indent=head, subsequent_indent=" " * 22)
     return "\n".join(lines) + "\n"
 
 

@@ -7,23 +7,23 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.analyze import analyze
-from dpcompose.assumptions import assumptions
-from dpcompose.core.answer import Solution, Solver, notions
-from dpcompose.core.guarantee import Guarantee, Notion
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
-from dpcompose.core.problem import Problem
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.errors import InvalidSpec
-from dpcompose.findings import FINDING_CODES, findings
-from dpcompose.findings.reasons import missing_notion, reasons, why_none
 from dpcompose.report import At
+from dpcompose.report.assumptions import assumptions
+from dpcompose.report.findings import FINDING_CODES, findings
+from dpcompose.report.findings.reasons import missing_notion, reasons, why_none
+from dpcompose.report.wording import guarantee
 from dpcompose.resolve import resolve
 from dpcompose.source import load
-from dpcompose.wording import guarantee
 
 F = Fraction
 

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 import dpcompose
 from dpcompose.commands.summary import Tally
-from dpcompose.core.guarantee import Notion
+from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
@@ -51,7 +51,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.problems import counted
 from dpcompose.render.terminal import listed, outcome
-from dpcompose.render.theorem import explained
+from dpcompose.render.theorem_text import explained
 from dpcompose.report import At, Bound, LeftOut, Report, Verdict
 
 ESCAPE = "\x1b"

@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from dpcompose.core.guarantee import Guarantee, Notion
-from dpcompose.core.maps.cap import Cap
-from dpcompose.core.maps.filter import Filter
-from dpcompose.core.maps.flatten import Flatten
-from dpcompose.core.maps.row import RowMap
-from dpcompose.core.maps.sample import Sample
-from dpcompose.core.maps.value import Value
+from dpcompose.core.change.maps.cap import Cap
+from dpcompose.core.change.maps.filter import Filter
+from dpcompose.core.change.maps.flatten import Flatten
+from dpcompose.core.change.maps.row import RowMap
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.value import Value
+from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
-from dpcompose.core.problem import (
+from dpcompose.core.model.problem import (
     BlockClass,
     Dataset,
     Domain,
@@ -35,7 +35,7 @@ from dpcompose.core.problem import (
     Problem,
     Statement,
 )
-from dpcompose.core.relation import BOUNDED, UNBOUNDED, Relation, RelationKind
+from dpcompose.core.notions.guarantee import Guarantee, Notion
 from dpcompose.errors import InvalidSpec
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.resolve.blocks import Rest
@@ -108,10 +108,8 @@ def test_title_budget_and_flags() -> None:
     )
     assert found.title == "A title"
     assert found.budget is not None
-    assert (found.budget.epsilon, found.budget.delta) == (Fraction(1, 100), Fraction(1, 9))
-    assert (found.budget.rho, found.budget.mu) == (None, None)
-    assert found.limit is not None
-    assert found.limit.parameters == (("epsilon", Fraction(1, 100)), ("delta", Fraction(1, 9)))
+    assert found.budget.parameters == (("epsilon", Fraction(1, 100)), ("delta", Fraction(1, 9)))
+    assert found.adversary_budget is None
     goal = found.problem.goal
     assert goal.relation == Relation(RelationKind.BOUNDED, keeps=frozenset({"id"}))
     assert goal.distance == 3

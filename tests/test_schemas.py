@@ -17,21 +17,21 @@ from handmade import REPORTS
 from typer.testing import CliRunner, Result
 
 import dpcompose
-from dpcompose.changes import Change, Invalid, Terms, Version, change
 from dpcompose.cli import app
 from dpcompose.commands.outputs import SchemaOf
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.planning.comparison import Change, Invalid, Terms, Version, change
+from dpcompose.planning.savings import NoBound
+from dpcompose.planning.savings import sensitivity as sensitivity_of
+from dpcompose.planning.scaling import Unscalable
+from dpcompose.planning.totals import Asked, Release, Sum, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
-from dpcompose.render import diff_json, sensitivity, total
+from dpcompose.render import diff_json, sensitivity, total_views
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
-from dpcompose.report import Limit
 from dpcompose.resolve import resolve
-from dpcompose.savings import NoBound
-from dpcompose.savings import sensitivity as sensitivity_of
-from dpcompose.scaling import Unscalable
 from dpcompose.source import load
-from dpcompose.totals import Asked, Release, Sum, add_up
 
 SPECS = sorted((Path(__file__).parent.parent / "specs").glob("*.yaml"))
 BAD = sorted((Path(__file__).parent / "bad").rglob("*.yaml"))[::7]
@@ -63,7 +63,7 @@ TEXTS = {
 }
 
 
-def release(name: str, text: str, limit: Limit | None = None) -> Release:
+def release(name: str, text: str, limit: Budget | None = None) -> Release:
     return Release(name, resolve(load(text, name)), (limit,) if limit else ())
 
 
@@ -71,8 +71,8 @@ def added(*releases: Release, **asked: Any) -> Sum:
     return add_up(releases, Asked(**{"everything": True, **asked}))
 
 
-def budget(**parameters: str) -> Limit:
-    return Limit(tuple((name, Fraction(value)) for name, value in parameters.items()))
+def budget(**parameters: str) -> Budget:
+    return Budget(tuple((name, Fraction(value)) for name, value in parameters.items()))
 
 
 # --- diff ----------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize("limit", BUDGETS, ids=range(len(BUDGETS)))
-def test_every_total_is_what_the_schema_says(limit: Limit | None) -> None:
+def test_every_total_is_what_the_schema_says(limit: Budget | None) -> None:
     seen = set()
     for name, text in TEXTS.items():
         for deltas in ((), (DELTA, Fraction(0))):
             found = added(
                 release(name, text), release("pure", TEXTS["pure"]), limit=limit, deltas=deltas
             )
-            document = checked("total", "".join(total.json(found)))
+            document = checked("total", "".join(total_views.json(found)))
             seen |= {each["status"] for each in document["totals"]}
     assert seen == {"ok", "no-guarantee"}
 
@@ -130,18 +130,18 @@ def test_every_total_is_what_the_schema_says(limit: Limit | None) -> None:
 def test_totals_against_a_budget_in_another_notion_are_what_the_schema_says() -> None:
     for name in ("pure", "zcdp", "gdp", "approx"):
         found = added(release(name, TEXTS[name]), limit=budget(mu="3"))
-        checked("total", "".join(total.json(found)))
+        checked("total", "".join(total_views.json(found)))
 
 
 def test_totals_by_population_and_refused_ones_are_what_the_schema_says() -> None:
     named = [release(n, f"population: {n}\n{text}") for n, text in list(TEXTS.items())[:3]]
     found = added(*named, release("unnamed", TEXTS["pure"]), everything=False)
-    document = checked("total", "".join(total.json(found)))
+    document = checked("total", "".join(total_views.json(found)))
     assert [each["population"] for each in document["totals"]] == ["pure", "third", "approx"]
     assert document["without_population"] == ["unnamed"]
     other = TEXTS["pure"].replace("unbounded", "bounded")
     refused = added(release("a", TEXTS["pure"]), release("b", other))
-    document = checked("total", "".join(total.json(refused)))
+    document = checked("total", "".join(total_views.json(refused)))
     assert [each["status"] for each in document["totals"]] == ["refused"]
     assert document["totals"][0]["population"] is None
 
@@ -149,7 +149,7 @@ def test_totals_by_population_and_refused_ones_are_what_the_schema_says() -> Non
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_total_of_every_example_is_what_the_schema_says(path: Path) -> None:
     found = added(release(path.name, path.read_text(encoding="utf-8")), limit=budget(epsilon="1"))
-    checked("total", "".join(total.json(found)))
+    checked("total", "".join(total_views.json(found)))
 
 
 # --- sensitivity ---------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def examples() -> dict[str, str]:
     return {
         "result": "".join(render(REPORTS.values(), Style(), True)),
         "diff": "".join(diff_json.json([found, invalid])),
-        "total": "".join(total.json(summed)),
+        "total": "".join(total_views.json(summed)),
         "sensitivity": "".join(sensitivity.json("gdp", halved)),
         "assumptions": written(
             updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import dpcompose.core.theorems
 from dpcompose.analyze import analyze
-from dpcompose.core.exact import decimal_up
+from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.theorem import Theorem
 from dpcompose.core.theorems.above import padding
 from dpcompose.core.theorems.book import BOOK
@@ -29,7 +29,7 @@ from dpcompose.core.theorems.composition_approx import largest_pair, total_pairs
 from dpcompose.core.theorems.composition_gdp import over_blocks
 from dpcompose.core.theorems.conversion import gdp_to_zcdp, pure_to_gdp, pure_to_zcdp
 from dpcompose.core.theorems.disjoint import largest, two_largest
-from dpcompose.core.theorems.group import approximate_group
+from dpcompose.core.theorems.group_privacy import approximate_group
 
 ROOT = Path(__file__).parent.parent
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))

@@ -13,11 +13,11 @@ from typer.testing import CliRunner, Result
 
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
-from dpcompose.policy import files as settings_files
-from dpcompose.report import Limit
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.planning.totals import Asked, Release, Total, add_up
+from dpcompose.policy import settings_files
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
-from dpcompose.totals import Asked, Release, Total, add_up
 
 SPECS = sorted((Path(__file__).parent.parent / "specs").glob("*.yaml"))
 HEAD = "dpcompose: 1\npopulation: p\nprotect: unbounded\n"
@@ -260,7 +260,7 @@ def test_a_budget_with_a_delta_is_held_against_the_composition() -> None:
         "mechanisms: [{name: g, reads: people, mechanism: gaussian, sigma: 4, sensitivity: 1}]\n"
     )
     laplace = gauss.replace("gaussian, sigma: 4", "laplace, scale: 4")
-    limit = Limit((("epsilon", Fraction(2)), ("delta", Fraction(1, 10**6))))
+    limit = Budget((("epsilon", Fraction(2)), ("delta", Fraction(1, 10**6))))
     found = total(gauss, laplace, limit=limit)
     whole = HEAD + (
         "datasets: {people: {}}\nmechanisms:\n"

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.bounds import Most
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
+from dpcompose.commands.goals import Points
 from dpcompose.commands.inputs import STANDARD_INPUT
-from dpcompose.commands.limits import Points
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
 from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
 from dpcompose.commands.run import Run, Task
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC
-from dpcompose.report import Limit, Report
+from dpcompose.report import Report
 
 if TYPE_CHECKING:
-    from dpcompose.commands.past import Past
+    from dpcompose.commands.repository.revision import Past
 
 
 class FailOn(StrEnum):
@@ -65,7 +66,7 @@ class Selection:
         """The revision that files are compared with. Raises BadCall."""
         if self.changed_since is None:
             return None
-        from dpcompose.commands.past import Past
+        from dpcompose.commands.repository.revision import Past
 
         past = Past(self.changed_since, "--changed-since")
         past.verify()
@@ -79,7 +80,7 @@ class Selection:
             return 1
         if self.jobs:
             return self.jobs
-        from dpcompose.commands.pool import cores
+        from dpcompose.commands.parallel.pool import cores
 
         return cores()
 
@@ -137,7 +138,7 @@ def analyze_files(
 def check_files(
     selection: Selection,
     strictness: Strictness,
-    limit: Limit | None,
+    limit: Budget | None,
     points: Points,
     form: Format,
     output: Sequence[str] | None,
@@ -168,7 +169,7 @@ def _run(
         recheck=strictness.recheck,
     )
     if strictness.show_settings:
-        from dpcompose.commands.settings import show_settings
+        from dpcompose.commands.show_settings import show_settings
 
         return show_settings(task, gathering)
     past = selection.past()

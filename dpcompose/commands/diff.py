@@ -17,13 +17,13 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Gathering, Problem
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
-from dpcompose.commands.past import Past
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
+from dpcompose.commands.repository.revision import Past
 from dpcompose.report import LeftOut
 
 if TYPE_CHECKING:
-    from dpcompose.changes import Change, Invalid, Terms, Version
-    from dpcompose.events import Event
+    from dpcompose.planning.comparison import Change, Invalid, Terms, Version
+    from dpcompose.planning.review_stops import Event
     from dpcompose.policy.settings import Settings
 
 
@@ -100,7 +100,7 @@ class Comparison:
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         """
-        from dpcompose.changes import Invalid
+        from dpcompose.planning.comparison import Invalid
         from dpcompose.policy.settings import BadSettings
 
         given = new or old
@@ -123,7 +123,7 @@ class Comparison:
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
         """What the settings files around a file say now and did not before. Raises BadSettings."""
-        from dpcompose.commands.settings import toml
+        from dpcompose.commands.show_settings import toml
         from dpcompose.policy.settings import FIELDS, BadSettings, merged
 
         if self.policies.isolated:
@@ -152,8 +152,8 @@ class Comparison:
         settings: Settings,
         told: tuple[str, ...],
     ) -> Change | Invalid:
-        from dpcompose.changes import Invalid, change, refused
         from dpcompose.errors import LEVELS
+        from dpcompose.planning.comparison import Invalid, change, refused
 
         try:
             with within(self.most):
@@ -180,7 +180,7 @@ class Comparison:
 
 def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
     """What settings ask of both versions, with the δ of flags first."""
-    from dpcompose.changes import Terms
+    from dpcompose.planning.comparison import Terms
 
     wanted = () if settings.delta is None else (settings.delta,)
     return Terms(
@@ -203,7 +203,7 @@ def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     """The documents of a file; `when` says of which revision it is."""
-    from dpcompose.changes import Version
+    from dpcompose.planning.comparison import Version
     from dpcompose.source import documents
 
     return [
@@ -215,7 +215,7 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
 def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
     """The events that fail, and the level of findings, as settings have it. Raises BadCall."""
     from dpcompose.errors import LEVELS, nearest
-    from dpcompose.events import EVENTS
+    from dpcompose.planning.review_stops import EVENTS
 
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
@@ -242,8 +242,8 @@ def diff_files(
     color: Color,
 ) -> ExitCode:
     """The command `diff`. Raises BadCall."""
-    from dpcompose.render import diff as render
     from dpcompose.render import diff_json
+    from dpcompose.render import diff_text as render
     from dpcompose.render.review import markdown
 
     files = selection.files

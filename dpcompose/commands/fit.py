@@ -11,21 +11,15 @@ from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
-from dpcompose.commands.output import (
-    Color,
-    deliver,
-    style_for,
-    to_standard_output,
-    would_overwrite,
-)
+from dpcompose.commands.output import Color, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.core.exact_expr import ExpressionError, parse
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.render.logs import Inert
-from dpcompose.report import Limit
 
 if TYPE_CHECKING:
-    from dpcompose.fitting import Fitted
+    from dpcompose.planning.fitting import Fitted
     from dpcompose.source import Source
 
 
@@ -39,16 +33,16 @@ class Several(Exception):
 
 def fit_file(
     file: str,
-    limit: Limit | None,
+    limit: Budget | None,
     free: Sequence[str],
     sources: Sources,
     output: str | None,
     most: Most,
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
-    from dpcompose.fitting import Unfit, fit
+    from dpcompose.planning.fitting import Unfit, fit
+    from dpcompose.planning.scaling import Unscalable, parameters
     from dpcompose.policy.settings import BadSettings
-    from dpcompose.scaling import Unscalable, parameters
 
     policies = policies_of(sources)
     try:
@@ -150,7 +144,7 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 
 def _said(fitted: Fitted, origin: str) -> str:
-    from dpcompose.wording import number, plural
+    from dpcompose.report.wording import number, plural
 
     main, most = fitted.limit.parameters[0]
     symbol = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}[main]
@@ -185,10 +179,10 @@ def sensitivity_of(
     most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
+    from dpcompose.planning.savings import NoBound, sensitivity
+    from dpcompose.planning.scaling import Unscalable
     from dpcompose.policy.settings import BadSettings
     from dpcompose.render import sensitivity as render
-    from dpcompose.savings import NoBound, sensitivity
-    from dpcompose.scaling import Unscalable
 
     if form is Told.MARKDOWN:
         raise BadCall("sensitivity is printed as text or json")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, Protocol
 
+from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, read, shown
 from dpcompose.commands.once import Once
-from dpcompose.commands.patterns import is_entered, is_met, is_pattern, left, matches, split
 from dpcompose.places import is_below, strays
 from dpcompose.report import LeftOut
 
@@ -266,7 +266,7 @@ def _is_settings(name: str) -> bool:
     """Whether a file is one of settings."""
     if not name.endswith(".toml"):
         return False
-    from dpcompose.policy.files import OWN, SHARED
+    from dpcompose.policy.settings_files import OWN, SHARED
 
     return os.path.basename(name) in (OWN, SHARED)
 

@@ -12,10 +12,10 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.errors import printable
 
 if TYPE_CHECKING:
-    from dpcompose.commands.past import Past
+    from dpcompose.commands.repository.revision import Past
     from dpcompose.policy.accepted import Accepted
-    from dpcompose.policy.files import File
     from dpcompose.policy.settings import Layer, Settings
+    from dpcompose.policy.settings_files import File
     from dpcompose.report import Report
     from dpcompose.source import Source
 
@@ -42,8 +42,8 @@ class Revision:
 
     def layers(self, file: str) -> list[Layer]:
         """What the settings files around a file said, at each of its paths. Raises BadSettings."""
-        from dpcompose.policy.files import names
         from dpcompose.policy.settings import BadSettings
+        from dpcompose.policy.settings_files import names
 
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
@@ -51,7 +51,7 @@ class Revision:
             raise BadSettings(str(error)) from error
 
     def _files(self, name: str) -> tuple[File, ...]:
-        from dpcompose.policy.files import OWN, SHARED, parsed_file
+        from dpcompose.policy.settings_files import OWN, SHARED, parsed_file
 
         folder = os.path.dirname(name)
         if folder not in self._around:
@@ -100,7 +100,7 @@ class Policies:
         return merged(self._found(_path(file)))
 
     def _found(self, name: str) -> list[Layer]:
-        from dpcompose.policy.files import found_layers
+        from dpcompose.policy.settings_files import found_layers
 
         return [] if self.isolated else found_layers(name)
 
@@ -117,8 +117,8 @@ def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> 
     if not given and not variables and not sources.files and sources.revision is None:
         return Policies(sources.isolated)
     from dpcompose.policy.environment import from_environment
-    from dpcompose.policy.files import explicit
     from dpcompose.policy.settings import NAMED, BadSettings, layer
+    from dpcompose.policy.settings_files import explicit
 
     try:
         found = [from_environment(variables)]
@@ -128,7 +128,7 @@ def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> 
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
     if sources.revision is not None:
-        from dpcompose.commands.past import Past
+        from dpcompose.commands.repository.revision import Past
 
         revision = Revision(Past(sources.revision, "--settings-from"))
     over = tuple(each for each in found if each is not None)

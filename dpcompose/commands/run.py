@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, TextIO
 from dpcompose.commands.bounds import Most, held_to
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.goals import Points
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
-from dpcompose.commands.limits import Points
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.memory import settle
 from dpcompose.render.problems import counted
-from dpcompose.report import Limit, Report
+from dpcompose.report import Report
 
 if TYPE_CHECKING:
-    from dpcompose.commands.past import Past
+    from dpcompose.commands.repository.revision import Past
     from dpcompose.policy.settings import Settings
 
 
@@ -33,7 +34,7 @@ class Task:
     `recheck`: whether the kernel checks every bound again.
     """
 
-    limit: Limit | None = None
+    limit: Budget | None = None
     points: Points = field(default_factory=Points)
     checking: bool = False
     stdin_name: str | None = None
@@ -171,7 +172,7 @@ class Run:
         if self.jobs == 1:
             yield from (_examined(self.task, each) for each in inputs)
             return
-        from dpcompose.commands.pool import spread
+        from dpcompose.commands.parallel.pool import spread
 
         yield from spread(inputs, partial(_examined_for_sending, self.task), self.jobs)
 

@@ -18,9 +18,9 @@ from dpcompose.errors import render as render_one
 
 if TYPE_CHECKING:
     from dpcompose.errors import Diagnostic
+    from dpcompose.planning.totals import Release
     from dpcompose.policy.settings import Settings
     from dpcompose.source import Source
-    from dpcompose.totals import Release
 
 
 def total_of(
@@ -33,10 +33,10 @@ def total_of(
     color: Color,
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
+    from dpcompose.planning.totals import Asked, add_up
     from dpcompose.policy.audit import of_population
     from dpcompose.policy.settings import BadSettings
-    from dpcompose.render import total as render
-    from dpcompose.totals import Asked, add_up
+    from dpcompose.render import total_views as render
 
     assert isinstance(asked, Asked)
     policies = policies_of(sources)
@@ -125,18 +125,15 @@ def total_of(
 
 def _releases(name: str, data: bytes, settings: Settings) -> Iterator[Release]:
     """The specs of a file with what settings ask of them. Raises InvalidSpec."""
-    from dpcompose.budget import deltas_of
+    from dpcompose.planning.totals import Release
+    from dpcompose.report.verdict import deltas_of
     from dpcompose.resolve import resolve
     from dpcompose.source import documents, load
-    from dpcompose.totals import Release
 
     required = () if settings.delta is None else (settings.delta,)
     for part in documents(data):
         resolved = resolve(load(part.data, name, part.lines_before))
-        default = [
-            delta
-            for limit in (settings.defaults if resolved.budget is None else ())
-            for delta in deltas_of(limit)
-        ]
+        own = resolved.budget or resolved.adversary_budget
+        default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]
         label = name if part.number is None else f"{name} (document {part.number})"
         yield Release(label, resolved, settings.total_budgets, (*required, *default))

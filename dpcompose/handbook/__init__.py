@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpcompose.handbook.advice import REMARKS
 from dpcompose.handbook.entry import Entry
 from dpcompose.handbook.files import FILES
 from dpcompose.handbook.forms import FORMS
 from dpcompose.handbook.meaning import MEANING
 from dpcompose.handbook.names import NAMES
-from dpcompose.handbook.remarks import REMARKS
 from dpcompose.handbook.verdicts import VERDICTS
 
 __all__ = ["HANDBOOK", "Entry"]

@@ -15,8 +15,8 @@ from typing import Any
 
 from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
+from dpcompose.report.vouched import Claim, claims, difference
 from dpcompose.source import Source
-from dpcompose.vouched import Claim, claims, difference
 
 VERSION = 1
 _HEAD = "dpcompose_assumptions"

@@ -11,11 +11,11 @@ from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
 from dpcompose.policy.ignores import ignoring
 from dpcompose.policy.kinds import declared
-from dpcompose.policy.reasons import FEWEST, says_something
+from dpcompose.policy.real_reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
+from dpcompose.report.wording import number
 from dpcompose.source import Source
-from dpcompose.wording import number
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 

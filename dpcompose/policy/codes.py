@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.findings import FINDING_CODES
+from dpcompose.report.findings import FINDING_CODES
 
 RELATION, DELTA, BECAUSE, FORBIDDEN = "DPC310", "DPC311", "DPC312", "DPC313"
 CEILING, POPULATION, NOT_ACCEPTED, STALE = "DPC314", "DPC315", "DPC316", "DPC317"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpcompose.errors import nearest, printable, quoted
-from dpcompose.policy.reading import BadSettings
+from dpcompose.policy.setting_values import BadSettings
 from dpcompose.policy.settings import FIELDS, VARIABLES, Layer, Said, layer
 
 _PREFIX = "DPCOMPOSE_"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from dpcompose.because import reason
 from dpcompose.errors import Path
+from dpcompose.report.because import reason
 from dpcompose.source import Source, Value
 
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.

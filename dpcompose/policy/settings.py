@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.budget import least
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import LEVELS, Level
-from dpcompose.policy import reading
+from dpcompose.policy import setting_values
 from dpcompose.policy.codes import REQUIRED_BY
-from dpcompose.policy.reading import OFF, known
-from dpcompose.policy.reading import BadSettings as BadSettings
-from dpcompose.report import Limit
+from dpcompose.policy.setting_values import OFF, known
+from dpcompose.policy.setting_values import BadSettings as BadSettings
+from dpcompose.report.verdict import least
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +94,22 @@ class Key:
 _LEAST = "the least of each unit; those in other units hold as well"
 #: Every key, and what several layers that have it make of it.
 FIELDS = {
-    "budget": Key(reading.a_budget, _least_budgets, _LEAST),
-    "max-budget": Key(reading.a_budget, _least_budgets, _LEAST),
-    "total-budget": Key(reading.a_budget, _least_budgets, _LEAST),
+    "budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
+    "max-budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
+    "total-budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
     "require-relation": Key(
-        reading.texts, _all, "every list holds: the relation is in each of them"
+        setting_values.texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": Key(reading.a_probability, _smallest, "the smallest"),
-    "require-because": Key(reading.kinds_of_entries, _union, "all of them"),
-    "require-population": Key(reading.a_switch, _all, "true where one layer says so"),
-    "populations": Key(reading.populations, _all, "every list holds: the name is in each of them"),
-    "forbid": Key(reading.kinds_of_anything, _union, "all of them"),
-    "fail-on": Key(reading.a_level, _strictest, "the least level"),
+    "require-delta": Key(setting_values.a_probability, _smallest, "the smallest"),
+    "require-because": Key(setting_values.kinds_of_entries, _union, "all of them"),
+    "require-population": Key(setting_values.a_switch, _all, "true where one layer says so"),
+    "populations": Key(
+        setting_values.populations, _all, "every list holds: the name is in each of them"
+    ),
+    "forbid": Key(setting_values.kinds_of_anything, _union, "all of them"),
+    "fail-on": Key(setting_values.a_level, _strictest, "the least level"),
     "severity": Key(
-        reading.levels,
+        setting_values.levels,
         _by_code,
         "the highest level of each code; below its own only where no layer as strong requires it",
     ),
@@ -127,22 +129,22 @@ class Settings:
         return tuple(each.value for each in self.said.get(key, ()))
 
     @property
-    def budgets(self) -> tuple[Limit, ...]:
+    def budgets(self) -> tuple[Budget, ...]:
         """Those of a spec that has none."""
         return self._values("budget")
 
     @property
-    def ceilings(self) -> tuple[Limit, ...]:
+    def ceilings(self) -> tuple[Budget, ...]:
         """Above which no bound may be."""
         return self._values("max-budget")
 
     @property
-    def defaults(self) -> tuple[Limit, ...]:
+    def defaults(self) -> tuple[Budget, ...]:
         """What a spec without a budget is held against."""
         return least((*self.budgets, *self.ceilings))
 
     @property
-    def total_budgets(self) -> tuple[Limit, ...]:
+    def total_budgets(self) -> tuple[Budget, ...]:
         """Those of all releases on its population together."""
         return self._values("total-budget")
 

@@ -8,7 +8,7 @@ from dpcompose.errors import printable
 from dpcompose.handbook import HANDBOOK, Entry
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.layout import Style, columns, wrapped
-from dpcompose.render.theorem import book, cited
+from dpcompose.render.theorem_text import book, cited
 
 
 def explained(code: str, meaning: str, style: Style) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dpcompose.changes import Change, Invalid
-from dpcompose.directions import Number
-from dpcompose.render.diff import headline
+from dpcompose.planning.comparison import Change, Invalid
+from dpcompose.render.diff_text import headline
 from dpcompose.render.json import (
     Shape,
     bound_shape,
@@ -18,6 +17,7 @@ from dpcompose.render.json import (
 )
 from dpcompose.render.numbers import fraction_text, number_up
 from dpcompose.report import LeftOut, Report
+from dpcompose.report.bound_changes import Number
 
 
 def json(

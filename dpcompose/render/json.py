@@ -190,7 +190,7 @@ def theorem_shape(identifier: str | None) -> Shape | None:
     """An entry of the theorem book; null for none."""
     if identifier is None:
         return None
-    from dpcompose.render.theorem import book
+    from dpcompose.render.theorem_text import book
 
     entry = book().get(identifier)
     if entry is None:

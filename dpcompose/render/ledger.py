@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from dpcompose.core.guarantee import Notion
-from dpcompose.render import adversary, chosen
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.render import adversary_text, chosen_points
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.numbers import (
     SYMBOLS,
@@ -33,9 +33,9 @@ from dpcompose.render.terminal import (
     separated,
     title,
 )
-from dpcompose.render.theorem import book
+from dpcompose.render.theorem_text import book
 from dpcompose.report import Report, Verdict
-from dpcompose.wording import NOTION
+from dpcompose.report.wording import NOTION
 
 _MOST_SHARES = 40  # listed on a terminal; JSON has them all
 
@@ -79,8 +79,8 @@ def text(report: Report, style: Style) -> str:
             style,
         ),
         section("Budget", _balance(report, verdict, style), style),
-        *chosen.tables(report, style),
-        *adversary.sections(report, style, steps=False),
+        *chosen_points.tables(report, style),
+        *adversary_text.sections(report, style, steps=False),
         rechecked(report, style),
         _rests(report, style),
         section("Findings", findings(report, style), style),

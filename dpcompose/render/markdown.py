@@ -22,9 +22,9 @@ from dpcompose.render.numbers import (
     named,
 )
 from dpcompose.render.problems import problems
-from dpcompose.render.theorem import book
+from dpcompose.render.theorem_text import book
 from dpcompose.report import Report
-from dpcompose.wording import NOTION
+from dpcompose.report.wording import NOTION
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
 _MOST_CHARACTERS = 6_000  # of one of them

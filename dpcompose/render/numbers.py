@@ -11,8 +11,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcompose.core.exact import decimal_up
-from dpcompose.report import At, Bound, Limit
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.report import At, Bound
 
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 
@@ -47,7 +48,7 @@ def amounts_text(bound: Bound) -> str:
     return f"{short}({', '.join(each.removeprefix('≤ ') for each in decimals)})"
 
 
-def limit_text(limit: Limit, bound: Bound | None) -> str:
+def limit_text(limit: Budget, bound: Bound | None) -> str:
     """A budget for people: `2` where its one parameter is that of the bound, else `ρ = 2`."""
     main, value = limit.parameters[0]
     if len(limit.parameters) == 1 and (bound is None or bound.notion.symbol == main):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.render.schema import (
+from dpcompose.render.schema_parts import (
     AMOUNT,
     COUNT,
     EXACT,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from dpcompose.changes import Change, Invalid, Moved
-from dpcompose.directions import Number
-from dpcompose.edits import Edit
 from dpcompose.errors import Diagnostic
-from dpcompose.render.diff import (
+from dpcompose.planning.comparison import Change, Invalid, Moved
+from dpcompose.planning.edits import Edit
+from dpcompose.render.diff_text import (
     MOST,
     amount,
     before_now,
@@ -19,6 +18,7 @@ from dpcompose.render.diff import (
 )
 from dpcompose.render.inline import code, plain
 from dpcompose.report import LeftOut
+from dpcompose.report.bound_changes import Number
 
 
 def markdown(

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpcompose.core.theorem import Theorem
 from dpcompose.render.problems import VERDICT_CODES
-from dpcompose.render.theorem import SOURCES, book, flowing
+from dpcompose.render.theorem_text import SOURCES, book, flowing
 
 #: What the codes of a family are about.
 _KINDS = {
@@ -23,8 +23,8 @@ def codes() -> dict[str, str]:
     """Every code of a finding or a verdict with its meaning."""
     from dpcompose.errors import CODES
     from dpcompose.faults import SPEC_CODES
-    from dpcompose.findings import FINDING_CODES
     from dpcompose.policy.codes import POLICY_CODES
+    from dpcompose.report.findings import FINDING_CODES
 
     return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpcompose.events import EVENTS
+from dpcompose.planning.review_stops import EVENTS
 from dpcompose.render.result_schema import DEFINITIONS
-from dpcompose.render.schema import (
+from dpcompose.render.schema_parts import (
     AMOUNT,
     COUNT,
     EXACT,

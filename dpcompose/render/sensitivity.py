@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dpcompose.planning.savings import Saving, Sensitivity
 from dpcompose.render.json import dumped, head
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.numbers import number_down, number_up
-from dpcompose.savings import Saving, Sensitivity
-from dpcompose.wording import number
+from dpcompose.report.wording import number
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 40

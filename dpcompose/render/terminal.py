@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dpcompose import errors
 from dpcompose.errors import Span
-from dpcompose.render import adversary, chosen
+from dpcompose.render import adversary_text, chosen_points
 from dpcompose.render.layout import Style, columns, sentence, transliterated, wrapped
 from dpcompose.render.numbers import (
     amounts_text,
@@ -19,17 +19,9 @@ from dpcompose.render.numbers import (
     limit_text,
     named,
 )
-from dpcompose.render.theorem import book, cited
-from dpcompose.report import (
-    Alternative,
-    Assumption,
-    Line,
-    Report,
-    Touch,
-    Verdict,
-    WorstChange,
-)
-from dpcompose.wording import NOTION
+from dpcompose.render.theorem_text import book, cited
+from dpcompose.report import Alternative, Assumption, Line, Report, Touch, Verdict, WorstChange
+from dpcompose.report.wording import NOTION
 
 _MOST_TOUCHES = 12  # listed on a terminal; JSON has them all
 
@@ -69,9 +61,9 @@ def text(report: Report, style: Style) -> str:
     reasoning = [*_chain(report.chain, style), *rechecked(report, style, "  ")]
     sections = (
         [headline(report, style), *title(report, style)],
-        *chosen.sections(report.at_delta, style),
-        *chosen.sections(report.at_epsilon, style),
-        *adversary.sections(report, style),
+        *chosen_points.sections(report.at_delta, style),
+        *chosen_points.sections(report.at_epsilon, style),
+        *adversary_text.sections(report, style),
         section("Why", _items(report.reasons, style), style),
         section("Theorem", _theorem(report, style), style),
         section("Worst change", worst_change(report.worst, style), style),

@@ -10,54 +10,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
-from dpcompose.core.problem import Goal, Path, Problem
-from dpcompose.core.relation import Relation
+from dpcompose.core.model.problem import Goal, Path, Problem
+from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
-from dpcompose.report import Limit
+from dpcompose.resolve.applicable import Meaningless, Where, meaningless
+from dpcompose.resolve.bind_datasets import Datasets, RootPlace
+from dpcompose.resolve.bind_maps import Maps
+from dpcompose.resolve.bind_mechanisms import Mechanisms
+from dpcompose.resolve.bind_post_processing import check_post_processing
+from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.blocks import Builder
-from dpcompose.resolve.datasets import Datasets, RootPlace
+from dpcompose.resolve.constants import DELTA, Numbers
 from dpcompose.resolve.forest import Names
-from dpcompose.resolve.maps import Maps
-from dpcompose.resolve.meaning import Meaningless, Where, meaningless
-from dpcompose.resolve.mechanisms import Mechanisms
-from dpcompose.resolve.numbers import DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
-from dpcompose.resolve.post_processing import check_post_processing
-from dpcompose.resolve.relations import Relations
 from dpcompose.source import Source
 from dpcompose.spec.adversary import AdversaryBudget
-from dpcompose.spec.asked import Budget as WrittenBudget
 from dpcompose.spec.asked import Report as WrittenReport
+from dpcompose.spec.asked import WrittenBudget
 from dpcompose.spec.reading import Reading, read
 
 if TYPE_CHECKING:
-    from dpcompose.resolve.adversary import Adversary
+    from dpcompose.resolve.bind_adversary import Adversary
 
-__all__ = ["Budget", "Resolved", "resolve"]
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a result may cost at most: ε, (ε, δ), ρ or μ, the others None.
-
-    `path` is its place in the spec. `of_adversary`: it speaks of the adversary, not of DP.
-    """
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-    rho: Fraction | None = None
-    mu: Fraction | None = None
-    path: Path = ("budget",)
-    of_adversary: bool = False
-
-    @property
-    def parameters(self) -> tuple[tuple[str, Fraction], ...]:
-        """The parameters given, by name."""
-        given = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
-        return tuple((name, value) for name, value in given.items() if value is not None)
+__all__ = ["Resolved", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +44,7 @@ class Resolved:
     """A spec with its meaning.
 
     `title` is empty where the spec has none. `source` gives the place in the file of every path.
+    `budget` speaks of DP, `adversary_budget` of the adversary: a spec has one of them at most.
     `deltas`: where to state the least ε, `epsilons`: where to state the least δ.
     `population`: whose data it is, None where that is not said.
     """
@@ -72,25 +52,12 @@ class Resolved:
     problem: Problem
     title: str
     budget: Budget | None
+    adversary_budget: Budget | None
     source: Source
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
     adversary: Adversary | None = None
     population: str | None = None
-
-    @property
-    def limit(self) -> Limit | None:
-        """The budget as a report has it."""
-        if self.budget is None or self.budget.of_adversary:
-            return None
-        return Limit(self.budget.parameters)
-
-    @property
-    def adversary_limit(self) -> Limit | None:
-        """The budget where it speaks of the adversary, in place of DP."""
-        if self.budget is None or not self.budget.of_adversary:
-            return None
-        return Limit(self.budget.parameters)
 
 
 def resolve(source: Source) -> Resolved:
@@ -123,6 +90,7 @@ class _Resolver:
         numbers = Numbers(spec.constants, self._broken_in("constants"), faults)
         relations = Relations(spec.relations, broken, faults)
         budget = self._budget(spec.budget, numbers)
+        of_adversary = isinstance(spec.budget, AdversaryBudget)
         deltas, epsilons = self._report(spec.report, numbers)
         population = self._population(spec.population)
         goal = None if ("protect",) in broken else relations.goal(spec.protect)
@@ -153,17 +121,18 @@ class _Resolver:
         )
         adversary = None
         if spec.adversary is not None:
-            from dpcompose.resolve.adversary import resolve_adversary
+            from dpcompose.resolve.bind_adversary import resolve_adversary
 
             adversary = resolve_adversary(spec.adversary, problem, numbers, faults)
-        elif budget is not None and budget.of_adversary and ("adversary",) not in broken:
+        elif of_adversary and ("adversary",) not in broken:
             hint = "say what it thinks possible: `adversary: {hypotheses: none-vs-uniform}`"
             message = "the budget speaks of an adversary, and the spec has none"
             faults.add("DPC165", ("budget", "adversary"), message, hint, key=True)
         return Resolved(
             problem,
             spec.title,
-            budget,
+            None if of_adversary else budget,
+            budget if of_adversary else None,
             self._source,
             deltas,
             epsilons,
@@ -227,8 +196,8 @@ class _Resolver:
             for name, text in asked
             if text is not None
         }
-        values = [found.get(name) for name in ("epsilon", "delta", "rho", "mu")]
-        return Budget(values[0], values[1], values[2], values[3], path, whole)
+        named = ((name, found.get(name)) for name in ("epsilon", "delta", "rho", "mu"))
+        return Budget(tuple((name, value) for name, value in named if value is not None))
 
     def _population(self, written: str | None) -> str | None:
         if written is None:

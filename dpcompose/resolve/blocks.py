@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
-from dpcompose.core.problem import BlockClass, Dataset, Mechanism, Partition, PartitionKind
+from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, PartitionKind
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Place, Split
 from dpcompose.resolve.statements import Block, Varied

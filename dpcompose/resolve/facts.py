@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dpcompose.core.maps import form_of
-from dpcompose.core.maps.kind import Map
-from dpcompose.core.problem import Domain, PartitionKind, traits_of_blocks, traits_of_root
-from dpcompose.core.traits import Traits
+from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.model.problem import Domain, PartitionKind, traits_of_blocks, traits_of_root
 from dpcompose.errors import quoted
 
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dpcompose.core.maps.kind import Map
-from dpcompose.core.problem import Mechanism, PartitionKind, Path
+from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.model.problem import Mechanism, PartitionKind, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Facts

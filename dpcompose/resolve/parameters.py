@@ -9,8 +9,8 @@ from itertools import islice
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
+from dpcompose.resolve.constants import Numbers
 from dpcompose.resolve.forest import Place, no_block
-from dpcompose.resolve.numbers import Numbers
 from dpcompose.resolve.statements import Block, Parameter
 
 _BLOCKS_LISTED = 10

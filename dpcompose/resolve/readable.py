@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dpcompose.core import words
-from dpcompose.core.maps import MAPS, form_of
-from dpcompose.core.maps.kind import Above, Map
-from dpcompose.core.problem import PartitionKind
-from dpcompose.core.traits import Shape
+from dpcompose.core.change.maps import MAPS, form_of
+from dpcompose.core.change.maps.kind import Above, Map
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.model.problem import PartitionKind
+from dpcompose.core.numbers import words
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, plural
 from dpcompose.resolve.facts import no_unit

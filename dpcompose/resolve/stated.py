@@ -8,15 +8,15 @@ from functools import partial
 from itertools import islice
 from typing import assert_never
 
-from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need
-from dpcompose.core.problem import Path
-from dpcompose.core.relation import RelationKind
+from dpcompose.core.model.problem import Path
+from dpcompose.core.notions.guarantee import Guarantee, Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
+from dpcompose.resolve.applicable import Meanings
+from dpcompose.resolve.constants import DELTA, ORDER
 from dpcompose.resolve.forest import Names, Place, Split, ancestors, is_above
-from dpcompose.resolve.meaning import Meanings
-from dpcompose.resolve.numbers import DELTA, ORDER
 from dpcompose.resolve.parameters import Parameters
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import guarantees as written

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcompose.core.guarantee import Guarantee
-from dpcompose.core.problem import Mechanism, Path, Statement
-from dpcompose.core.relation import Relation
+from dpcompose.core.change.neighbouring import Relation
+from dpcompose.core.model.problem import Mechanism, Path, Statement
+from dpcompose.core.notions.guarantee import Guarantee
 
 #: The name of a block, or its number.
 Block = str | int

@@ -18,7 +18,7 @@ from dpcompose.source.events import (
     YAMLError,
     event_source,
 )
-from dpcompose.source.faults import FileFaults, Misplaced, Stop
+from dpcompose.source.file_faults import FileFaults, Misplaced, Stop
 from dpcompose.source.limits import MAX_ALIASED_NODES, MAX_DEPTH, MAX_NAME, MAX_NODES
 from dpcompose.source.positions import Lines, Marks
 from dpcompose.source.scalars import (

@@ -60,7 +60,7 @@ _BUDGETS = {
     "mu": "<gdp budget>",
 }
 
-Budget = Annotated[
+WrittenBudget = Annotated[
     Annotated[PureBudget, Tag("<pure budget>")]
     | Annotated[ApproxBudget, Tag("<approx budget>")]
     | Annotated[ZcdpBudget, Tag("<zcdp budget>")]

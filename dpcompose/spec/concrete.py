@@ -7,8 +7,8 @@ from pydantic import Discriminator, Field, Tag
 
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import Form
-from dpcompose.spec.entry import Reading
 from dpcompose.spec.fields import Optional, Parameter, Scalar, Several
+from dpcompose.spec.mechanism_entry import Reading
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
 

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from dpcompose.core.exact_expr import ExpressionError, number_hint, parse
+from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
 from dpcompose.source import Number
 
 #: The largest whole number in a spec.

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpcompose.core.maps import MAPS
+from dpcompose.core.change.maps import MAPS
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
-from dpcompose.spec.concrete import (
-    CONCRETE,
-    NOISE_KEYS,
-    ByRows,
-    Concrete,
-    Sensitivities,
-)
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete, Sensitivities
 from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Partition, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, AnyMap

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from dpcompose.core.maps import MAPS
-from dpcompose.core.maps.kind import REQUIRED, Form, Key, Sort
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.maps.kind import REQUIRED, Form, Key, Sort
 from dpcompose.spec.fields import Name, Optional, Scalar, Whole
 from dpcompose.spec.models import Model
 

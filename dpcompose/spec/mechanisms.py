@@ -6,23 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.spec.concrete import (
-    CONCRETE,
-    NOISE_KEYS,
-    AnyConcrete,
-)
-from dpcompose.spec.entry import Reading
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, AnyConcrete
 from dpcompose.spec.fields import Because, Name
-from dpcompose.spec.guarantees import (
-    NOTIONS,
-    Approx,
-    Gdp,
-    Guarantee,
-    Profile,
-    Pure,
-    Rdp,
-    Zcdp,
-)
+from dpcompose.spec.guarantees import NOTIONS, Approx, Gdp, Guarantee, Profile, Pure, Rdp, Zcdp
+from dpcompose.spec.mechanism_entry import Reading
 from dpcompose.spec.models import Model
 
 

@@ -6,16 +6,16 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryBudget, Sets
-from dpcompose.spec.asked import ApproxBudget, Budget, GdpBudget, PureBudget, Report, ZcdpBudget
-from dpcompose.spec.concrete import CONCRETE, Sensitivities
-from dpcompose.spec.datasets import (
-    PARTITION_KINDS,
-    Dataset,
-    Graph,
-    Mapped,
-    Split,
-    Table,
+from dpcompose.spec.asked import (
+    ApproxBudget,
+    GdpBudget,
+    PureBudget,
+    Report,
+    WrittenBudget,
+    ZcdpBudget,
 )
+from dpcompose.spec.concrete import CONCRETE, Sensitivities
+from dpcompose.spec.datasets import PARTITION_KINDS, Dataset, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Name, Optional, Scalar, expected
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
 from dpcompose.spec.maps import MAP_KINDS, Sensitivity
@@ -73,7 +73,7 @@ class Spec(Model):
     mechanisms: list[Mechanism] = Field(
         description="What is released.", json_schema_extra={"minItems": 1}
     )
-    budget: Optional[Budget] = Field(default=None, description="What `check` compares with.")
+    budget: Optional[WrittenBudget] = Field(default=None, description="What `check` compares with.")
     report: Optional[Report] = Field(
         default=None, description="At which δ to state ε: `{delta: [1e-6, 1e-9]}`."
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpcompose.core.exact_expr import number_hint
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.numbers.expressions import number_hint
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.source import Number, Source
-from dpcompose.spec.faults import report
 from dpcompose.spec.model import Spec
 from dpcompose.spec.phrases import shown
+from dpcompose.spec.pydantic_faults import report
 
 #: What stands for a top-level key that is missing or faulty.
 _STAND_INS: dict[str, Any] = {

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
-from dpcompose.core.relation import RelationKind
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.spec.fields import Name, Whole
 from dpcompose.spec.models import Model
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from attacks import call, commit, directions, git, needs_git, since, spec
 
-from dpcompose.commands.past import Past
+from dpcompose.commands.repository.revision import Past
 
 pytestmark = needs_git
 

@@ -20,6 +20,7 @@ from oracle.beliefs import (
     uniform,
 )
 
+from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
 from dpcompose.core.hypotheses.beliefs import (
     NONE,
     Belief,
@@ -30,9 +31,8 @@ from dpcompose.core.hypotheses.beliefs import (
     Part,
     Question,
 )
-from dpcompose.core.hypotheses.chosen import at_delta, sharper
 from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.outcomes import least_epsilon, outcomes
+from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
 from dpcompose.core.hypotheses.point import against_point
 
 NEAR = 1e-9

@@ -13,7 +13,7 @@ import pytest
 from dpcompose.core.hypotheses import halves
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
 from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.outcomes import least_epsilon, outcomes
+from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
 from dpcompose.core.hypotheses.point import against_point
 from dpcompose.core.hypotheses.transport import best, coupled, in_order
 

@@ -10,10 +10,10 @@ import pytest
 from oracle.generate import random_spec
 from yaml import safe_dump
 
-from dpcompose.core.answer import Solution, Solver, notions
 from dpcompose.core.kernel.certificate import Certificate
-from dpcompose.core.problem import Problem
-from dpcompose.core.proof import certificate_of
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.search.proof import certificate_of
+from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorems.select import select
 from dpcompose.resolve import resolve
 from dpcompose.source import load

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from dpcompose.core.accountant import Accountant
-from dpcompose.core.answer import Solver
-from dpcompose.core.guarantee import Notion
 from dpcompose.core.kernel.certificate import Certificate, recheck
 from dpcompose.core.kernel.claims import Charge, Claim
-from dpcompose.core.loss import Loss
-from dpcompose.core.problem import Problem
+from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.walk import How
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused
-from dpcompose.core.walk import How
 
 from .conftest import Proved
 

@@ -17,7 +17,7 @@ from wide import wide_spec
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.commands.outputs import SchemaOf
-from dpcompose.core.proof import Unproved
+from dpcompose.core.search.proof import Unproved
 from dpcompose.report import Report
 
 from .conftest import ROOT
@@ -149,7 +149,7 @@ def test_what_has_no_result_says_nothing_of_it(text: str, tmp_path: Path) -> Non
 WRONG = """\
 import sys
 from dataclasses import replace
-import dpcompose.core.answer as answer
+import dpcompose.core.search.solver as answer
 real = answer._quantities
 def less(*given):
     return (replace(each, amount=each.amount * 9 / 10) for each in real(*given))
@@ -191,7 +191,7 @@ def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
 def test_a_theorem_that_does_not_give_the_bound_is_a_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpcompose.outcomes.select", lambda solver, solution: ("V.4", []))
+    monkeypatch.setattr("dpcompose.report.outcomes.select", lambda solver, solution: ("V.4", []))
     with pytest.raises(Unproved, match="the partition `district` is not compatible with bounded"):
         dpcompose.analyze(BOUNDED.read_bytes(), recheck=True)
     with pytest.raises(Unproved):

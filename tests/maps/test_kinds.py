@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from dpcompose.core import maps
-from dpcompose.core.change import ANY, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
-from dpcompose.core.maps.cap import Cap
-from dpcompose.core.maps.edges import Edges
-from dpcompose.core.maps.fates import Fate, TooMany
-from dpcompose.core.maps.filter import Filter
-from dpcompose.core.maps.flatten import Flatten
-from dpcompose.core.maps.group import Group
-from dpcompose.core.maps.kind import REQUIRED, Key, Map, Sort, fates
-from dpcompose.core.maps.limit import Limit
-from dpcompose.core.maps.nodes import Nodes
-from dpcompose.core.maps.opaque import Opaque
-from dpcompose.core.maps.row import RowMap
-from dpcompose.core.maps.sample import Sample
-from dpcompose.core.maps.stable import Stable
-from dpcompose.core.maps.value import Value
-from dpcompose.core.traits import Traits
+from dpcompose.core.change import maps
+from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.maps.cap import Cap
+from dpcompose.core.change.maps.edges import Edges
+from dpcompose.core.change.maps.filter import Filter
+from dpcompose.core.change.maps.flatten import Flatten
+from dpcompose.core.change.maps.group import Group
+from dpcompose.core.change.maps.kind import REQUIRED, Key, Map, Sort, fates
+from dpcompose.core.change.maps.limit import Limit
+from dpcompose.core.change.maps.nodes import Nodes
+from dpcompose.core.change.maps.opaque import Opaque
+from dpcompose.core.change.maps.row import RowMap
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.stable import Stable
+from dpcompose.core.change.maps.value import Value
+from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
 
 FOLDER = Path(maps.__file__).parent
 SHARED = {"__init__", "kind", "fates", "chosen_rows"}

@@ -10,9 +10,9 @@ import yaml
 
 from dpcompose.analyze import analyze
 from dpcompose.errors import InvalidSpec
+from dpcompose.planning.totals import Asked, Release, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
-from dpcompose.totals import Asked, Release, add_up
 
 from .features import kind_of
 from .judge import Claim

@@ -205,9 +205,10 @@ class Universe:
             for made, chance in self._law(op, child, value):
                 table = made if ordered or point(op.children[child]) else tuple(sorted(made))
                 law[table] = law.get(table, Fraction(0)) + chance
-            known = self.rows.get(op.children[child])
-            # A row that no statement speaks of would be free to do anything.
-            assert known is None or point(op.children[child]) or set().union(*law) <= set(known)
+            if self._graph(op.parent) or len(value) <= self.largest[op.parent]:
+                # A row that no statement speaks of would be free to do anything.
+                known = self.rows.get(op.children[child])
+                assert known is None or point(op.children[child]) or set().union(*law) <= set(known)
             self._laws[key] = law
         return self._laws[key]
 

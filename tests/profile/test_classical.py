@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp
 from reference import lattice
 
-from dpcompose.core.profile.classical import advanced, basic, closed_form, remaining
+from dpcompose.core.profile.closed_forms import advanced, basic, closed_form, remaining
 
 
 def f(text: str) -> Fraction:

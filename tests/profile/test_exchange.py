@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.profile.exchange import exchanged
+from dpcompose.core.profile.loss_distribution import masses
 from dpcompose.core.profile.masses import profile
 from dpcompose.core.profile.parts import Composition, Exchanged, Points, Response, Sampled
 from dpcompose.core.profile.solve import delta_at, epsilon_at
@@ -67,7 +67,7 @@ def test_noise_moved_either_way(rate: Fraction, shift: Fraction, kind: str, know
         once, both = gaussian(shift**2), gaussian((2 * shift) ** 2)
     else:
         once, both = moved(shift), moved(2 * shift)
-    law = exchanged(Exchanged(rate, once, both if known else None), Fraction(1, 4096))
+    law = masses(Exchanged(rate, once, both if known else None), Fraction(1, 4096))
     for epsilon in EPSILONS:
         truth = stick(p, q, epsilon)
         found = profile(law, epsilon)
@@ -86,7 +86,7 @@ def test_noise_in_two_dimensions() -> None:
     for rate in (Fraction(1, 20), Fraction(1, 2)):
         p, q = mixtures(float(rate), none, old, new)
         part = Exchanged(rate, gaussian(Fraction(1)), gaussian(Fraction(2)))
-        law = exchanged(part, Fraction(1, 4096))
+        law = masses(part, Fraction(1, 4096))
         for epsilon in EPSILONS:
             assert profile(law, epsilon) >= stick(p, q, epsilon) * (1 - 1e-6) - 1e-12
 
@@ -120,7 +120,7 @@ def test_random_laws(seed: int) -> None:
     p, q = mixtures(float(rate), none, old, new)
     once, both = points((none, old), (none, new)), points((old, new))
     for known in (both, None):
-        law = exchanged(Exchanged(rate, once, known), Fraction(1, 512))
+        law = masses(Exchanged(rate, once, known), Fraction(1, 512))
         for epsilon, (a, b) in product(EPSILONS, ((p, q), (q, p))):
             assert profile(law, epsilon) >= stick(a, b, epsilon) * (1 - 1e-9) - 1e-14
 
@@ -170,5 +170,5 @@ def test_no_worse_than_two_steps_and_than_a_coupled_row() -> None:
 
 def test_rows_that_lose_nothing() -> None:
     nothing = Composition()
-    law = exchanged(Exchanged(Fraction(1, 3), nothing, None), Fraction(1, 64))
+    law = masses(Exchanged(Fraction(1, 3), nothing, None), Fraction(1, 64))
     assert profile(law, 0.0) <= 1e-9

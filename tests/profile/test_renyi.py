@@ -287,7 +287,7 @@ class TestConversion:
         code = (
             "import sys; from fractions import Fraction as F;"
             "from dpcompose.core.mechanisms.laplace import LaplaceLoss;"
-            "from dpcompose.core.profile import parts, renyi, classical;"
+            "from dpcompose.core.profile import parts, renyi, closed_forms;"
             "renyi.epsilon_at(parts.Composition(((LaplaceLoss(F(1)), 9),)), F(1, 10**6));"
             "sys.exit(bool({'numpy', 'mpmath'} & set(sys.modules)))"
         )

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dpcompose.core.answer import Solver
-from dpcompose.core.change import PAIR, SINGLE, leaf_item
-from dpcompose.core.guarantee import Guarantee, Notion
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.change.units import PAIR, SINGLE, leaf_item
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Found, Question
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.family import Family
@@ -18,15 +18,15 @@ from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
-from dpcompose.core.placed import Placed
-from dpcompose.core.problem import Statement
-from dpcompose.core.relation import Relation, RelationKind
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Statement
+from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.touches import Touch
-from dpcompose.core.traits import Traits
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
 

@@ -17,9 +17,9 @@ from oracle.generate import random_spec
 from wide import wide_spec
 
 from dpcompose.analyze import analyze
-from dpcompose.core.answer import Solution, Solver, notions
-from dpcompose.core.guarantee import Notion
-from dpcompose.core.loss import Pairs
+from dpcompose.core.loss.algebras import Pairs
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.apply import apply, in_use
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.change import Kind, all_leaves
+from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Pairs
-from dpcompose.core.patterns import Algebra
-from dpcompose.core.problem import Dataset, Partition
-from dpcompose.core.start import initial
-from dpcompose.core.walk import Answer
+from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.walk import Answer
+from dpcompose.core.model.problem import Dataset, Partition
+from dpcompose.core.model.protected import initial
+from dpcompose.core.model.tree import Place
 
 if TYPE_CHECKING:
-    from dpcompose.core.accountant import Accountant
-    from dpcompose.core.answer import Solution, Solver
+    from dpcompose.core.search.accountant import Accountant
+    from dpcompose.core.search.solver import Solution, Solver
 
 ZERO = Fraction(0)
 

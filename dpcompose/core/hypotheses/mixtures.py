@@ -31,12 +31,7 @@ from dpcompose.core.hypotheses.beliefs import (
 )
 from dpcompose.core.hypotheses.interval import ZERO as NOTHING
 from dpcompose.core.hypotheses.interval import Interval, exactly, exponential, logarithm_up
-from dpcompose.core.hypotheses.point import (
-    MOST_LOSS,
-    against_point,
-    beside,
-    means,
-)
+from dpcompose.core.hypotheses.point import MOST_LOSS, against_point, beside, means
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
 from dpcompose.core.hypotheses.transport import best, in_order
 

@@ -23,13 +23,7 @@ from dpcompose.core.hypotheses.beliefs import (
     Rule,
     largest,
 )
-from dpcompose.core.hypotheses.interval import (
-    ZERO,
-    Interval,
-    exactly,
-    exponential,
-    logarithm_up,
-)
+from dpcompose.core.hypotheses.interval import ZERO, Interval, exactly, exponential, logarithm_up
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, Term, how_many, subset_sums
 
 NOTHING = Fraction(0)

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpcompose.core import amplify
-from dpcompose.core.change import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
-from dpcompose.core.change import single_units as units_of
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss
-from dpcompose.core.maps.fates import TooMany
-from dpcompose.core.maps.kind import Map, fates
-from dpcompose.core.maps.sample import Sample
-from dpcompose.core.moving import LIMIT, become, moved, one_below
-from dpcompose.core.patterns import Algebra, Patterns
+from dpcompose.core.change.effects import TooMany
+from dpcompose.core.change.maps.kind import Map, fates
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.propagation import LIMIT, become, moved, one_below
+from dpcompose.core.change.units import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
+from dpcompose.core.change.units import single_units as units_of
+from dpcompose.core.loss import amplification
+from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
+from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.model.tree import Place
 from dpcompose.core.theorem import Refused
-from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,29 +191,29 @@ class AlongMap:
         after, loss = yield from inside(as_it_is(leaf))
         found: list[Loss | None] = []
         if made_by.size is not None:
-            found.append(algebra.times(amplify.thinned(algebra, loss, made_by.rate), rounds))
+            found.append(algebra.times(amplification.thinned(algebra, loss, made_by.rate), rounds))
             if not below.traits.ordered:
                 # The row may also give way to any other one, which keeps no column; where rows have
                 # positions that one stands elsewhere.
                 _, other = yield from inside(PAIR)
-                row = amplify.amplified(algebra, other, made_by.rate, replace=True)
+                row = amplification.amplified(algebra, other, made_by.rate, replace=True)
                 found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.SINGLE:
             side = "removed" if self.oriented else "both"
-            row = amplify.amplified(algebra, loss, made_by.rate, side=side)
+            row = amplification.amplified(algebra, loss, made_by.rate, side=side)
             found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
-            found.append(amplify.replaced(algebra, once, loss, made_by.rate, rounds))
+            found.append(amplification.replaced(algebra, once, loss, made_by.rate, rounds))
         elif leaf.kind is Kind.USER and leaf.size is not None and loss != algebra.zero:
             # Row by row: each is in the sample or not, by itself.
             _, once = yield from inside(SINGLE)
             side = "both" if leaf.size == 1 else "removed"
-            row = amplify.amplified(algebra, once, made_by.rate, side=side)
-            found.append(amplify.stepwise(algebra, row, int(leaf.size), rounds))
+            row = amplification.amplified(algebra, once, made_by.rate, side=side)
+            found.append(amplification.stepwise(algebra, row, int(leaf.size), rounds))
         sharper = [each for each in found if each is not None]
         if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
-            sharper.append(algebra.times(amplify.unamplified(algebra, loss), rounds))
+            sharper.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
         best = algebra.best(sharper)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 

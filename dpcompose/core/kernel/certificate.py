@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpcompose.core.change import State
-from dpcompose.core.derivation import Quantity
-from dpcompose.core.guarantee import Notion
+from dpcompose.core.change.units import State
 from dpcompose.core.kernel.claims import Charge, Claim, Kernel, needs
 from dpcompose.core.kernel.joint import Shown, joint
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.patterns import Algebra
-from dpcompose.core.problem import Path, Problem
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
+from dpcompose.core.loss.walk import Answer, How, Walk
+from dpcompose.core.model.problem import Path, Problem
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.apply import apply
 from dpcompose.core.theorems.setting import Reach, Setting
-from dpcompose.core.walk import Answer, How, Walk
 
 
 class Reached(NamedTuple):
@@ -59,11 +58,6 @@ class Certificate:
         return list(found.values())
 
 
-def algebra_of(notion: Notion, survival: bool) -> Algebra:
-    """The algebra in which losses of a notion add up."""
-    return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
-
-
 def recheck(certificate: Certificate, problem: Problem) -> int:
     """Do every step of a certificate again, on the problem alone; how many claims there are.
 
@@ -71,7 +65,8 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
     premises, if the bound does not follow from those about the roots, if the change that is shown
     is not the worst one, or if the theorem that is cited does not give the bound.
     """
-    kernel = Kernel(problem, algebra_of(certificate.notion, certificate.survival))
+    algebra = algebra_of(certificate.notion, certificate.survival)
+    kernel = Kernel(problem, algebra)
     claims = certificate.claims()
     for each in claims:
         used = [charge.statements for charge in each.charges]
@@ -80,7 +75,7 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
             name = kernel.places[each.place].dataset.name
             raise Refused(f"what is claimed of a change in `{name}` does not follow")
     loss, shown = kernel.met(joint(problem, kernel.tops, kernel.algebra), certificate.roots)
-    bounds = tuple(bounds_of(kernel.algebra, loss))
+    bounds = tuple(bounds_of(algebra, loss))
     claimed = [(each.notion, each.amount, each.delta) for each in certificate.bounds]
     if sorted((each.notion, each.amount, each.delta) for each in bounds) != sorted(claimed):
         raise Refused("the bound does not follow from what is claimed of the roots")
@@ -116,19 +111,6 @@ def _setting(kernel: Kernel, certificate: Certificate, loss: Loss, shown: list[S
         {(id(places[at]), state): answer for (at, state), answer in kernel.answers.items()},
         [Reach(places[each.place], each.state, each.distance) for each in certificate.worst],
     )
-
-
-def bounds_of(algebra: Algebra, loss: Loss) -> Iterator[Quantity]:
-    """The bounds that a loss stands for; none if it is not finite."""
-    if isinstance(algebra, Scalars):
-        if not isinstance(loss, float):
-            yield Quantity(algebra.notion, loss)
-        return
-    assert isinstance(algebra, Pairs)
-    for epsilon, delta in loss:
-        plain = algebra.plain(delta)
-        if plain < 1:
-            yield Quantity(Notion.APPROX, epsilon, plain)
 
 
 def reached(

@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from dpcompose.core.change import State
-from dpcompose.core.cost import Coster
+from dpcompose.core.change.units import State
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.layout import Place, lay_out
-from dpcompose.core.loss import Loss
-from dpcompose.core.pattern import Felt
-from dpcompose.core.patterns import Algebra, Patterned, Patterns
-from dpcompose.core.problem import Mechanism, Path, Problem, Root
+from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.pattern import Felt
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns
+from dpcompose.core.loss.walk import Answer, Choice, How, Walk
+from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
+from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.theorem import Refused
-from dpcompose.core.walk import Answer, Choice, How, Walk
 
 
 class Charge(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpcompose.core.change import State
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Scalars
-from dpcompose.core.patterns import Algebra
-from dpcompose.core.problem import Problem, Root
-from dpcompose.core.relation import RelationKind
-from dpcompose.core.start import initial
-from dpcompose.core.walk import Walk
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import State
+from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.walk import Walk
+from dpcompose.core.model.problem import Problem, Root
+from dpcompose.core.model.protected import initial
+from dpcompose.core.model.tree import Place
 
 #: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
 MOST_SHARED = 64

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from dpcompose.core.change import (
+from dpcompose.core.change.propagation import assigned, become, one_below
+from dpcompose.core.change.units import (
     ANY,
     OLD_END,
     Kind,
@@ -21,16 +22,15 @@ from dpcompose.core.change import (
     single_units,
     with_rows,
 )
-from dpcompose.core.hits import Limits, spread_rows, worst_hits
 from dpcompose.core.kernel.along_map import in_turn
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Scalars
-from dpcompose.core.moving import assigned, become, one_below
-from dpcompose.core.patterns import Algebra, Patterns
-from dpcompose.core.placements import copies_of_a_row, largest, placements, rule_for
-from dpcompose.core.problem import Partition, PartitionKind
+from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
+from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.model.problem import Partition, PartitionKind
+from dpcompose.core.model.tree import Place
+from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.theorem import Refused
-from dpcompose.core.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 
 #: A partition with several units is searched exhaustively up to this many ways.
 WAYS = 6_000

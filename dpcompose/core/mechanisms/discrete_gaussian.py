@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family, Form, Key
+from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
-from dpcompose.core.words import number
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.exact import bits_up, gaussian_mean_up, note_rounding
-from dpcompose.core.guarantee import Notion
 from dpcompose.core.mechanisms.family import BY_FAMILY, NUMBER, Family, Form, Key, Need, drawn_by
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.numbers.exact import bits_up, gaussian_mean_up, note_rounding
+from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.words import number
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, NUMBER, Family, Form, Key
+from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition
-from dpcompose.core.words import number
 
 
 @dataclass(frozen=True, slots=True)

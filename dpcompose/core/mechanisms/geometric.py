@@ -8,16 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.exact import (
-    MAX_EXPONENT,
-    bits_up,
-    exp_up,
-    gaussian_mean_up,
-    log1p_up,
-    note_rounding,
-    tanh_up,
-)
-from dpcompose.core.guarantee import Notion
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
     EXACTLY_DRAWN,
@@ -28,10 +18,20 @@ from dpcompose.core.mechanisms.family import (
     Key,
     drawn_by,
 )
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.numbers.exact import (
+    MAX_EXPONENT,
+    bits_up,
+    exp_up,
+    gaussian_mean_up,
+    log1p_up,
+    note_rounding,
+    tanh_up,
+)
+from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.words import number
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

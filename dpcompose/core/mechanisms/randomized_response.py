@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpcompose.core.exact import (
+from dpcompose.core.mechanisms.family import BY_FAMILY, NUMBER, Family, Form, Key, drawn_by
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
     bits_up,
     exp_up,
@@ -17,12 +19,10 @@ from dpcompose.core.exact import (
     sqrt_up,
     tanh_up,
 )
-from dpcompose.core.guarantee import Notion
-from dpcompose.core.mechanisms.family import BY_FAMILY, NUMBER, Family, Form, Key, drawn_by
+from dpcompose.core.numbers.words import number, plural
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import RESPONSE, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.words import number, plural
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -19,8 +19,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcompose.core.exact import float_up
-from dpcompose.core.guarantee import Notion
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
     EXACTLY_DRAWN,
@@ -31,10 +29,12 @@ from dpcompose.core.mechanisms.family import (
     Need,
     drawn_by,
 )
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.numbers.exact import float_up
+from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.words import number
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.exact import MAX_EXPONENT, amplified_up, geometric_up
+from dpcompose.core.numbers.exact import MAX_EXPONENT, amplified_up, geometric_up
 from dpcompose.core.profile.parts import Bracket, Composition, Grouped, Sampled
 from dpcompose.core.profile.rounding import down, mpf_of, shorten
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.exact import float_up
+from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.profile import parts
 
 #: Every K below is within this of the truth, relatively: some hundred rounding errors.

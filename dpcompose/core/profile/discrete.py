@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcompose.core.profile.from_points import atoms
 from dpcompose.core.profile.masses import (
     EPS,
     TAIL,
@@ -19,7 +20,6 @@ from dpcompose.core.profile.masses import (
     scatter,
     split,
 )
-from dpcompose.core.profile.points import atoms
 
 #: More atoms than this are not listed one by one.
 MAX_ATOMS = 1 << 21

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.core.exact import float_up
+from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.profile.curves import from_profile
 from dpcompose.core.profile.masses import EPS, MAX_POINTS, TAIL, Floats, Masses, bounded, spread
 

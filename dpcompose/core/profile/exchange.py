@@ -29,11 +29,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.core.exact import float_up
+from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.profile.curves import from_profile, upward
 from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
 from dpcompose.core.profile.parts import Composition, Exchanged
-from dpcompose.core.profile.sampling import base_grid, base_law, both_orders
+from dpcompose.core.profile.sampled_laws import BaseLaw, base_grid, both_orders
 from dpcompose.core.profile.sizes import composed_scale
 
 #: The curve is known at all of the first grid points, then at so many for each factor e.
@@ -51,7 +51,7 @@ _LEAST = -700.0
 class _Curve:
     """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
 
-    def __init__(self, base: Composition) -> None:
+    def __init__(self, base: Composition, base_law: BaseLaw) -> None:
         self._step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
         laws = [base_law(base, self._step, side) for side in both_orders(base, "removed")]
         size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
@@ -88,14 +88,14 @@ class _Curve:
 
 
 @lru_cache(maxsize=4)  # one question is answered on several grids
-def _curve(base: Composition) -> _Curve:
-    return _Curve(base)
+def _curve(base: Composition, base_law: BaseLaw) -> _Curve:
+    return _Curve(base, base_law)
 
 
-def exchanged(part: Exchanged, step: Fraction) -> Masses:
+def exchanged(part: Exchanged, step: Fraction, base_law: BaseLaw) -> Masses:
     """A law on multiples of `step` above the profile of an exchanged row."""
-    once = _curve(part.once)
-    both = None if part.both is None else _curve(part.both)
+    once = _curve(part.once, base_law)
+    both = None if part.both is None else _curve(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
     ends = [end / float(step) for end in _ends(q, once, both)]
     top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)

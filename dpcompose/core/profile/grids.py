@@ -21,11 +21,10 @@ from dpcompose.core.profile.engine import (
     rough_ensemble,
     tail_bound,
 )
-from dpcompose.core.profile.greatest import greatest_loss
 from dpcompose.core.profile.lattice import window
 from dpcompose.core.profile.masses import Masses
+from dpcompose.core.profile.max_loss import greatest_loss
 from dpcompose.core.profile.parts import Exchanged, Grouped, MechanismLoss, Part, Sampled
-from dpcompose.core.profile.pieces import masses
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.sizes import natural_step, scale
 
@@ -52,18 +51,22 @@ Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 Curve = tuple[tuple[Fraction, Fraction], ...]
 Others = Sequence[tuple[Part, int]]
+#: The law of a part on a grid, with the tables in one order.
+LawOf = Callable[[Part, Fraction, str], Masses]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is composed with what: the responses, the other parts, μ² of the Gaussian.
 
-    `shared`: whether many questions are asked about them, which then share their grids and laws.
+    `law_of` puts a part on a grid. `shared`: whether many questions are asked about them, which
+    then share their grids and laws.
     """
 
     responses: Responses
     others: Others
     gaussian: Fraction
+    law_of: LawOf
     shared: bool = False
 
 
@@ -93,9 +96,9 @@ def log_delta_on_grid(asked: Question, epsilon: Fraction) -> Result | None:
 
 
 @lru_cache(maxsize=16)
-def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction) -> Curve:
+def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf) -> Curve:
     """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = Question({}, parts, gaussian)
+    asked = Question({}, parts, gaussian, law_of)
     coarse = [_Grid(asked, side).coarse() for side in sides(parts)]
     top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
     if not top < math.inf:
@@ -159,7 +162,8 @@ def _grid(asked: Question, side: str) -> _Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
     if not asked.shared:
         return _Grid(asked, side)
-    return _kept_grid(tuple(asked.responses.items()), tuple(asked.others), asked.gaussian, side)
+    responses, others = tuple(asked.responses.items()), tuple(asked.others)
+    return _kept_grid(responses, others, asked.gaussian, asked.law_of, side)
 
 
 @lru_cache(maxsize=2)
@@ -167,9 +171,10 @@ def _kept_grid(
     responses: tuple[tuple[Fraction, int], ...],
     others: tuple[tuple[Part, int], ...],
     gaussian: Fraction,
+    law_of: LawOf,
     side: str,
 ) -> _Grid:
-    return _Grid(Question(dict(responses), others, gaussian, True), side)
+    return _Grid(Question(dict(responses), others, gaussian, law_of, True), side)
 
 
 class _Grid:
@@ -270,7 +275,7 @@ def _lesser(one: Result | None, other: Result | None) -> Result | None:
 
 
 def _on(asked: Question, step: Fraction, side: str) -> Laws:
-    return tuple((masses(part, step, side), count) for part, count in asked.others)
+    return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 
 def _natural(asked: Question) -> Fraction | None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from dpcompose.core.exact import decimal_up, note_rounding
+from dpcompose.core.numbers.exact import decimal_up, note_rounding
 from dpcompose.core.profile.cumulants import ROUNDING
 
 #: The least order less 1 that is looked at, and how far apart orders are at first.

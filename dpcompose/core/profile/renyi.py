@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from dpcompose.core.exact import capped, exp_up, float_up, tanh_up
+from dpcompose.core.numbers.exact import capped, exp_up, float_up, tanh_up
 from dpcompose.core.profile import parts
 from dpcompose.core.profile.cumulants import NOTHING, ROUNDING, Cumulant, cumulant, quadratic
 from dpcompose.core.profile.valley import valley

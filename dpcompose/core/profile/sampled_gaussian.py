@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.core.exact import float_up, sqrt_up
+from dpcompose.core.numbers.exact import float_up, sqrt_up
 from dpcompose.core.profile.masses import (
     EPS,
     MAX_POINTS,

@@ -45,7 +45,7 @@ def natural_step(part: Part) -> Fraction | None:
 
 @lru_cache(maxsize=256)  # asked for by each grid
 def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
-    from dpcompose.core.profile.points import atoms
+    from dpcompose.core.profile.from_points import atoms
 
     losses = [loss for loss, p in atoms(points)[0] if p]
     top = math.lcm(*(loss.denominator for loss in losses))

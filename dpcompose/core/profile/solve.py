@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.profile import alone
-from dpcompose.core.profile.gaussian import gaussian_delta, gaussian_epsilon
-from dpcompose.core.profile.greatest import greatest_sum
-from dpcompose.core.profile.merging import is_merged, merged
+from dpcompose.core.profile.fewer_losses import is_merged, merged
+from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_epsilon
+from dpcompose.core.profile.max_loss import greatest_sum
 from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
@@ -166,12 +166,13 @@ def _epsilon(
     # numpy is needed from here on only.
     from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
     from dpcompose.core.profile.grids import Question, epsilon_on_grid
+    from dpcompose.core.profile.loss_distribution import masses
 
     log_delta = log_of(delta)
     log_delta -= 4e-16 * abs(log_delta) + 1e-300
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian, shared)
+        asked = Question(parts.responses, parts.others, gaussian, masses, shared)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
@@ -216,9 +217,10 @@ def _delta(
         tail_log_delta,
     )
     from dpcompose.core.profile.grids import Question, log_delta_on_grid
+    from dpcompose.core.profile.loss_distribution import masses
 
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian, shared)
+        asked = Question(parts.responses, parts.others, gaussian, masses, shared)
         result = log_delta_on_grid(asked, epsilon)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.core.loss import Loss
+from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.theorem import Refused, Theorem, Use
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.predicates import finite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.guarantee import ZERO
+from dpcompose.core.notions.guarantee import ZERO
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
@@ -46,7 +46,7 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
 
     At δ = 0 no ε is finite (None).
     """
-    from dpcompose.core.profile.gaussian import gaussian_epsilon
+    from dpcompose.core.profile.gaussian_profile import gaussian_epsilon
 
     found = gaussian_epsilon(mu_squared, delta)
     return None if found is None else rounded(found.upper)

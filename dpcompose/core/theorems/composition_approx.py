@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.change import Kind
-from dpcompose.core.guarantee import Notion, Pair
+from dpcompose.core.change.units import Kind
+from dpcompose.core.notions.guarantee import Notion, Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.composition import (

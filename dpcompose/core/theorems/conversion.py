@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.exact import tanh_up
-from dpcompose.core.guarantee import Amount, Notion, convert
+from dpcompose.core.notions.guarantee import Amount, Notion, convert
+from dpcompose.core.numbers.exact import tanh_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.touches import reads_as
 

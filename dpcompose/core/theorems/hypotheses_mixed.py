@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.guarantee import Pair
+from dpcompose.core.notions.guarantee import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
-from dpcompose.core.theorems.hypotheses import BITS, COMPUTED, ONE_ROW, WEAKER, used
+from dpcompose.core.theorems.two_hypotheses import BITS, COMPUTED, ONE_ROW, WEAKER, used
 
 F = Fraction
 

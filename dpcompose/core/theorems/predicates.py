@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
-from dpcompose.core.change import Kind
-from dpcompose.core.guarantee import Notion
-from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.maps.sample import Sample
-from dpcompose.core.problem import Partition, PartitionKind
-from dpcompose.core.relation import RelationKind
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import Kind
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.model.problem import Partition, PartitionKind
+from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.theorem import Refused, Test
 from dpcompose.core.theorems.setting import Setting
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.hypotheses.beliefs import Between, Found, Question
-from dpcompose.core.problem import Problem
-from dpcompose.core.relation import RelationKind
+from dpcompose.core.model.problem import Problem
 from dpcompose.core.theorem import Refused
 
 

@@ -14,10 +14,10 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
-from dpcompose.core.change import Kind, all_leaves
-from dpcompose.core.guarantee import Pair
-from dpcompose.core.layout import Place
-from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.change.units import Kind, all_leaves
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Pair
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.predicates import protected_row
 from dpcompose.core.theorems.setting import Setting

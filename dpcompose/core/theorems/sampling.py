@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.exact import amplified_up, exchanged_up
-from dpcompose.core.guarantee import Notion, Pair
+from dpcompose.core.notions.guarantee import Notion, Pair
+from dpcompose.core.numbers.exact import amplified_up, exchanged_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.runs import replaced_through_sample, through_sample

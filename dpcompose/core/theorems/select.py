@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dpcompose.core.loss import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
 from dpcompose.core.theorems.apply import in_use
 from dpcompose.core.theorems.book import general, uses_on
@@ -18,7 +18,7 @@ from dpcompose.core.theorems.setting import Reach, Setting
 from dpcompose.core.theorems.touches import Touch
 
 if TYPE_CHECKING:
-    from dpcompose.core.answer import Solution, Solver
+    from dpcompose.core.search.solver import Solution, Solver
 
 
 @dataclass(frozen=True, slots=True)

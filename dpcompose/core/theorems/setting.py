@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcompose.core.change import Kind, Leaf, State, all_leaves
-from dpcompose.core.guarantee import Guarantee, Notion
-from dpcompose.core.layout import Edge, Place
-from dpcompose.core.loss import Loss, Pairs, Scalars
-from dpcompose.core.maps.sample import Sample
-from dpcompose.core.problem import Goal, Partition, Problem, Root, Statement
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.walk import Answer
+from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
+from dpcompose.core.model.tree import Edge, Place
+from dpcompose.core.notions.guarantee import Guarantee, Notion
 from dpcompose.core.theorem import Refused
-from dpcompose.core.walk import Answer
 
 
 class Reach(NamedTuple):
@@ -168,7 +168,7 @@ class Setting:
 
     def steps(self) -> Fraction | None:
         """How many stated steps the worst change is at the one mechanism; None if without end."""
-        from dpcompose.core.cost import Coster
+        from dpcompose.core.loss.cost import Coster
 
         place, _ = self.only_statement()
         visit = self.visit(place)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.guarantee import Amount, Notion, at_distance
+from dpcompose.core.notions.guarantee import Amount, Notion, at_distance
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems import touches
-from dpcompose.core.theorems.group import ON_THE_TABLE, ONE_MECHANISM, OWN_NOTION, PATH
+from dpcompose.core.theorems.group_privacy import ON_THE_TABLE, ONE_MECHANISM, OWN_NOTION, PATH
 from dpcompose.core.theorems.runs import by_each_map, by_steps
 
 DETERMINISTIC = Hypothesis(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpcompose.core.change import Kind, State
-from dpcompose.core.cost import units_at
-from dpcompose.core.guarantee import Notion
-from dpcompose.core.placed import Placed
-from dpcompose.core.relation import RelationKind
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import Kind, State
+from dpcompose.core.loss.cost import units_at
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.theorem import Refused, Test
 
 

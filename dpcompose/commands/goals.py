@@ -1,0 +1,68 @@
+"""Numbers on the command line: budgets, and where to state an ε or a δ; exact, as in a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.commands.exits import BadCall
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked."""
+
+    deltas: tuple[Fraction, ...] = ()
+    epsilons: tuple[Fraction, ...] = ()
+
+
+def points_of(
+    deltas: Sequence[str] | None, epsilons: Sequence[str] | None, flag: str = "delta"
+) -> Points:
+    """What the flags --`flag` and --at-epsilon ask for, in their order. Raises BadCall."""
+    return Points(
+        tuple(_probability(flag, text) for text in deltas or ()),
+        tuple(_number("at-epsilon", text) for text in epsilons or ()),
+    )
+
+
+def limit_of(
+    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None
+) -> Budget | None:
+    """The budget that the flags give, None without any. Raises BadCall."""
+    texts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+    given = {
+        name: (_probability if name == "delta" else _number)(name, text)
+        for name, text in texts.items()
+        if text is not None
+    }
+    if not given:
+        return None
+    names = " and ".join(f"--{name}" for name in given)
+    if list(given) == ["delta"]:
+        raise BadCall(
+            "--delta is the budget's δ and needs --epsilon (to state ε at a δ: --at-delta)"
+        )
+    if len(given) > 1 and list(given) != ["epsilon", "delta"]:
+        raise BadCall(f"{names} are budgets in different notions: give one of them")
+    return Budget(tuple(given.items()))
+
+
+def _number(name: str, text: str) -> Fraction:
+    try:
+        value = parse(text, {})
+    except ExpressionError as error:
+        raise BadCall(f"--{name} {text}: not a number: {error.message}") from error
+    if value < 0:
+        raise BadCall(f"--{name} {text}: a number ≥ 0 is due")
+    return value
+
+
+def _probability(name: str, text: str) -> Fraction:
+    value = _number(name, text)
+    if value >= 1:
+        raise BadCall(f"--{name} {text}: a probability below 1 is due")
+    return value

@@ -1,0 +1,65 @@
+"""Work spread over processes, its results in the order of the items, few of them waiting."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+#: Seconds of work after which other processes are considered (after the first few items, and
+#: before), and that must then lie ahead.
+PATIENCE, LONG_PATIENCE, WORTH = 0.25, 1.0, 0.2
+_FEW = 4
+_AHEAD = 256  # items looked at to see whether enough work lies ahead
+_LARGEST_CHUNK = 32
+_CHUNK_SECONDS = 0.05
+
+
+def cores() -> int:
+    """How many processes can run at once."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def spread(
+    items: Iterable[_Item], work: Callable[[_Item], _Result], jobs: int
+) -> Iterator[_Result]:
+    """`work` of each item, in order.
+
+    A handful is done here at once: processes cost more than they save until there is much to do.
+    `work` must be a function of a module, or a partial of one.
+    """
+    rest, spent, longest, done = iter(items), 0.0, 0.0, 0
+    while True:
+        patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
+        ahead = list(islice(rest, 1 if patient else _AHEAD))
+        if not ahead:
+            return
+        if len(ahead) > 1:
+            # The longest is left out: the first item loads what all need.
+            usual = (spent - longest) / (done - 1) if done > 1 else spent
+            if usual * len(ahead) > WORTH:
+                from dpcompose.commands.parallel.workers import shared_out
+
+                size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / usual)))
+                yield from shared_out(_chunks(chain(ahead, rest), size), work, jobs)
+                return
+        for item in ahead:
+            start = time.perf_counter()
+            result = work(item)
+            taken = time.perf_counter() - start
+            spent, longest, done = spent + taken, max(longest, taken), done + 1
+            yield result
+            del result  # it may be large, and this may wait for long
+
+
+def _chunks(items: Iterator[_Item], size: int) -> Iterator[list[_Item]]:
+    """`size` items at a time."""
+    while chunk := list(islice(items, size)):
+        yield chunk

@@ -1,0 +1,1 @@
+"""The repository around the working folder: its revisions, and which files were renamed."""

@@ -1,0 +1,303 @@
+"""The files of the repository as they were in a revision: bytes, names, and which are gone."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dpcompose.commands.exits import BadCall
+from dpcompose.commands.inputs import Unreadable, is_yaml, read
+from dpcompose.commands.repository import git
+from dpcompose.commands.repository.renames import renamed
+from dpcompose.places import is_below, work_tree
+
+_MOST_LINKS = 40  # that lead to one file, as for a kernel
+_LONGEST_LINK = 4096  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A file before and now: its name at each time, None where it was or is not there.
+
+    `data`: what it held before. `key`: what tells it from other files, where its names differ.
+    """
+
+    old: str | None
+    new: str | None
+    data: bytes | None = None
+    key: str | None = None
+
+
+class Past:
+    """A revision of the repository around the working folder. Everything raises BadCall.
+
+    Paths start at its root and have `/` between folders.
+    """
+
+    def __init__(self, revision: str, option: str = "--against") -> None:
+        self.revision = git.checked(revision, option)
+        self._option = option
+        self._renames: dict[str, dict[str, str]] = {}
+        self._was: dict[str, str] = {}
+
+    @cached_property
+    def _repository(self) -> git.Repository:
+        return git.repository(os.curdir)
+
+    @cached_property
+    def _entries(self) -> dict[str, git.Entry]:
+        try:
+            commit = self._repository.commit(self.revision)
+        except BadCall as error:
+            raise BadCall(f"{self._option} {error}") from error
+        return self._repository.entries(commit)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        kinds = ("file", "link")
+        return sorted(path for path, each in self._entries.items() if each.kind in kinds)
+
+    def verify(self) -> None:
+        """See that there is such a revision, whether or not anything is compared with it."""
+        assert self._entries is not None
+
+    def close(self) -> None:
+        """End what reads for this."""
+        if "_repository" in vars(self):
+            self._repository.close()
+
+    # --- what the commands ask ---------------------------------------------------------------
+
+    def pair(self, file: str) -> Pair:
+        """A file of now, or of before, with what it was or is called. Raises Unreadable."""
+        path = self.path(file)
+        try:
+            if _is_there(file):
+                return self._of_now(path, file)
+            return self._of_before(path, file)
+        except Unreadable as error:
+            raise Unreadable(f"cannot read {file} in {self.revision}: {error}") from error
+
+    def has(self, file: str, data: bytes) -> bool:
+        """Whether a file of this name held just that."""
+        try:
+            return self._before(self.path(file)) == data
+        except Unreadable:
+            return False
+
+    def below(self, folder: str, yaml: bool) -> Iterator[str]:
+        """The paths, from a folder on, of files (or YAML files) that it had, sorted."""
+        try:
+            base = self._real(self._by_name(os.path.join(folder, "-"))[:-2])
+        except Unreadable:
+            return
+        start = f"{base}/" if base else ""
+        for index in range(bisect_left(self._sorted, start), len(self._sorted)):
+            path = self._sorted[index]
+            if not path.startswith(start):
+                return
+            if not yaml or is_yaml(path):
+                yield path[len(start) :]
+
+    def was_spec(self, file: str) -> bool:
+        """Whether a file was a spec, or a link to one."""
+        try:
+            return self._spec_at(self._by_name(file)) is not None
+        except Unreadable:
+            return False
+
+    def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The files of some names in the folder of `file` and in those above, as they were.
+
+        From the nearest folder to the top of the repository, each with its path of now. The path
+        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
+        Unreadable.
+        """
+        parts = self._by_name(file).split("/")
+        while parts:
+            for name in names:
+                path = "/".join([*parts[:-1], name])
+                data = self._before(path)
+                if data is not None:
+                    yield self._here(path), data
+            parts.pop()
+
+    def path(self, file: str) -> str:
+        """The path of a file, which may be gone, by its own name: links are not followed.
+
+        Raises Unreadable where it is in no folder of the repository, or in one of another.
+        """
+        root, path = self._repository.root, self._by_name(file)
+        folder = os.path.dirname(self._here(path))
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        around = work_tree(os.path.realpath(folder))
+        if around is not None and is_below(around, root) and around != root:
+            other = os.path.relpath(around, root)
+            raise Unreadable(
+                f"{file} is in another repository, {other}: {self.revision} of this one does not "
+                "say what it held"
+            )
+        return path
+
+    def _by_name(self, file: str) -> str:
+        """The same, wherever another repository may be now."""
+        if "\0" in file:
+            raise Unreadable(f"no file is called {file}: there is a null byte in it")
+        root = self._repository.root
+        path = _inside(file, root)
+        if path is None:
+            raise Unreadable(f"{file} is not in the repository of the working folder, {root}")
+        return path.replace(os.sep, "/")
+
+    # --- names -------------------------------------------------------------------------------
+
+    def _of_now(self, path: str, file: str) -> Pair:
+        data = self._before(path)
+        if data is not None:
+            return Pair(file, file, data)
+        self._renamed(path)
+        was = self._was.get(path)
+        if was is not None:
+            return Pair(self._named(was, file), file, self._before(was), path)
+        real = _inside(os.path.realpath(file), self._repository.root)
+        if real is not None:  # by way of a link, a new name for what may have been there
+            was = real.replace(os.sep, "/")
+            data = self._before(was) if was != path else None
+            if data is not None:
+                return Pair(self._named(was, file), file, data)
+        return Pair(None, file)
+
+    def _of_before(self, path: str, file: str) -> Pair:
+        data = self._before(path)
+        if data is None:
+            return Pair(None, file)  # in neither: whoever reads it says so
+        now = self._renamed(path).get(path)
+        return Pair(file, None if now is None else self._named(now, file), data, now)
+
+    def _renamed(self, like: str) -> dict[str, str]:
+        """The new path of each spec that is gone and has one, of those with such an ending."""
+        kind = _kind(like)
+        if kind not in self._renames:
+            gone = {
+                path: data
+                for path in self._sorted
+                if _kind(path) == kind and not _is_there(self._here(path))
+                if (data := self._spec_at(path)) is not None
+            }
+            found = self._renames[kind] = renamed(gone, dict(self._new(kind))) if gone else {}
+            self._was.update((now, was) for was, now in found.items())
+        return self._renames[kind]
+
+    def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
+        """The specs that git knows of and the revision does not have, with what they hold."""
+        from dpcompose.source import is_spec
+
+        for path in self._repository.tracked():
+            if _kind(path) == kind and path not in self._entries:
+                try:
+                    data = read(self._here(path))
+                except Unreadable:
+                    continue
+                if is_spec(data):
+                    yield path, data
+
+    def _here(self, path: str) -> str:
+        """Where the file at a path is now."""
+        return os.path.join(self._repository.root, *path.split("/"))
+
+    def _named(self, path: str, like: str) -> str:
+        """What to call the file at a path beside one that is called `like`."""
+        here = self._here(path)
+        return here if os.path.isabs(like) else os.path.relpath(here)
+
+    # --- what the revision holds -------------------------------------------------------------
+
+    def _spec_at(self, path: str) -> bytes | None:
+        """What the file at a path held, if that was a spec that can be read."""
+        from dpcompose.source import is_spec
+
+        try:
+            data = self._before(path)
+        except Unreadable:
+            return None
+        return data if data is not None and is_spec(data) else None
+
+    def _before(self, path: str) -> bytes | None:
+        """What the file at `path` held, links within the repository followed; None: none there.
+
+        At most one byte more than can be analysed. Raises Unreadable.
+        """
+        from dpcompose.source import MAX_BYTES
+
+        found = self._entries.get(path)
+        if found is None and not self._is_linked(path):
+            return None
+        if found is None or found.kind == "link":
+            found = self._entries.get(self._real(path))
+            if found is None or found.kind != "file":
+                raise Unreadable("it was a link that leads to no file of the repository")
+        return self._repository.read(found, MAX_BYTES) if found.kind == "file" else None
+
+    def _is_linked(self, path: str) -> bool:
+        """Whether a folder that a path goes through was a link."""
+        parts = path.split("/")
+        above = ("/".join(parts[:number]) for number in range(1, len(parts)))
+        return any(each in self._entries and self._entries[each].kind == "link" for each in above)
+
+    def _real(self, path: str) -> str:
+        """A path without links in it, those of the revision followed. Raises Unreadable."""
+        left, above, links = deque(path.split("/")), list[str](), 0
+        while left:
+            part = left.popleft()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not above:
+                    raise Unreadable("it was a link that leads out of the repository")
+                above.pop()
+                continue
+            found = self._entries.get("/".join([*above, part]))
+            if found is None or (left and found.kind not in ("folder", "link")):
+                raise Unreadable("it was a link that leads to no file of the repository")
+            if found.kind != "link":
+                above.append(part)
+                continue
+            links += 1
+            target = os.fsdecode(self._repository.read(found, _LONGEST_LINK))
+            if links > _MOST_LINKS or len(target) > _LONGEST_LINK:
+                raise Unreadable("it was a link that leads round in a circle, or too far")
+            if target.startswith("/") or "\0" in target:
+                raise Unreadable("it was a link that leads out of the repository")
+            left.extendleft(reversed(target.split("/")))
+        return "/".join(above)
+
+
+def _inside(file: str, root: str) -> str | None:
+    """The path of a file below `root` (which has no links) by the name it is given, or None.
+
+    What is above the root, or before `..`, may have links.
+    """
+    folder, base = os.path.split(file)
+    if os.pardir in folder.split(os.sep):
+        folder = os.path.realpath(folder)
+    parts = os.path.abspath(os.path.join(folder, base)).split(os.sep)
+    for number in range(1, len(parts)):
+        above = os.sep.join(parts[:number]) or os.sep
+        if os.path.realpath(above) == root:
+            return os.path.join(*parts[number:])
+    return None
+
+
+def _kind(path: str) -> str:
+    """What two names of a renamed file have in common: both end as YAML does, or alike."""
+    return ".yaml" if is_yaml(path) else os.path.splitext(path)[1]
+
+
+def _is_there(file: str) -> bool:
+    """Whether there is a file or a link, be it to nothing; a folder is none."""
+    return os.path.lexists(file) and (os.path.islink(file) or not os.path.isdir(file))

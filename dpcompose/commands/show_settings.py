@@ -1,0 +1,80 @@
+"""`--show-settings`: what holds for each spec, and where it was set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dpcompose.commands.exits import ExitCode, complain
+from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.inputs import STANDARD_INPUT, shown
+from dpcompose.commands.output import print_out
+from dpcompose.commands.run import Task
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.errors import printable
+from dpcompose.policy.settings import DEFAULTS, FIELDS, BadSettings, Said, Settings
+from dpcompose.report.wording import number
+
+
+def show_settings(task: Task, gathering: Gathering) -> ExitCode:
+    """Print the settings of every spec; nothing is analysed."""
+    code, before = ExitCode.FINE, ""
+    for item in gathering.items():
+        if isinstance(item, Problem):
+            complain(item.says)
+            code = ExitCode.USAGE
+            continue
+        name = (task.stdin_name or shown(item)) if item == STANDARD_INPUT else item
+        try:
+            settings = task.policies.of(name)
+        except BadSettings as error:
+            complain(str(error))
+            code = ExitCode.USAGE
+            continue
+        print_out(before + "\n".join([printable(name), *_lines(settings, task.limit)]) + "\n")
+        before = "\n"
+    return code
+
+
+#: What stands for a key that nothing sets; for others an empty text.
+_UNSET: dict[str, Any] = {
+    "require-relation": (),
+    "require-because": (),
+    "require-population": False,
+    "populations": (),
+    "forbid": (),
+    "fail-on": DEFAULTS.fail_on,
+    "severity": {},
+}
+
+
+def _lines(settings: Settings, limit: Budget | None) -> Iterator[str]:
+    """`key = value  # origin` for every key, as it would stand in a settings file.
+
+    A key of which several layers count has a line for each of them.
+    """
+    rows = []
+    for key in FIELDS:
+        said = settings.said.get(key) or [Said(_UNSET.get(key), "default")]
+        if key == "budget" and limit is not None:
+            said = [Said(limit, "flags, also in place of the spec's own")]
+        rows += [(f"  {key} = {toml(each.value)}", each.origin) for each in said]
+    wide = max(len(row) for row, _ in rows)
+    for row, origin in rows:
+        yield f"{row.ljust(wide)}  # {printable(origin)}"
+
+
+def toml(value: Any) -> str:
+    """A value of a setting as it would stand in a settings file."""
+    if isinstance(value, Budget):
+        value = {name: number(amount) for name, amount in value.parameters}
+    if value is None:
+        return '""'
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = value if isinstance(value, str) else number(value)
+    return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

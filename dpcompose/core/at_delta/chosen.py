@@ -1,0 +1,144 @@
+"""The least ε certified at a chosen δ, and the least δ at a chosen ε.
+
+The worst change at a δ is searched over all undominated patterns (theory, section 5, "the worst
+case depends on δ"): for each pattern the best route, and of these the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta import routes
+from dpcompose.core.at_delta.routes import Found, Point, Rule
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pattern import Pattern, size
+from dpcompose.core.loss.pattern_algebra import Patterned
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.profile.parts import Composition
+
+#: Basic composition is compared over at most so many patterns.
+MOST_COMPARED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A pattern at a point: the composition of the best options, and its routes, best first."""
+
+    pattern: Pattern
+    composition: Composition
+    found: tuple[Found, ...]
+
+    @property
+    def value(self) -> Fraction | None:
+        """The least value of all routes."""
+        return self.found[0].value
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The answer at a point.
+
+    `worst`: the pattern that decides, with every route. `patterns`: how many were looked at.
+    `lower`: no smaller value is true of every mechanism with these guarantees; None if not known.
+    """
+
+    point: Point
+    worst: Evaluated
+    lower: Fraction | None
+    patterns: int
+
+    @property
+    def value(self) -> Fraction | None:
+        """The least ε or δ that is certified."""
+        return self.worst.value
+
+
+def choose(patterned: Patterned, point: Point, bounds: Sequence[Quantity] = ()) -> Chosen:
+    """The answer for the patterns of a problem (at least one).
+
+    `bounds` are certified in one notion for every change; each may be used as well.
+    """
+    worst: Evaluated | None = None
+    for pattern in sorted(patterned, key=size, reverse=True):
+        if worst is not None and worst.value is None:
+            break
+        if worst is not None and _surely_below(pattern, point, worst):
+            continue
+        found = evaluate(pattern, point)
+        if worst is None or _key(found.value) > _key(worst.value):
+            worst = found
+    assert worst is not None
+    worst = _basic_of_all(worst, patterned, point)
+    compared = list(routes.for_comparison(worst.composition, point))
+    # Of several patterns another one may be the worst by a route that is only compared.
+    fixed = 0 if len(patterned) == 1 else 1
+    order = sorted([*worst.found[fixed:], *compared], key=lambda each: _key(each.value))
+    routed = (*worst.found[:fixed], *order)
+    sharper = _sharper(worst, point, bounds)
+    if sharper is not None and _key(sharper.value) < _key(routed[0].value):
+        routed = (sharper, *(each for each in routed if each.rule is not sharper.rule))
+    complete = Evaluated(worst.pattern, worst.composition, routed)
+    return Chosen(point, complete, _lower(complete), len(patterned))
+
+
+def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Found | None:
+    """The best of bounds in one notion; where the pattern is exact only those without a curve."""
+    found = [
+        routes.of_bound(bound, point)
+        for bound in bounds
+        if worst.pattern.loose or bound.notion in (Notion.PURE, Notion.APPROX)
+    ]
+    return min(found, key=lambda each: _key(each.value), default=None)
+
+
+def _basic_of_all(worst: Evaluated, patterned: Patterned, point: Point) -> Evaluated:
+    """Basic composition has its own worst change, which may be another one."""
+    found = list(worst.found)
+    for place, each in enumerate(found):
+        if place and each.rule is Rule.BASIC and len(patterned) <= MOST_COMPARED:
+            values = [
+                routes.basic(next(iter(compositions(pattern))), point) for pattern in patterned
+            ]
+            known = [value for value in values if value is not None]
+            whole = max(known) if known and len(known) == len(values) else None
+            found[place] = replace(each, value=whole)
+    return replace(worst, found=tuple(found))
+
+
+def _key(value: Fraction | None) -> tuple[bool, Fraction]:
+    return (value is None, value or Fraction(0))
+
+
+def evaluate(pattern: Pattern, point: Point) -> Evaluated:
+    """The least value of a pattern over the options of its atoms and the routes."""
+    best: Evaluated | None = None
+    for composition in compositions(pattern):
+        found = routes.main(composition, point)
+        order = sorted(found, key=lambda each: _key(each.value))
+        here = Evaluated(pattern, composition, tuple(order))
+        if best is None or _key(here.value) < _key(best.value):
+            best = here
+    assert best is not None
+    return best
+
+
+def _surely_below(pattern: Pattern, point: Point, worst: Evaluated) -> bool:
+    """Whether a bound that is quick to compute shows that a pattern does not decide."""
+    quick = routes.quick(next(iter(compositions(pattern))), point)
+    return quick is not None and worst.value is not None and quick <= worst.value
+
+
+def _lower(worst: Evaluated) -> Fraction | None:
+    exact = worst.pattern.attained and not worst.pattern.loose
+    if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
+        return None
+    if not routes.realised(worst.composition):
+        return None
+    brackets = [each.bracket for each in worst.found if each.bracket is not None]
+    lower = brackets[0].lower if brackets else None
+    if lower is None or worst.value is None:
+        return None
+    return min(lower, worst.value)

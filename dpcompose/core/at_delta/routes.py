@@ -1,0 +1,287 @@
+"""The routes from a composition to an ε at a δ, or to a δ at an ε (theory, section 6).
+
+Every route is sound; the least value wins. `main` routes are those that can win, the others are
+computed for the reader.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from dpcompose.core.notions.guarantee import Notion, convert
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.profile.parts import (
+    Bracket,
+    Composition,
+    Concentrated,
+    MechanismLoss,
+    Renyi,
+    Response,
+)
+
+ZERO = Fraction(0)
+#: Numbers like 1e-300 or 1e300 leave the range of doubles; a route then gives nothing.
+BEYOND_DOUBLES = (ArithmeticError, ValueError)
+#: Shares of δ that are tried where it is split.
+SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+#: A larger ε is not read as a μ.
+MOST_EPSILON = 1000
+#: Significant digits of what floating-point transforms give, rounded up.
+DIGITS = 11
+#: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
+MOST_COMPARED = 200
+#: With more copies than this δ is not split either: on so wide a grid every answer is slow.
+MOST_COPIES = 10**6
+
+
+class Rule(StrEnum):
+    """The name of a route."""
+
+    OPTIMAL = "optimal composition"
+    GAUSSIAN = "exact Gaussian"
+    LOSSES = "loss distributions"
+    ZCDP = "zCDP conversion"
+    RENYI = "Rényi conversion"
+    BASIC = "basic composition"
+    ADVANCED = "advanced composition"
+    CLOSED = "closed-form KOV bound"
+    AS_GAUSSIAN = "pure DP as Gaussian DP"
+    SPLIT = "δ split in two"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a route gives: `value` is ε or δ, rounded up, None if nothing finite.
+
+    `bracket`: where it comes from loss distributions, how they were computed.
+    """
+
+    rule: Rule
+    value: Fraction | None
+    bracket: Bracket | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+
+    `many`: whether it is one of very many about the same patterns.
+    """
+
+    delta: Fraction | None = None
+    epsilon: Fraction | None = None
+    many: bool = False
+
+    @property
+    def given(self) -> Fraction:
+        """The chosen number."""
+        given = self.delta if self.delta is not None else self.epsilon
+        assert given is not None
+        return given
+
+
+def is_stated(composition: Composition) -> bool:
+    """Only stated pure and approximate guarantees, of which randomized response is the worst."""
+    return not composition.gaussian and all(
+        isinstance(part, Response) for part, _ in composition.parts
+    )
+
+
+def in_renyi_terms(composition: Composition) -> bool:
+    """Whether what is known is a Rényi curve alone, whose conversion is already the best known."""
+    return bool(composition.parts) and all(
+        isinstance(part, Concentrated | Renyi) for part, _ in composition.parts
+    )
+
+
+def realised(composition: Composition) -> bool:
+    """Whether some mechanism with just these guarantees has just this profile."""
+    return all(
+        part.attained() if isinstance(part, MechanismLoss) else isinstance(part, Response)
+        for part, _ in composition.parts
+    )
+
+
+def main(composition: Composition, point: Point) -> list[Found]:
+    """The routes one of which gives the least value."""
+    found = []
+    only_renyi = in_renyi_terms(composition)
+    if not only_renyi or composition.gaussian:
+        found.append(_profile(composition, point))
+    renyi = _renyi(composition, point)
+    if renyi is not None:
+        found.append(renyi)
+    if is_stated(composition):
+        found.append(Found(Rule.BASIC, basic(composition, point)))
+    return found
+
+
+def least(found: list[Found]) -> Found:
+    """The route with the least value; the first of equal ones."""
+    return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
+
+
+def _profile(composition: Composition, point: Point) -> Found:
+    from dpcompose.core.profile.solve import delta_at, epsilon_at
+
+    bracket: Bracket | None
+    try:
+        with warnings.catch_warnings():
+            # What is not a number gives all away, and says so by its size.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            if point.delta is not None:
+                bracket = epsilon_at(composition, point.delta, point.many)
+            else:
+                assert point.epsilon is not None
+                bracket = delta_at(composition, point.epsilon, point.many)
+    except BEYOND_DOUBLES:
+        bracket = None
+    if not composition.parts and composition.gaussian:
+        rule = Rule.GAUSSIAN
+    elif is_stated(composition):
+        rule = Rule.OPTIMAL
+    else:
+        rule = Rule.LOSSES
+    if bracket is not None and (rule is Rule.LOSSES or len(composition.parts) > 1):
+        bracket = _shortened(bracket)
+    return Found(rule, None if bracket is None else bracket.upper, bracket)
+
+
+def _shortened(bracket: Bracket) -> Bracket:
+    """The same to as many digits as every machine agrees on: transforms differ in the last ones."""
+    upper = Fraction(decimal_up(bracket.upper, DIGITS))
+    lower = bracket.lower
+    if lower is not None:
+        # Rounded up, and then down by more than that can have added.
+        lower = Fraction(decimal_up(lower, DIGITS)) * (1 - Fraction(10, 10**DIGITS))
+    return replace(bracket, upper=upper, lower=lower)
+
+
+def _renyi(composition: Composition, point: Point) -> Found | None:
+    from dpcompose.core.profile import renyi
+
+    parts = composition.parts
+    only = all(isinstance(part, Concentrated) for part, _ in parts)
+    rule = Rule.ZCDP if only else Rule.RENYI
+    try:
+        if point.delta is not None:
+            value = renyi.epsilon_at(composition, point.delta)
+        else:
+            assert point.epsilon is not None
+            value = renyi.delta_at(composition, point.epsilon)
+            value = None if value >= 1 else value
+    except BEYOND_DOUBLES:
+        value = None
+    return None if value is None and not in_renyi_terms(composition) else Found(rule, value)
+
+
+def quick(composition: Composition, point: Point) -> Fraction | None:
+    """A bound that takes little time; None if there is none."""
+    found = _renyi(composition, point)
+    return None if found is None else found.value
+
+
+def _stated(composition: Composition) -> list[tuple[Fraction, Fraction, int]]:
+    zero = Fraction(0)
+    stated = [
+        (part.epsilon, zero, n) for part, n in composition.parts if isinstance(part, Response)
+    ]
+    if composition.stay != 1:
+        stated.append((zero, 1 - composition.stay, 1))
+    return stated
+
+
+def basic(composition: Composition, point: Point) -> Fraction | None:
+    """Σε at a δ, if the δ's allow it; the mass of δ at an ε, if that is at least Σε."""
+    if not is_stated(composition):
+        return None
+    from dpcompose.core.profile import closed_forms
+
+    stated = _stated(composition)
+    if point.delta is not None:
+        return closed_forms.basic(stated, point.delta)
+    total = sum((epsilon * n for epsilon, _, n in stated), Fraction(0))
+    return 1 - composition.stay if point.epsilon is not None and total <= point.epsilon else None
+
+
+def for_comparison(composition: Composition, point: Point) -> list[Found]:
+    """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
+    found: list[Found] = []
+    with suppress(*BEYOND_DOUBLES):
+        found.extend(_compared(composition, point))
+    return found
+
+
+def _compared(composition: Composition, point: Point) -> Iterator[Found]:
+    from dpcompose.core.profile import closed_forms
+
+    if point.delta is None or not composition.parts:
+        return
+    if is_stated(composition):
+        stated = _stated(composition)
+        yield Found(Rule.ADVANCED, closed_forms.advanced(stated, point.delta))
+        yield Found(Rule.CLOSED, closed_forms.closed_form(stated, point.delta))
+    left = composition.left(point.delta)
+    if left <= 0:
+        return
+    as_gaussian = _as_gaussian(composition, left)
+    if as_gaussian is not None:
+        yield as_gaussian
+    split = _split(composition, left)
+    if split is not None:
+        yield split
+
+
+def _as_gaussian(composition: Composition, left: Fraction) -> Found | None:
+    """Pure parts each read as a μ, then √Σμ² (theory, section 6, (a))."""
+    from dpcompose.core.profile.gaussian_profile import gaussian_epsilon
+
+    squares = composition.gaussian
+    if len(composition.parts) > MOST_COMPARED:
+        return None
+    for part, n in composition.parts:
+        if not isinstance(part, Response) or part.epsilon > MOST_EPSILON:
+            return None
+        squares += Fraction(convert(part.epsilon, Notion.PURE, Notion.GDP)) * n
+    bracket = gaussian_epsilon(squares, left)
+    return Found(Rule.AS_GAUSSIAN, None if bracket is None else bracket.upper)
+
+
+def _split(composition: Composition, left: Fraction) -> Found | None:
+    """A share of δ for what is known as Rényi curves, the rest of it for all others (6, (d))."""
+    curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
+    others = tuple(each for each in composition.parts if each not in curves)
+    if not curves or not (others or composition.gaussian):
+        return None
+    if sum(n for _, n in others) > MOST_COPIES or len(others) > MOST_COMPARED:
+        return None
+    found: list[Fraction] = []
+    for share in SHARES:
+        pieces = (Composition(curves), Composition(others, composition.gaussian))
+        parts = [
+            least(main(piece, Point(delta=left * of))).value
+            for piece, of in zip(pieces, (share, 1 - share), strict=True)
+        ]
+        if all(part is not None for part in parts):
+            found.append(sum((part for part in parts if part is not None), Fraction(0)))
+    return Found(Rule.SPLIT, min(found, default=None))
+
+
+def of_bound(bound: Quantity, point: Point) -> Found:
+    """What a bound in one notion says at a point."""
+    amount = Fraction(bound.amount)
+    if bound.notion in (Notion.PURE, Notion.APPROX):
+        delta = Fraction(bound.delta)
+        if point.delta is not None:
+            return Found(Rule.BASIC, amount if delta <= point.delta else None)
+        fits = point.epsilon is not None and amount <= point.epsilon
+        return Found(Rule.BASIC, delta if fits else None)
+    if bound.notion is Notion.GDP:
+        return least(main(Composition((), amount), point))
+    return least(main(Composition(((Concentrated(amount), 1),)), point))

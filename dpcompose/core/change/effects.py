@@ -1,0 +1,112 @@
+"""What one unit of change may become along a map (theory, section 4), in the terms of all kinds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
+
+
+class Fate(NamedTuple):
+    """What one unit becomes: units with counts, tags relative to its own sides."""
+
+    units: tuple[tuple[Leaf, int], ...]
+    displaces: str | None = None
+
+
+class TooMany(NamedTuple):
+    """In place of fates that are too many to list: units whose losses bound each of them.
+
+    Each with how many there are of it at most, all of one sort.
+    """
+
+    units: tuple[tuple[Leaf, int], ...]
+
+
+#: Above this many rows only the two extremes of a replacement are given.
+MANY = 24
+
+
+def one(leaf: Leaf, count: int = 1) -> Fate:
+    """So many units, all alike."""
+    return Fate(((leaf, count),))
+
+
+def single(leaf: Leaf) -> Leaf:
+    """A row removed or added, as `leaf` is."""
+    return Leaf(Kind.SINGLE, sign=leaf.sign)
+
+
+def anything(leaf: Leaf) -> Fate:
+    """A change of which nothing more is known."""
+    return one(ANY._replace(tags=all_tags(leaf)))
+
+
+def all_tags(leaf: Leaf) -> tuple[int, ...]:
+    """The tags of what stems from every end of a unit."""
+    return tuple(range(len(leaf.tags)))
+
+
+def two_sided(rows: int, pair: Leaf = PAIR) -> list[Fate] | TooMany:
+    """A replacement `pair` of which each end gives at most `rows` rows.
+
+    With p rows out and q in, min(p, q) are replacements; only max(p, q) = `rows` matters.
+    """
+    if rows > MANY:
+        return TooMany(((pair, rows), (SINGLE, rows)))
+    return [
+        Fate(tuple((leaf, n) for leaf, n in ((pair, rows - i), (SINGLE, i)) if n))
+        for i in range(rows + 1)
+    ]
+
+
+def per_key(leaf: Leaf, column: str, displaces: bool) -> list[Fate]:
+    """A row change where every value of `column` contributes rows of its own.
+
+    Each end touches one key: its row comes or goes, or a row of that key is replaced.
+    """
+    inside = Leaf(Kind.PAIR, (0, 0), (column,))
+    if leaf.kind is Kind.SINGLE:
+        return [one(single(leaf)), Fate(((inside, 1),), column if displaces else None)]
+    if column in leaf.kept:
+        # Both ends act on the same rows, one after the other.
+        return [one(Leaf(Kind.PAIR, (BOTH, BOTH), (column,)))]
+    other = Leaf(Kind.PAIR, (1, 1), (column,))
+    return [
+        Fate(((before, 1), (after, 1)))
+        for before in (inside, OLD_END)
+        for after in (other, NEW_END)
+    ]
+
+
+def user_rows(leaf: Leaf, times: int = 1) -> Fate:
+    """The rows of a user as single row changes, `times` for each."""
+    if leaf.size is None:
+        return anything(leaf)
+    return one(SINGLE, int(leaf.size) * times)
+
+
+def spread(fate: Fate) -> list[Fate]:
+    """Rows, each of which stays a single change or becomes one within its key."""
+    if len(fate.units) != 1 or fate.units[0][0].kind is Kind.ANY:
+        return [fate]
+    rows = fate.units[0][1]
+    inside = Leaf(Kind.PAIR, (0, 0))
+    if rows > MANY:
+        return [one(SINGLE, rows), one(inside, rows)]
+    return [
+        Fate(tuple((leaf, n) for leaf, n in ((SINGLE, rows - i), (inside, i)) if n))
+        for i in range(rows + 1)
+    ]
+
+
+def capped(leaf: Leaf, rows: int) -> Fate:
+    """All rows of a user, of which at most `rows` are left."""
+    size = rows if leaf.size is None else min(int(leaf.size), rows)
+    return one(leaf._replace(size=size))
+
+
+def with_unit(leaf: Leaf, rows: int) -> Fate:
+    """All rows of a user, each of which gives at most `rows` rows of the same user."""
+    size = None if leaf.size is None else int(leaf.size) * rows
+    return one(leaf._replace(size=size))

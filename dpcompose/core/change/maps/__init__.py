@@ -1,0 +1,45 @@
+"""The kinds of maps, one file each."""
+
+from __future__ import annotations
+
+from dpcompose.core.change.maps import (
+    cap,
+    edges,
+    filter,
+    flatten,
+    group,
+    join_public,
+    limit,
+    nodes,
+    opaque,
+    row,
+    sample,
+    stable,
+    value,
+)
+from dpcompose.core.change.maps.kind import Form, Map
+
+#: Every kind by its name in a spec.
+MAPS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        filter.FORM,
+        row.FORM,
+        flatten.FORM,
+        join_public.FORM,
+        group.FORM,
+        limit.FORM,
+        cap.FORM,
+        stable.FORM,
+        value.FORM,
+        edges.FORM,
+        nodes.FORM,
+        sample.FORM,
+        opaque.FORM,
+    )
+}
+
+
+def form_of(made_by: Map) -> Form:
+    """The form in which a map is written."""
+    return next(form for form in MAPS.values() if form.kind is type(made_by))

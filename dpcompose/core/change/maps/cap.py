@@ -1,0 +1,86 @@
+"""Caps: at most so many rows of each privacy unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpcompose.core.change.effects import Fate, capped, per_key
+from dpcompose.core.change.maps.chosen_rows import (
+    KEEP,
+    ORDER,
+    Keep,
+    check_order,
+    chosen,
+    declared,
+    which,
+)
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Declared,
+    Form,
+    Key,
+    Readers,
+    Refusal,
+    Sort,
+    Together,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.numbers.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Cap(Together):
+    """At most `rows` rows of each privacy unit."""
+
+    rows: int
+    keep: Keep
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """A unit has fewer rows; a row displaces another of its unit."""
+        if leaf.kind is Kind.USER:
+            return [capped(leaf, self.rows)]
+        return per_key(leaf, traits.unit or "the privacy unit", displaces=self.keep == "first")
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows of the same units. No order, and no public number of rows."""
+        return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None)
+
+    def conduct(self) -> Conduct:
+        """Rows of one unit displace each other."""
+        return chosen("cap", self.rows, self.keep)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Where rows are not known to be of a unit."""
+        if above.traits.unit is None:
+            why, hint = above.no_unit()
+            says = f"a cap is one per privacy unit: {why}"
+            yield Refusal(
+                "DPC142", (), says, f"{hint}; or limit the rows of another column: `kind: limit`"
+            )
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """How many rows are kept of each unit, and which."""
+        rows, how = plural(self.rows, "row"), declared(self.keep)
+        yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
+
+    def says(self) -> str:
+        """`a cap at the first 3 rows for each unit`."""
+        return f"a cap at {which(self.keep)} {plural(self.rows, 'row')} for each unit"
+
+
+def _made(rows: int, keep: Keep, order: str | None) -> Cap:
+    check_order(keep, order)
+    return Cap(rows, keep)
+
+
+FORM = Form(
+    "cap",
+    Cap,
+    "At most `rows` rows of each privacy unit.",
+    Shape.TABLE,
+    (Key("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
+    _made,
+)

@@ -1,0 +1,56 @@
+"""What limits and caps have in common: some rows of many are kept, the first or random ones."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dpcompose.core.change.maps.kind import (
+    Conduct,
+    Contradiction,
+    Key,
+    Picks,
+    Refusal,
+    Sort,
+    together,
+)
+
+Keep = Literal["first", "random"]
+
+KEEP = Key(
+    "keep",
+    Sort.CHOICE,
+    "`first` in one fixed order of the rows, or a fresh uniform `random` choice.",
+    choices=("first", "random"),
+)
+ORDER = Key(
+    "order",
+    Sort.NAME,
+    "With `keep: first`: what orders the rows (fixed, and not by other rows).",
+    None,
+)
+
+
+def check_order(keep: Keep, order: str | None) -> None:
+    """Raise `Contradiction` for random rows in an order."""
+    if order is not None and keep == "random":
+        says = "`order` and `keep: random` exclude each other"
+        hint = "remove `order`, or write `keep: first`"
+        raise Contradiction(Refusal("DPC105", ("order",), says, hint))
+
+
+def chosen(what: str, rows: int, keep: Keep) -> Conduct:
+    """The conduct of a map that keeps so many rows of all that compete."""
+    if keep == "first":
+        return together(may_drop=True, random=None, determined=True, picks=Picks.FIRST)
+    picks = Picks.ONE if rows == 1 else Picks.RANDOM
+    return together(may_drop=True, random=f"random {what}", determined=False, picks=picks)
+
+
+def which(keep: Keep) -> str:
+    """`the first` or `a random`, before a number of rows."""
+    return "the first" if keep == "first" else "a random"
+
+
+def declared(keep: Keep) -> str:
+    """How rows are chosen, for what the author declares."""
+    return "the first in an order that is fixed" if keep == "first" else "drawn afresh"

@@ -1,0 +1,37 @@
+"""The table of the edges of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import Fate, TooMany, anything, one, two_sided
+from dpcompose.core.change.maps.kind import Form, OfGraph
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import SINGLE, Kind, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Edges(OfGraph):
+    """The table of the edges of a graph."""
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+        """One row for an edge, as many as its degree for a vertex."""
+        if leaf.kind is Kind.EDGE:
+            return [one(SINGLE)]
+        if traits.degree is None:
+            return [anything(leaf)]
+        if leaf.kind is Kind.NODE:
+            return [one(SINGLE, traits.degree)]
+        # A rewired vertex has one side; old and new edges both come from it.
+        return two_sided(traits.degree, Leaf(Kind.PAIR, (0, 0)))
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows that are edges."""
+        return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
+
+    def says(self) -> str:
+        """`the table of edges`."""
+        return "the table of edges"
+
+
+FORM = Form("edges", Edges, "The table of the edges of a graph.", Shape.GRAPH, (), Edges)

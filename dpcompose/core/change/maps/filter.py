@@ -1,0 +1,63 @@
+"""Filters: the rows that pass a predicate on the row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpcompose.core.change.effects import Fate, one
+from dpcompose.core.change.maps.kind import (
+    DROPS,
+    Conduct,
+    Declared,
+    Form,
+    Gives,
+    Readers,
+    RowByRow,
+    row_by_row,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(RowByRow):
+    """Keeps the rows that pass a predicate on the row alone."""
+
+    drops: bool = False
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """Of a replaced row one end may pass, or both."""
+        if leaf.kind is Kind.PAIR:
+            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
+        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """All but the number of rows."""
+        return replace(traits, fixed=False, size=None)
+
+    def conduct(self) -> Conduct:
+        """Each row stays or goes by itself."""
+        return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
+
+    def rows_needed(self, below: int) -> int:
+        """None: rows that pass may be there or not."""
+        return 0
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """That the predicate is on the row alone."""
+        yield f"the filter `{name}` looks at each row by itself", ()
+
+    def says(self) -> str:
+        """`a filter`."""
+        return "a filter"
+
+
+FORM = Form(
+    "filter",
+    Filter,
+    "Keeps the rows that pass a predicate on the row alone.",
+    Shape.TABLE,
+    (DROPS,),
+    Filter,
+)

@@ -1,0 +1,125 @@
+"""Flattens: some rows of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import (
+    Fate,
+    TooMany,
+    one,
+    single,
+    two_sided,
+    user_rows,
+    with_unit,
+)
+from dpcompose.core.change.maps.kind import (
+    DROPS,
+    KEEPS,
+    Conduct,
+    Contradiction,
+    Declared,
+    Form,
+    Gives,
+    Key,
+    Readers,
+    Refusal,
+    RowByRow,
+    Sort,
+    row_by_row,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import PAIR, Kind, Leaf
+from dpcompose.core.numbers.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Flatten(RowByRow):
+    """Makes at most (`exact`: exactly) `max_rows` rows of each row.
+
+    `keeps` names the columns that each new row copies from its source row.
+    """
+
+    max_rows: int
+    exact: bool = False
+    drops: bool = False
+    keeps: frozenset[str] = frozenset()
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+        """Of a replaced row each end gives rows; how many may differ, unless `exact`."""
+        if leaf.kind is Kind.PAIR:
+            return [one(PAIR, self.max_rows)] if self.exact else two_sided(self.max_rows)
+        if leaf.kind is Kind.USER:
+            if traits.unit is None or traits.unit not in self.keeps:
+                return [user_rows(leaf, self.max_rows)]
+            return [with_unit(leaf, self.max_rows)]
+        return [one(single(leaf), self.max_rows)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows in the order of their sources; how many there are is known if `exact`."""
+        unit = traits.unit if traits.unit in self.keeps else None
+        return traits_of_several(traits, unit, self.max_rows, self.exact)
+
+    def conduct(self) -> Conduct:
+        """Each row gives rows by itself."""
+        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
+
+    def rows_needed(self, below: int) -> int:
+        """One for so many, if every row gives as many; else it cannot be told."""
+        return sources_needed(below, self.max_rows, self.exact)
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """How many rows one row gives."""
+        yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
+
+    def says(self) -> str:
+        """`a flatten to at most 3 rows a row`."""
+        return f"a flatten to {many(self.max_rows, self.exact)} a row"
+
+
+def _made(max_rows: int, exact: bool, drops: bool, keeps: frozenset[str]) -> Flatten:
+    check_exact(exact, drops)
+    return Flatten(max_rows, exact, drops, keeps)
+
+
+def traits_of_several(traits: Traits, unit: str | None, rows: int, exact: bool) -> Traits:
+    """Of rows in the order of their sources, at most so many of each, or exactly so many."""
+    return Traits(
+        unit=unit,
+        ordered=traits.ordered,
+        fixed=traits.fixed and exact,
+        size=None if traits.size is None or not exact else traits.size * rows,
+        most=None if traits.most is None else traits.most * rows,
+    )
+
+
+def sources_needed(below: int, rows: int, exact: bool) -> int:
+    """How many rows there must be above for so many of them; if one may give none, 0."""
+    return -(-below // rows) if exact else 0
+
+
+def many(rows: int, exact: bool) -> str:
+    """`at most 3 rows`."""
+    return f"{'exactly' if exact else 'at most'} {plural(rows, 'row')}"
+
+
+def check_exact(exact: bool, drops: bool) -> None:
+    """Raise `Contradiction` where every row gives as many rows, and some row none."""
+    if exact and drops:
+        says = "`exact: true` and `drops: true` contradict each other"
+        hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"
+        raise Contradiction(Refusal("DPC105", ("drops",), says, hint))
+
+
+MAX_ROWS = Key("max_rows", Sort.WHOLE, "The most rows that one row gives.")
+EXACT = Key("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
+
+FORM = Form(
+    "flatten",
+    Flatten,
+    "Makes at most `max_rows` rows of each row.",
+    Shape.TABLE,
+    (MAX_ROWS, EXACT, DROPS, KEEPS),
+    _made,
+)

@@ -1,0 +1,70 @@
+"""Groups: one row for each value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import Fate, one, per_key, spread, user_rows
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Declared,
+    Form,
+    Key,
+    Readers,
+    Refusal,
+    Sort,
+    Together,
+    together,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import BOTH, Kind, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Together):
+    """One row for each value of the column `by` that occurs."""
+
+    by: str
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """The row of its value comes, goes or is replaced."""
+        if leaf.kind is Kind.USER:
+            if self.by == traits.unit:
+                return [one(Leaf(Kind.SINGLE, (BOTH,), (), leaf.size))]
+            return spread(user_rows(leaf))
+        return per_key(leaf, self.by, displaces=False)
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """By the unit: one row for each. No order, and no public number of rows."""
+        by_unit = traits.unit is not None and self.by == traits.unit
+        return Traits(
+            unit=traits.unit if by_unit else None, rows_are_units=by_unit, most=traits.most
+        )
+
+    def conduct(self) -> Conduct:
+        """Rows of one value make one row together."""
+        return together(may_drop=True, random=None, determined=True)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never."""
+        yield from ()
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """Nothing: what a group is says all."""
+        yield from ()
+
+    def says(self) -> str:
+        """`` a grouping by `id` ``."""
+        return f"a grouping by `{self.by}`"
+
+
+FORM = Form(
+    "group",
+    Group,
+    "One row for each value of a column.",
+    Shape.TABLE,
+    (Key("by", Sort.NAME, "The column."),),
+    Group,
+)

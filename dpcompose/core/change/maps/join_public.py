@@ -1,0 +1,115 @@
+"""Joins with a public table: each row, once for each row of that table that it is joined with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import (
+    Fate,
+    TooMany,
+    one,
+    single,
+    two_sided,
+    user_rows,
+    with_unit,
+)
+from dpcompose.core.change.maps.flatten import (
+    EXACT,
+    MAX_ROWS,
+    check_exact,
+    many,
+    sources_needed,
+    traits_of_several,
+)
+from dpcompose.core.change.maps.kind import (
+    DROPS,
+    Conduct,
+    Declared,
+    Form,
+    Gives,
+    Key,
+    Readers,
+    RowByRow,
+    Sort,
+    row_by_row,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import PAIR, Kind, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPublic(RowByRow):
+    """Joins each row with at most (`exact`: exactly) `max_rows` rows of a public table.
+
+    Every new row has all columns of its source. `column`: the column by which rows of the public
+    table are found, and which alone decides how many there are; None if the whole row may decide.
+    """
+
+    max_rows: int
+    column: str | None = None
+    exact: bool = False
+    drops: bool = False
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+        """Of a replaced row each end is joined; with as many rows, if it keeps what decides."""
+        if leaf.kind is Kind.PAIR:
+            pair = PAIR._replace(kept=leaf.kept)
+            as_many = self.exact or self.column in leaf.kept
+            return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
+        if leaf.kind is Kind.USER:
+            if traits.unit is None:
+                return [user_rows(leaf, self.max_rows)]
+            return [with_unit(leaf, self.max_rows)]
+        return [one(single(leaf), self.max_rows)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows of the same units, in the order of their sources; how many is known if `exact`."""
+        return traits_of_several(traits, traits.unit, self.max_rows, self.exact)
+
+    def conduct(self) -> Conduct:
+        """Each row gives rows by itself."""
+        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
+
+    def rows_needed(self, below: int) -> int:
+        """One for so many, if every row gives as many; else it cannot be told."""
+        return sources_needed(below, self.max_rows, self.exact)
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """That the other table is public, how many of its rows one row meets, and what stays."""
+        rows = many(self.max_rows, self.exact)
+        yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
+        if self.column is not None:
+            says = f"which rows `{name}` joins a row with depends on its `{self.column}` alone"
+            yield says, ("column",)
+        yield f"`{name}` leaves the columns and the order of rows as they are", ()
+
+    def says(self) -> str:
+        """`a join with at most 3 rows of a public table for each row`."""
+        return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
+
+
+def _made(column: str | None, max_rows: int, exact: bool, drops: bool) -> JoinPublic:
+    check_exact(exact, drops)
+    return JoinPublic(max_rows, column, exact, drops)
+
+
+FORM = Form(
+    "join-public",
+    JoinPublic,
+    "Joins each row with at most `max_rows` rows of a public table; it keeps all its columns.",
+    Shape.TABLE,
+    (
+        Key(
+            "column",
+            Sort.NAME,
+            "The column of the join, if it alone decides which rows a row is joined with.",
+            None,
+        ),
+        MAX_ROWS,
+        EXACT,
+        DROPS,
+    ),
+    _made,
+    (("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
+)

@@ -1,0 +1,89 @@
+"""Limits: at most so many rows for each value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import Fate, capped, per_key, spread, user_rows
+from dpcompose.core.change.maps.chosen_rows import (
+    KEEP,
+    ORDER,
+    Keep,
+    check_order,
+    chosen,
+    declared,
+    which,
+)
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Declared,
+    Form,
+    Key,
+    Readers,
+    Refusal,
+    Sort,
+    Together,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.numbers.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Together):
+    """At most `rows` rows for each value of the column `per`."""
+
+    per: str
+    rows: int
+    keep: Keep
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """Within its value a row comes, goes or displaces another."""
+        if leaf.kind is Kind.USER:
+            if self.per == traits.unit:
+                return [capped(leaf, self.rows)]
+            return spread(user_rows(leaf))
+        return per_key(leaf, self.per, displaces=self.keep == "first")
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows of the same units. No order, and no public number of rows."""
+        return Traits(unit=traits.unit, rows_are_units=traits.rows_are_units, most=traits.most)
+
+    def conduct(self) -> Conduct:
+        """Rows of one value displace each other."""
+        return chosen("limit", self.rows, self.keep)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never."""
+        yield from ()
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """How many rows are kept of each value, and which."""
+        rows, how = plural(self.rows, "row"), declared(self.keep)
+        yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
+
+    def says(self) -> str:
+        """`` a limit to the first 3 rows for each `day` ``."""
+        return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
+
+
+def _made(per: str, rows: int, keep: Keep, order: str | None) -> Limit:
+    check_order(keep, order)
+    return Limit(per, rows, keep)
+
+
+FORM = Form(
+    "limit",
+    Limit,
+    "At most `rows` rows for each value of a column.",
+    Shape.TABLE,
+    (
+        Key("per", Sort.NAME, "The column."),
+        Key("rows", Sort.WHOLE, "The most rows for one value."),
+        KEEP,
+        ORDER,
+    ),
+    _made,
+)

@@ -1,0 +1,70 @@
+"""Row maps: each row transformed by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import Fate, one, single, user_rows
+from dpcompose.core.change.maps.kind import (
+    KEEPS,
+    Conduct,
+    Declared,
+    Form,
+    Gives,
+    Readers,
+    RowByRow,
+    row_by_row,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import Kind, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class RowMap(RowByRow):
+    """Transforms each row by itself; `keeps` names the columns that it leaves as they are."""
+
+    keeps: frozenset[str] = frozenset()
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """What it was, but for columns that are not kept."""
+        if leaf.kind is Kind.PAIR:
+            kept = tuple(column for column in leaf.kept if column in self.keeps)
+            return [one(Leaf(Kind.PAIR, (0, 1), kept))]
+        if leaf.kind is Kind.USER:
+            keeps_unit = traits.unit is not None and traits.unit in self.keeps
+            return [one(leaf) if keeps_unit else user_rows(leaf)]
+        return [one(single(leaf))]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Rows as many as before, in the same order, and of the same units if that is kept."""
+        unit = traits.unit if traits.unit in self.keeps else None
+        return Traits(
+            unit=unit,
+            rows_are_units=traits.rows_are_units and unit is not None,
+            ordered=traits.ordered,
+            fixed=traits.fixed,
+            size=traits.size,
+            most=traits.most,
+        )
+
+    def conduct(self) -> Conduct:
+        """Each row gives one row."""
+        return row_by_row(Gives.ONE, may_drop=False, drops=False)
+
+    def rows_needed(self, below: int) -> int:
+        """As many."""
+        return below
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """That it looks at each row alone, and what it leaves as it is."""
+        yield f"`{name}` is computed row by row", ()
+        for column in sorted(self.keeps):
+            yield f"`{name}` leaves the column `{column}` as it is", ("keeps",)
+
+    def says(self) -> str:
+        """`a row-by-row transform`."""
+        return "a row-by-row transform"
+
+
+FORM = Form("row", RowMap, "Transforms each row by itself.", Shape.TABLE, (KEEPS,), RowMap)

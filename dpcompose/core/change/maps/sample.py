@@ -1,0 +1,205 @@
+"""Samples: a secret random choice of rows. How they amplify is a rule of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.change.effects import Fate, one
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Contradiction,
+    Declared,
+    Form,
+    Gives,
+    Key,
+    Map,
+    Picks,
+    Readers,
+    Refusal,
+    Sort,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.mechanisms.family import Need
+from dpcompose.core.numbers.words import listing, number, plural, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Map):
+    """One secret random sample of the rows.
+
+    Poisson: each row by itself with chance `rate`, and `size` is None. Without replacement:
+    `size` rows of `of`, which is the public number of rows or a public lower bound of it; then
+    `rate` is size/of.
+    `shared`: all copies of a mechanism read one and the same sample; else copy i of every
+    mechanism that reads it, or what is made from it, reads the i-th fresh sample.
+    """
+
+    rate: Fraction
+    size: int | None = None
+    of: int | None = None
+    shared: bool = False
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """Of a replaced row one end may be drawn, or both."""
+        if leaf.kind is Kind.PAIR:
+            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
+        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """All but the number of rows, which is public only if drawn without replacement."""
+        if self.size is None:
+            return replace(traits, fixed=False, size=None)
+        return replace(traits, fixed=True, size=self.size, most=self.size)
+
+    def conduct(self) -> Conduct:
+        """Rows are drawn."""
+        return Conduct(
+            Gives.DEPENDS,
+            may_drop=False,  # which rows are drawn is for the kernel's rule for samples
+            drops=False,
+            grows=True,
+            random="sample",
+            # Drawn once: a spec that names it speaks of that draw.
+            determined=self.shared,
+            several=False,
+            picks=Picks.SAMPLE,
+        )
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """One draw below many, or one of a number of rows that is not public."""
+        yield from self._drawn_once_of_many(above)
+        yield from self._of_unknown(above)
+
+    def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
+        """One draw is asked for where there is another table for each copy."""
+        for name, made_by in above.upwards() if self.shared else ():
+            if isinstance(made_by, Sample) and not made_by.shared:
+                says = f"{name} is drawn afresh for each copy, so that this is not drawn once"
+                hint = f"write `draws: one` at {name} too, or leave it out here"
+                yield Refusal("DPC156", ("draws",), says, hint)
+                return
+
+    def _of_unknown(self, above: Above) -> Iterator[Refusal]:
+        """Rows cannot be drawn without replacement of so many."""
+        traits, source = above.traits, above.name
+        if self.of is None:
+            return
+        if not traits.fixed:
+            says = f"`of` must be a public number of rows, and that of {source} is not public"
+            hint = (
+                "write `poisson: q`; or, if it is public, `domain: fixed-size-table` "
+                f"at {above.root}"
+                if above.is_root
+                else "write `poisson: q`; or draw the sample above, from a table of public size"
+            )
+            yield Refusal("DPC155", ("of",), says, hint)
+        elif traits.most is not None and self.of > traits.most:
+            has = "has" if traits.size is not None else "has at most"
+            says = f"`of` is {self.of}, and {source} {has} {plural(traits.most, 'row')}"
+            hint = f"write `of: {traits.most}`, or a public lower bound"
+            if traits.size is None:
+                hint = "write a public lower bound of its number of rows"
+            yield Refusal("DPC155", ("of",), says, hint)
+
+    def rows_needed(self, below: int) -> int:
+        """As many as it is drawn of."""
+        return self.of or 0
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """How it is drawn and how often, and that nobody learns who is in it."""
+        if self.size is None:
+            how = f"each row by itself with chance {number(self.rate)}"
+        else:
+            rows, of = plural(self.size, "row"), whole(self.of or 0)
+            how = f"{rows} of at least {of} without replacement"
+        drawn = ""
+        if readers.copies > 1 and self.shared:
+            drawn = ", once for all copies of what reads it"
+        elif readers.copies > 1 and len(readers.names) == 1:
+            copies = whole(readers.copies)
+            drawn = f", afresh for each of the {copies} copies of {listing(readers.names)}"
+        elif readers.copies > 1:
+            drawn = f", {whole(readers.copies)} times: copy i of each mechanism reads the i-th draw"
+        yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret", ()
+
+    def says(self) -> str:
+        """`a Poisson sample of rate 0.1`."""
+        if self.size is None:
+            return f"a Poisson sample of rate {number(self.rate)}"
+        of = whole(self.of or 0)
+        return f"a sample of {whole(self.size)} of {of} rows without replacement"
+
+
+RATE = Need(
+    "above 0 and at most 1",
+    "DPC114",
+    "it is the chance that a row is in the sample",
+    lambda value: 0 < value <= 1,
+)
+_FORMS = "write `poisson: q`, or `size: m` and `of: n` for a sample without replacement"
+
+
+def _made(
+    poisson: Fraction | None,
+    size: int | None,
+    of: int | None,
+    draws: Literal["each", "one"],
+) -> Sample:
+    shared = draws == "one"
+    if poisson is not None:
+        extra = "size" if size is not None else "of" if of is not None else None
+        if extra is not None:
+            says = f"`poisson` and `{extra}` exclude each other"
+            hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
+            raise Contradiction(Refusal("DPC105", (extra,), says, hint))
+        return Sample(poisson, shared=shared)
+    if size is None or of is None:
+        missing = "`of` with `size`" if size is not None else "`size` with `of`"
+        if size is None and of is None:
+            missing = "`poisson`, or `size` and `of`"
+        says = f"a map of kind `sample` needs {missing}"
+        raise Contradiction(Refusal("DPC102", (), says, _FORMS))
+    if size > of:
+        says = f"`size` is {size}, more than `of`, which is {of}"
+        hint = "`size` rows are drawn of `of`, none of them twice"
+        raise Contradiction(Refusal("DPC106", ("size",), says, hint), of_key=False)
+    return Sample(Fraction(size, of), size, of, shared)
+
+
+FORM = Form(
+    "sample",
+    Sample,
+    "One secret random sample of the rows.",
+    Shape.TABLE,
+    (
+        Key(
+            "poisson",
+            Sort.NUMBER,
+            "Poisson sampling: the chance of each row, by itself.",
+            None,
+            need=RATE,
+        ),
+        Key("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
+        Key(
+            "of",
+            Sort.WHOLE,
+            "With `size`: the public number of rows, or a public lower bound of it.",
+            None,
+        ),
+        Key(
+            "draws",
+            Sort.CHOICE,
+            "Whether each copy of a mechanism reads a fresh sample, "
+            "or all copies read the same one.",
+            "each",
+            ("each", "one"),
+        ),
+    ),
+    _made,
+    (("drops", "a sample leaves out rows by chance, not by what they are"),),
+)

@@ -1,0 +1,71 @@
+"""Maps of declared stability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import Fate, one, user_rows
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Declared,
+    Form,
+    Key,
+    Readers,
+    Refusal,
+    Sort,
+    Together,
+    together,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import SINGLE, Kind, Leaf
+from dpcompose.core.numbers.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Stable(Together):
+    """One added row changes at most `stability` rows (symmetric difference)."""
+
+    stability: int
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """So many rows for each row; a replaced row is two."""
+        if leaf.kind is Kind.PAIR:
+            return [Fate(((SINGLE, self.stability), (Leaf(Kind.SINGLE, (1,)), self.stability)))]
+        if leaf.kind is Kind.USER:
+            return [user_rows(leaf, self.stability)]
+        return [one(SINGLE, self.stability)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Nothing."""
+        return Traits()
+
+    def conduct(self) -> Conduct:
+        """Rows may be anything."""
+        return together(may_drop=False, random=None, determined=False, several=True)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Where no row can be added."""
+        if above.traits.fixed:
+            what = "`stability` counts the rows that change for one row added or removed"
+            hint = "make it of `row`, of a `flatten` with `max_rows`, or of what has no public size"
+            yield Refusal("DPC140", ("stability",), f"{what}, and {above.public}", hint)
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """The stability."""
+        yield f"one row changes at most {plural(self.stability, 'row')} of `{name}`", ()
+
+    def says(self) -> str:
+        """`a map of stability 3`."""
+        return f"a map of stability {self.stability}"
+
+
+FORM = Form(
+    "stable",
+    Stable,
+    "A map under which one added row changes at most `stability` rows.",
+    Shape.TABLE,
+    (Key("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
+    Stable,
+)

@@ -1,0 +1,124 @@
+"""Values: a point in a metric space, and how far a change moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.change.effects import Fate, all_tags, one
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Contradiction,
+    Declared,
+    Form,
+    Key,
+    Readers,
+    Refusal,
+    Sort,
+    Together,
+    together,
+)
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.numbers.words import number
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Together):
+    """A point of a Euclidean space; the sensitivities are per added and per replaced row."""
+
+    unbounded: Fraction | None = None
+    bounded: Fraction | None = None
+    diameter: Fraction | None = None
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """A distance, never above the diameter."""
+        return [one(Leaf(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
+
+    def of_anything(self, leaf: Leaf) -> Fate:
+        """The diameter, whatever happens."""
+        return one(Leaf(Kind.METRIC, all_tags(leaf), (), self.diameter))
+
+    def _moves(self, leaf: Leaf) -> Fraction | None:
+        """How far the value moves for one unit; None if nothing bounds it but the diameter."""
+        moved: Fraction | None
+        if leaf.kind is Kind.PAIR:
+            ways = [self.bounded] if self.bounded is not None else []
+            if self.unbounded is not None:
+                ways.append(2 * self.unbounded)
+            moved = min(ways) if ways else None
+        elif leaf.kind is Kind.USER and leaf.size is None:
+            moved = None
+        else:
+            moved = self.unbounded
+            if leaf.kind is Kind.USER and moved is not None:
+                moved *= int(leaf.size or 0)
+        if self.diameter is None:
+            return moved
+        return self.diameter if moved is None else min(moved, self.diameter)
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """The diameter: there are no rows any more."""
+        return Traits(shape=Shape.VALUE, diameter=self.diameter)
+
+    def conduct(self) -> Conduct:
+        """All rows make one point."""
+        return together(may_drop=False, random=None, determined=False)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Where no row can be added, and the sensitivity is for one added."""
+        if self.unbounded is not None and above.traits.fixed:
+            what = "this sensitivity is for one row added or removed"
+            hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
+            yield Refusal("DPC140", ("sensitivity",), f"{what}, and {above.public}", hint)
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """How far it moves."""
+        if self.unbounded is not None:
+            yield f"one row added or removed moves `{name}` by at most {number(self.unbounded)}", ()
+        if self.bounded is not None:
+            yield f"one row replaced moves `{name}` by at most {number(self.bounded)}", ()
+        if self.diameter is not None:
+            yield f"`{name}` never moves by more than {number(self.diameter)}", ("diameter",)
+
+    def says(self) -> str:
+        """`a point of a Euclidean space`."""
+        return "a point of a Euclidean space"
+
+
+def _made(
+    metric: Literal["euclidean"],
+    sensitivity: tuple[Fraction | None, Fraction | None] | None,
+    diameter: Fraction | None,
+) -> Value:
+    if sensitivity is None and diameter is None:
+        says = "a map of kind `value` needs `sensitivity` or `diameter`"
+        hint = "how far one row moves the value, or how far apart any two values are"
+        raise Contradiction(Refusal("DPC102", (), says, hint))
+    unbounded, bounded = (None, None) if sensitivity is None else sensitivity
+    if sensitivity is not None and unbounded is None and bounded is None:
+        says = "a sensitivity needs `unbounded` or `bounded`"
+        raise Contradiction(Refusal("DPC102", ("sensitivity",), says, "or both"))
+    return Value(unbounded, bounded, diameter)
+
+
+FORM = Form(
+    "value",
+    Value,
+    "A point of a metric space, such as a mean or a location.",
+    Shape.TABLE,
+    (
+        Key("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
+        Key(
+            "sensitivity",
+            Sort.MOVES,
+            "How far one row moves it; a number: one row added.",
+            None,
+        ),
+        Key("diameter", Sort.NUMBER, "How far apart any two values are.", None),
+    ),
+    _made,
+)

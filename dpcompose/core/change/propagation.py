@@ -1,0 +1,171 @@
+"""Whole changes on their way down: along a map, and into one block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.maps.kind import Map, fates
+from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.change.units import (
+    BOTH,
+    Item,
+    Kind,
+    Leaf,
+    State,
+    all_leaves,
+    leaf_item,
+    seen_through,
+    state_of,
+    top_level,
+    wrap,
+)
+
+#: A joint choice of fates is listed only while there are at most this many,
+LIMIT = 500
+#: and only for so many units: more are bounded as a path of single ones.
+UNITS = 8
+
+
+def moved(
+    state: State, made_by: Map, traits: Traits, push: bool, limit: int = LIMIT
+) -> list[State] | None:
+    """Every state that a map may turn `state` into; None if there are more than `limit`.
+
+    `push`: statements below speak of the dataset that the map reads, so its units stay as items.
+    """
+    signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
+    how = _Along(made_by, traits, push, len(signs) > 1, limit)
+    listed = _moved(state, how)
+    if listed is not None and len(listed) > 1 and all_leaves(state).total() > UNITS:
+        return None
+    return None if listed is None else list({top_level(each): None for each in listed})
+
+
+class _Along(NamedTuple):
+    """A map that a state moves along.
+
+    `mixed`: rows are removed and added, so that a row that vanishes may make things worse, since
+    it is then not there to be joined with another to a replaced row.
+    """
+
+    made_by: Map
+    traits: Traits
+    push: bool
+    mixed: bool
+    limit: int
+
+
+def _moved(state: State, how: _Along) -> list[State] | None:
+    options: list[list[tuple[tuple[Item, int], ...]]] = []
+    total = 1
+    for item, count in state:
+        ways = _item_moved(item, how)
+        if ways is None:
+            return None
+        if len(ways) == 1:
+            options.append([tuple((inner, n * count) for inner, n in ways[0])])
+            continue
+        size = 1
+        for i in range(count):
+            size = size * (len(ways) + i) // (i + 1)
+            if size * total > how.limit:
+                return None
+        total *= size
+        options.append(
+            [
+                tuple(pair for way in chosen for pair in way)
+                for chosen in combinations_with_replacement(ways, count)
+            ]
+        )
+    joint: list[tuple[tuple[Item, int], ...]] = [()]
+    for choices in options:
+        joint = [before + choice for before in joint for choice in choices]
+    return list({state_of(each): None for each in joint})
+
+
+def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] | None:
+    if item.below:
+        inner = _moved(item.below, how)
+        if inner is None:
+            return None
+        return [((wrap(item.leaf, each), 1),) if each else () for each in inner]
+    listed = fates(how.made_by, item.leaf, how.traits)
+    if isinstance(listed, TooMany):
+        return None
+    if how.mixed and item.leaf.kind is Kind.SINGLE and how.made_by.conduct().may_drop:
+        listed = [*listed, Fate(())]
+    ways: list[tuple[tuple[Item, int], ...]] = []
+    for fate in listed:
+        if how.push:
+            leaf = item.leaf
+            if fate.displaces is not None:
+                leaf = leaf._replace(displaced=True, kept=(fate.displaces,))
+            below = state_of((leaf_item(unit), n) for unit, n in fate.units)
+            ways.append(((wrap(leaf, below), 1),) if below else ())
+        else:
+            ways.append(tuple((leaf_item(_retag(unit, item.leaf)), n) for unit, n in fate.units))
+    return ways
+
+
+def _retag(unit: Leaf, parent: Leaf) -> Leaf:
+    """The unit with tags relative to what encloses its parent."""
+    tags = seen_through(parent, unit.tags)
+    if BOTH in tags and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
+        return unit._replace(tags=tags, size=parent.size)
+    return unit._replace(tags=tags)
+
+
+def one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
+    """The state one dataset further down, where every unit becomes one unit or vanishes.
+
+    `become` gives it with tags relative to the sides of the unit that it is given.
+    """
+    return top_level(_one_below(state, push, become))
+
+
+def _one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        if item.below:
+            inner = _one_below(item.below, push, become)
+            if inner:
+                items.append((wrap(item.leaf, inner), count))
+        else:
+            leaf = become(item.leaf)
+            if leaf is not None:
+                items.append((_placed(item.leaf, leaf, push), count))
+    return state_of(items)
+
+
+def assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
+    """The state one dataset further down, where each unit in turn becomes the next of `given`."""
+    return top_level(_assigned(state, given, push))
+
+
+def _assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        for _ in range(count):
+            if item.below:
+                inner = _assigned(item.below, given, push)
+                if inner:
+                    items.append((wrap(item.leaf, inner), 1))
+                continue
+            leaf = next(given)
+            if leaf is not None:
+                items.append((_placed(item.leaf, leaf, push), 1))
+    return state_of(items)
+
+
+def _placed(parent: Leaf, leaf: Leaf, push: bool) -> Item:
+    if push:
+        return wrap(parent, ((leaf_item(leaf), 1),))
+    return leaf_item(_retag(leaf, parent))
+
+
+def become(unit: Leaf) -> Callable[[Leaf], Leaf]:
+    """Every unit becomes `unit`."""
+    return lambda _: unit

@@ -1,0 +1,260 @@
+"""What a change of a dataset is: its units, where each comes from, and one canonical form of it.
+
+A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one
+row replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of
+a graph relation, or something unknown (`ANY`). A path of neighbouring tables applies the units one
+by one, so every loss along it is a chain over units.
+
+Statements on ancestors need the history: which rows of the ancestor reach the dataset, with which
+ends. So a unit of an ancestor that some statement speaks of is kept as an `Item` around the units
+that it became; `tags` say from which end (side 0 or 1) of the item each end of a unit comes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from dpcompose.core.numbers.order import rank
+
+
+class Kind(StrEnum):
+    """What one unit of change is."""
+
+    SINGLE = "single"
+    PAIR = "pair"
+    USER = "user"
+    EDGE = "edge"
+    NODE = "node"
+    NODE_REWIRED = "node-rewired"
+    DECLARED = "declared"
+    METRIC = "metric"
+    ANY = "any"
+
+
+class Leaf(NamedTuple):
+    """One unit of change.
+
+    `tags`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of
+    the item may have a part in it); of a pair the old end first. `kept`: the columns that a
+    replacement is known to keep (of a displacing row: the limit's key). `size`: rows of a user
+    (None: unknown; also of one row that stems from all of them), a distance (METRIC; None:
+    unbounded), or the public size of the table (ANY).
+    `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
+    replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
+    have the same sign matters, since one removed and one added row make a replaced one.
+    """
+
+    kind: Kind
+    tags: tuple[int, ...] = (0,)
+    kept: tuple[str, ...] = ()
+    size: int | Fraction | None = None
+    displaced: bool = False
+    sign: int = 0
+
+
+class Item(NamedTuple):
+    """A unit, and what has become of it further down (empty at the dataset itself)."""
+
+    leaf: Leaf
+    below: State
+
+
+#: A change: items with how often each occurs, in a canonical order.
+State = tuple[tuple[Item, int], ...]
+
+#: The tag of an end that stems from all that an item holds.
+BOTH = 2
+
+SINGLE = Leaf(Kind.SINGLE)
+PAIR = Leaf(Kind.PAIR, (0, 1))
+ANY = Leaf(Kind.ANY)
+OLD_END = Leaf(Kind.SINGLE, (0,))
+NEW_END = Leaf(Kind.SINGLE, (1,), sign=1)
+
+
+def state_of(items: Iterable[tuple[Item, int]]) -> State:
+    """The canonical form: equal items counted together, in a fixed order."""
+    counted: Counter[Item] = Counter()
+    for item, count in items:
+        counted[item] += count
+    if len(counted) == 1:
+        return tuple(counted.items())
+    return tuple(sorted(counted.items(), key=lambda each: (_order(each[0]), each[1])))
+
+
+@lru_cache(maxsize=1 << 14)
+def _order(item: Item) -> tuple[object, ...]:
+    return rank(item)
+
+
+def leaf_item(leaf: Leaf) -> Item:
+    """A unit at the dataset itself."""
+    return Item(leaf, ())
+
+
+@lru_cache(maxsize=4096)  # the same few again and again, and a key in writing takes its time
+def wrap(leaf: Leaf, below: State) -> Item:
+    """An item around what reaches further down; how its two sides are numbered is free."""
+    if len(leaf.tags) == 2 and below:
+        swapped = Item(leaf._replace(tags=leaf.tags[::-1]), _other_sides(below))
+        return min(Item(leaf, below), swapped, key=_order)
+    return Item(leaf, below)
+
+
+_OTHER = (1, 0, BOTH)
+
+
+def _other_sides(below: State) -> State:
+    """What an item holds, when its sides 0 and 1 change their numbers."""
+    return state_of(
+        (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.tags)), n) for item, n in below
+    )
+
+
+def _retagged(item: Item, tags: tuple[int, ...]) -> Item:
+    return item._replace(leaf=item.leaf._replace(tags=tags))
+
+
+def _mirrored(state: State) -> State:
+    """The same change read backwards: what was removed is added."""
+    items: list[tuple[Item, int]] = []
+    for item, count in state:
+        leaf = item.leaf
+        if item.below:
+            items.append((wrap(leaf, _mirrored(item.below)), count))
+        elif leaf.kind is Kind.PAIR:
+            items.append((leaf_item(leaf._replace(tags=leaf.tags[::-1])), count))
+        else:
+            items.append((leaf_item(leaf._replace(sign=1 - leaf.sign)), count))
+    return state_of(items)
+
+
+def outermost(leaf: Leaf) -> Leaf:
+    """The leaf with the tags of a unit that no item encloses."""
+    return leaf._replace(tags=(0, 1) if len(leaf.tags) == 2 else (0,))
+
+
+def sides(item: Item) -> int:
+    """How many ends of the unit reach the dataset at hand: 1 or 2."""
+    return len(_reached(item))
+
+
+def _reached(item: Item) -> set[int]:
+    """The sides of a unit from which something reaches the dataset at hand."""
+    every = set(range(len(item.leaf.tags)))
+    if not item.below:
+        return every
+    found = {
+        tag
+        for inner, _ in item.below
+        for side in _reached(inner)
+        for tag in (inner.leaf.tags[min(side, len(inner.leaf.tags) - 1)],)
+    }
+    return every if BOTH in found else found
+
+
+def leaves(item: Item) -> Iterator[tuple[Leaf, int]]:
+    """The units at the dataset at hand inside an item, with how often each occurs."""
+    if not item.below:
+        yield item.leaf, 1
+        return
+    for inner, count in item.below:
+        for leaf, times in leaves(inner):
+            yield leaf, times * count
+
+
+def all_leaves(state: State) -> Counter[Leaf]:
+    """The units at the dataset at hand, whatever they come from."""
+    found: Counter[Leaf] = Counter()
+    for item, count in state:
+        for leaf, times in leaves(item):
+            found[leaf] += times * count
+    return found
+
+
+def seen_through(leaf: Leaf, tags: tuple[int, ...]) -> tuple[int, ...]:
+    """Tags relative to the sides of a unit, relative to what encloses that unit instead."""
+    outer = leaf.tags
+    # What stems from all rows of a user does so further out as well.
+    both = outer[0] if len(outer) == 2 and outer[0] == outer[1] else BOTH
+    return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in tags)
+
+
+def drop_level(state: State, depth: int) -> State:
+    """Forget the items at `depth` (0: outermost); what they hold moves up into their place."""
+    if depth:
+        return state_of(
+            (wrap(item.leaf, drop_level(item.below, depth - 1)), count) for item, count in state
+        )
+    moved: list[tuple[Item, int]] = []
+    for item, count in state:
+        for inner, times in item.below:
+            tags = seen_through(item.leaf, inner.leaf.tags)
+            moved.append((Item(inner.leaf._replace(tags=tags), inner.below), times * count))
+    return state_of(moved)
+
+
+def top_level(state: State) -> State:
+    """The state with canonical tags on the units that nothing encloses."""
+    plain = state_of((_untagged(item), count) for item, count in state)
+    signs = {leaf.sign for leaf in all_leaves(plain) if leaf.kind is Kind.SINGLE}
+    if signs != {1}:
+        return plain
+    mirrored = _mirrored(plain)
+    return state_of((_untagged(item), count) for item, count in mirrored)
+
+
+def _untagged(item: Item) -> Item:
+    wrapped = wrap(item.leaf, item.below)
+    return _retagged(wrapped, (0, 1) if len(wrapped.leaf.tags) == 2 else (0,))
+
+
+def occurrences(state: State) -> Iterator[Leaf]:
+    """The units one by one, in the order in which `assigned` meets them."""
+    for item, count in state:
+        for _ in range(count):
+            if item.below:
+                yield from occurrences(item.below)
+            else:
+                yield item.leaf
+
+
+def equal_rows(state: State) -> int | None:
+    """How many rows are changed, if all are equal single ones of one item; else None."""
+    if len(state) != 1:
+        return None
+    item, count = state[0]
+    if item.below:
+        return equal_rows(item.below) if count == 1 else None
+    return count if item.leaf.kind is Kind.SINGLE else None
+
+
+def with_rows(state: State, rows: int) -> State:
+    """Such a state with another number of rows."""
+    item, _ = state[0]
+    if item.below:
+        return ((Item(item.leaf, with_rows(item.below, rows)), 1),)
+    return ((item, rows),)
+
+
+def single_units(state: State) -> list[tuple[State, int]]:
+    """The state taken apart into units that can be followed one at a time, with counts."""
+    merged: dict[State, int] = {}
+    for unit, count in _single_units(state):
+        alone = top_level(unit)
+        merged[alone] = merged.get(alone, 0) + count
+    return list(merged.items())
+
+
+def _single_units(state: State) -> Iterator[tuple[State, int]]:
+    for item, count in state:
+        if not item.below:
+            yield ((item, 1),), count
+            continue
+        for inner, times in _single_units(item.below):
+            yield state_of([(wrap(item.leaf, inner), 1)]), times * count

@@ -1,0 +1,79 @@
+"""The least ε against an adversary at a chosen δ: each pattern composed optimally."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcompose.core.hypotheses import halves
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Found, Question, Rule
+from dpcompose.core.hypotheses.interval import exactly
+from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
+from dpcompose.core.hypotheses.sums import MOST_BLOCKS
+
+#: Past this many kinds of blocks a composition of samples takes long.
+MOST_KINDS = 200
+
+
+def at_delta(
+    question: Question, delta: Fraction, known: list[Found], by_dp: Fraction | None
+) -> list[Found]:
+    """Every ε at `delta` that is known, the least first.
+
+    `known`: bounds with a δ of their own. `by_dp`: the ε of differential privacy at `delta`, which
+    covers every hypothesis against the empty set (HBW22, Theorem 1).
+    """
+    found = [
+        Found(each.rule, each.epsilon, delta, pairs=each.pairs)
+        for each in known
+        if each.delta <= delta
+    ]
+    if not _someone(question):
+        if by_dp is not None:
+            found.append(Found("differential privacy", by_dp, delta))
+        most = min((each.epsilon for each in found), default=None)
+        found += _composed(question, delta, most)
+    return sorted(found, key=lambda each: each.epsilon)
+
+
+def sharper(question: Question, found: Found) -> Found | None:
+    """The least δ at the ε of a bound, nobody against a belief; None where that is not known."""
+    if found.rule != "point mass" or not found.delta or _someone(question):
+        return None
+    every = outcomes(question.blocks, _belief(question))
+    if every is None:
+        return None
+    more, spent = question.beside
+    delta = Fraction(every.delta(exactly(found.epsilon - more).low)) + spent
+    return Found("every outcome", found.epsilon, delta) if delta < found.delta else None
+
+
+def _someone(question: Question) -> bool:
+    return question.first.present and question.second.present
+
+
+def _belief(question: Question) -> Belief:
+    """The belief that is held against the empty set."""
+    return question.second if not question.first.present else question.first
+
+
+def _composed(question: Question, delta: Fraction, most: Fraction | None) -> list[Found]:
+    """Nobody against a belief, from the worst mechanisms themselves."""
+    belief = _belief(question)
+    more, spent = question.beside
+    left = delta - spent
+    if left <= 0 or belief == NONE:
+        return []
+    rule: Rule = "every outcome"
+    every = outcomes(question.blocks, belief)
+    if every is not None:
+        epsilon = least_epsilon(every, left)
+    elif (
+        most is not None
+        and halves.is_uniform(belief, question.size)
+        and len(question.blocks) <= MOST_KINDS
+        and question.size <= MOST_BLOCKS
+    ):
+        rule, epsilon = "samples of one half", halves.least_epsilon(question.blocks, left, most)
+    else:
+        return []
+    return [] if epsilon is None else [Found(rule, epsilon + more, delta)]

@@ -1,0 +1,265 @@
+"""Losses and how they combine, one algebra for each notion (GMPS24 IV.1, VI.4, VI.13, VI.21).
+
+`Scalars` serves pure DP (ε), zCDP (ρ) and GDP (μ²): a loss is one exact number. `Pairs` serves
+approximate DP: a loss is the set of undominated (ε, δ), sorted by ε; the empty set means that no
+finite guarantee is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpcompose.core.notions.guarantee import (
+    ZERO,
+    Amount,
+    Notion,
+    Pair,
+    at_distance,
+    chain,
+    chain_pairs,
+)
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.numbers.exact import (
+    MAX_BITS,
+    MAX_EXPONENT,
+    capped,
+    capped_down,
+    exp_up,
+    log_inverse_up,
+)
+
+Loss = Any  # Amount under Scalars, Frontier under Pairs
+Frontier = tuple[tuple[Fraction, Any], ...]
+
+#: At most this many undominated pairs are carried; each is a bound by itself, so dropping is sound.
+MOST_PAIRS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """Losses in one number.
+
+    `add`, `times`: composition on the same change; `worst`: a loss that covers each of several
+    changes; `best`: the least of several bounds on one change; `chain`: along a path of
+    neighbouring tables; `key`: a number to sort by.
+    """
+
+    notion: Notion
+    zero: Fraction = ZERO
+    none: float = math.inf
+
+    def add(self, losses: Iterable[Loss]) -> Loss:
+        total: Amount = ZERO
+        for loss in losses:
+            if loss:
+                total = total + loss
+                if isinstance(total, float):
+                    return math.inf
+                total = capped(total)
+        return total
+
+    def times(self, loss: Loss, copies: int) -> Loss:
+        return loss * copies if loss else ZERO
+
+    def worst(self, losses: Iterable[Loss]) -> Loss:
+        return max(losses, default=ZERO)
+
+    def best(self, losses: Iterable[Loss]) -> Loss:
+        return min(losses, default=math.inf)
+
+    def chain(self, parts: Sequence[tuple[Loss, int]]) -> Loss:
+        return chain(parts, self.notion)
+
+    def group(self, loss: Loss, steps: int) -> Loss:
+        """Group privacy of a composed loss."""
+        return at_distance(loss, self.notion, steps) if loss else ZERO
+
+    def key(self, loss: Amount) -> Amount:
+        return loss
+
+
+class Survival:
+    """δ kept as the chance 1-δ that nothing is given away, which multiplies under composition.
+
+    Used when Σδ reaches 1, where 1-Π(1-δ) is still below it. A larger `Survival` is a worse δ.
+    """
+
+    __slots__ = ("stay",)
+
+    def __init__(self, stay: Fraction) -> None:
+        self.stay = stay
+
+    def __add__(self, other: Survival) -> Survival:
+        return Survival(capped_down(self.stay * other.stay))
+
+    def __mul__(self, copies: int) -> Survival:
+        if not self.stay or self.stay.denominator.bit_length() * copies <= MAX_BITS:
+            return Survival(self.stay**copies)
+        logarithm = log_inverse_up(self.stay) * copies
+        return Survival(ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(logarithm))
+
+    def __lt__(self, other: Survival) -> bool:
+        return self.stay > other.stay
+
+    def __le__(self, other: Survival) -> bool:
+        return self.stay >= other.stay
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Survival) and self.stay == other.stay
+
+    def __hash__(self) -> int:
+        return hash(self.stay)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Undominated (ε, δ), with the operations of `Scalars`.
+
+    `survival`: whether δ is kept as the chance 1-δ.
+    """
+
+    survival: bool = False
+    notion: Notion = Notion.APPROX
+    none: Frontier = ()
+
+    @property
+    def zero(self) -> Frontier:
+        """No loss."""
+        return ((ZERO, self.delta(ZERO)),)
+
+    def delta(self, value: Fraction) -> Any:
+        """A δ in the form that this algebra adds up."""
+        return Survival(1 - value) if self.survival else value
+
+    def plain(self, delta: Any) -> Fraction:
+        """The δ itself."""
+        return 1 - delta.stay if isinstance(delta, Survival) else Fraction(delta)
+
+    def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
+        """The undominated ones, by growing ε; evenly thinned where there are very many."""
+        kept: list[tuple[Fraction, Any]] = []
+        for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
+            if kept and kept[-1][0] == epsilon:
+                if delta < kept[-1][1]:
+                    kept[-1] = (epsilon, delta)
+                    if len(kept) > 1 and not delta < kept[-2][1]:
+                        kept.pop()
+            elif not kept or delta < kept[-1][1]:
+                kept.append((epsilon, delta))
+        if len(kept) > MOST_PAIRS:
+            last = len(kept) - 1
+            kept = [kept[i * last // (MOST_PAIRS - 1)] for i in range(MOST_PAIRS)]
+        return tuple(kept)
+
+    def add(self, losses: Iterable[Loss]) -> Loss:
+        epsilon, delta = ZERO, self.delta(ZERO)
+        several: list[Frontier] = []
+        for loss in losses:
+            if not loss:
+                return ()
+            if len(loss) == 1:
+                epsilon = epsilon + loss[0][0]
+                delta = delta + loss[0][1]
+                if not self.survival:
+                    delta = capped(delta)
+            else:
+                several.append(loss)
+        total: Frontier = ((capped(epsilon), delta),)
+        for loss in several:
+            total = self.frontier((a + c, b + d) for a, b in total for c, d in loss)
+        return total
+
+    def times(self, loss: Loss, copies: int) -> Loss:
+        if copies == 1 or not loss:
+            return loss
+        if len(loss) == 1:
+            return ((loss[0][0] * copies, loss[0][1] * copies),)
+        # Different copies may be bounded by different pairs: square and multiply.
+        result, power = self.zero, loss
+        while copies:
+            if copies & 1:
+                result = self.add([result, power])
+            copies >>= 1
+            if copies:
+                power = self.frontier((a + c, b + d) for a, b in power for c, d in power)
+        return result
+
+    def worst(self, losses: Iterable[Loss]) -> Loss:
+        covered = self.zero
+        for loss in losses:
+            if not loss:
+                return ()
+            covered = self.frontier((max(a, c), max(b, d)) for a, b in covered for c, d in loss)
+        return covered
+
+    def best(self, losses: Iterable[Loss]) -> Loss:
+        return self.frontier(pair for loss in losses for pair in loss)
+
+    def chain(self, parts: Sequence[tuple[Loss, int]]) -> Loss:
+        steps = [(loss, count) for loss, count in parts if count]
+        if any(not loss for loss, _ in steps):
+            return ()
+        choices: list[list[tuple[Pair, int]]] = [[]]
+        for loss, count in steps:
+            plain = [(epsilon, self.plain(delta)) for epsilon, delta in loss]
+            if count * len(plain) * len(choices) > 4 * MOST_PAIRS:
+                plain = [plain[0], plain[-1]] if len(choices) <= MOST_PAIRS else plain[:1]
+            choices = [[*before, (pair, count)] for before in choices for pair in plain]
+        found = (walk_pairs(walk) for walk in choices)
+        return self.frontier((p[0], self.delta(p[1])) for p in found if p is not None)
+
+    def group(self, loss: Loss, steps: int) -> Loss:
+        """Group privacy of a composed loss."""
+        return self.chain([(loss, steps)])
+
+    def key(self, loss: Frontier) -> Any:
+        if not loss:
+            return (math.inf, math.inf)
+        return (loss[0][0], self.plain(loss[0][1]))
+
+
+def walk_pairs(walk: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """(ε, δ) along the path with the best of a few orders of its steps."""
+    merged: dict[Pair, int] = {}
+    for pair, count in walk:
+        if pair != (ZERO, ZERO):
+            merged[pair] = merged.get(pair, 0) + count
+    steps = sorted(merged.items())
+    if len(steps) <= 1:
+        return chain_pairs(steps)
+    found = [chain_pairs(order) for order in _orders(steps)]
+    sound = [pair for pair in found if pair is not None]
+    return min(sound, default=None)
+
+
+def _orders(steps: list[tuple[Pair, int]]) -> Iterable[list[tuple[Pair, int]]]:
+    """Sorted both ways, and with the steps of one kind in the middle of the others."""
+    yield steps
+    yield steps[::-1]
+    for inner, count in steps:
+        rest = [step for step in steps if step[0] != inner]
+        before = [(pair, n // 2) for pair, n in rest if n // 2]
+        after = [(pair, n - n // 2) for pair, n in rest]
+        yield [*before, (inner, count), *after]
+        yield [*after, (inner, count), *before]
+
+
+def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:
+    """The algebra in which losses of a notion add up."""
+    return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
+
+
+def bounds_of(algebra: Scalars | Pairs, loss: Loss) -> Iterator[Quantity]:
+    """The bounds that a loss stands for; none if it is not finite."""
+    if isinstance(algebra, Scalars):
+        if not isinstance(loss, float):
+            yield Quantity(algebra.notion, loss)
+        return
+    for epsilon, delta in loss:
+        plain = algebra.plain(delta)
+        if plain < 1:
+            yield Quantity(Notion.APPROX, epsilon, plain)

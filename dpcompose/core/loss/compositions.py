@@ -1,0 +1,111 @@
+"""From patterns to what is composed: one option for each atom, and equal kinds of losses joined."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from operator import itemgetter
+
+from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.pattern import ONE, Known, Pattern
+from dpcompose.core.notions.guarantee import ZERO
+from dpcompose.core.numbers.order import rank
+from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
+
+#: So many ways of choosing options are tried for a pattern.
+MOST_CHOICES = 8
+#: Joined Rényi curves are known at so many pairs of an order and a curve, evenly among all.
+MOST_PAIRS = 20_000
+
+
+def compositions(pattern: Pattern) -> Iterator[Composition]:
+    """The pattern as compositions, with different options of its atoms; each of them holds."""
+    options = [atom.options for atom in pattern.atoms]
+    ways: Iterable[Sequence[Known]]
+    if math.prod(map(len, options)) <= MOST_CHOICES:
+        ways = product(*options)
+    else:
+        # The same choice for all, as far as each has so many.
+        most = max(map(len, options))
+        ways = ([each[min(i, len(each) - 1)] for each in options] for i in range(most))
+    seen: set[Composition] = set()
+    for way in ways:
+        made = _composition(zip(way, pattern.atoms.values(), strict=True))
+        if made not in seen:
+            seen.add(made)
+            yield made
+
+
+def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
+    parts: dict[Part, int] = {}
+    gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
+    renyi: list[tuple[Renyi, int]] = []
+    for option, n in _written_out(known):
+        gaussian += option.gaussian * n
+        if option.stay != 1:
+            stay = stay + Survival(option.stay) * n
+        match option.part:
+            case None:
+                continue
+            case Concentrated(value):
+                rho += value * n
+            case Renyi() as curve:
+                renyi.append((curve, n))
+            case Response(epsilon) if not epsilon:
+                continue
+            case part:
+                parts[part] = parts.get(part, 0) + n
+    if renyi:
+        parts[_joined(renyi, rho)] = 1
+    elif rho:
+        parts[Concentrated(rho)] = 1
+    order = sorted(parts.items(), key=rank)
+    return Composition(tuple(order), gaussian, stay.stay)
+
+
+def _written_out(known: Iterable[tuple[Known, int]]) -> Iterator[tuple[Known, int]]:
+    """The options, with each composition that is an option as its own parts."""
+    for option, n in known:
+        match option.part:
+            case Grouped(base, 1):
+                yield Known(None, option.gaussian + base.gaussian, option.stay * base.stay), n
+                for inner, times in base.parts:
+                    yield Known(inner), times * n
+            case _:
+                yield option, n
+
+
+def _joined(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
+    """Rényi curves add order by order; between the orders of one its chord is used."""
+    rho += sum((curve.rho * n for curve, n in curves), ZERO)
+    if len(curves) == 1:
+        curve, n = curves[0]
+        return Renyi(tuple((a, e * n) for a, e in curve.points), rho)
+    highest = min(curve.points[-1][0] for curve, _ in curves)
+    orders = sorted({a for curve, _ in curves for a, _ in curve.points if a <= highest})
+    apart = -(-len(orders) * len(curves) // MOST_PAIRS)
+    orders = [*orders[:-1:apart], orders[-1]]
+    points = tuple(
+        (a, sum((at_order(curve.points, a) * n for curve, n in curves), ZERO)) for a in orders
+    )
+    return Renyi(points, rho)
+
+
+def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fraction:
+    """An upper bound of a Rényi curve at an order not above its highest point.
+
+    ε_α does not fall with α, and (α-1)·ε_α is convex in α.
+    """
+    place = bisect_left(points, alpha, key=itemgetter(0))
+    if place == len(points):
+        raise ValueError("no order so high")
+    order, epsilon = points[place]
+    if order == alpha or not place:
+        return epsilon
+    before = points[place - 1]
+    share = (alpha - before[0]) / (order - before[0])
+    chord = (1 - share) * (before[0] - 1) * before[1] + share * (order - 1) * epsilon
+    return min(epsilon, chord / (alpha - 1))

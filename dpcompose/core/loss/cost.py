@@ -1,0 +1,312 @@
+"""What one mechanism loses for one change (theory, section 4, "Cost of a change").
+
+For every statement there is a dataset, the one it is stated on; a change is covered by as many
+steps of the statement's relation as it takes there. Only what reaches the dataset read counts
+(GMPS24 IV.10). Statements on different datasets are alternatives for each unit of the change;
+statements on the same dataset may take turns along the path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import (
+    PAIR,
+    SINGLE,
+    Item,
+    Kind,
+    State,
+    all_leaves,
+    leaf_item,
+    leaves,
+    state_of,
+    top_level,
+)
+from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars
+from dpcompose.core.loss.loss_bounds import NO_LOSS, amount_of, known_losses, shifts
+from dpcompose.core.loss.pattern import is_noise
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, single
+from dpcompose.core.model.distances import steps
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Mechanism
+from dpcompose.core.notions.guarantee import (
+    CONVERTS,
+    ZERO,
+    Amount,
+    Guarantee,
+    Notion,
+    at_distance,
+    convert,
+)
+
+
+def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
+    """The units of a level inside an outermost item, with counts."""
+    found = [(item, 1)]
+    for _ in range(level):
+        found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
+    return found
+
+
+def len_levels(state: State) -> int:
+    """The level of the dataset read itself: how many levels lie above it."""
+    depth, below = 0, state
+    while below and below[0][0].below:
+        depth, below = depth + 1, below[0][0].below
+    return depth
+
+
+def rejoined(state: State) -> State | None:
+    """The units at the dataset read, where opposite single rows are joined to replaced ones.
+
+    None if there are none to join.
+    """
+    found = all_leaves(state)
+    removed = sum(n for leaf, n in found.items() if leaf.kind is Kind.SINGLE and not leaf.sign)
+    added = sum(n for leaf, n in found.items() if leaf.kind is Kind.SINGLE and leaf.sign)
+    if not removed or not added:
+        return None
+    pairs = min(removed, added)
+    items = [(leaf_item(leaf), n) for leaf, n in found.items() if leaf.kind is not Kind.SINGLE]
+    items.append((leaf_item(PAIR), pairs))
+    if removed != added:
+        items.append((leaf_item(SINGLE), max(removed, added) - pairs))
+    return top_level(state_of(items))
+
+
+@dataclass(slots=True)
+class Coster:
+    """The costs of mechanisms in one algebra; remembers step counts, which repeat a lot."""
+
+    algebra: Algebra
+    _steps: dict[object, list[tuple[int | None, int]]]
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
+        self._steps = {}
+
+    def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
+        """The loss of all copies of a mechanism for a change of the dataset that it reads."""
+        return self.cost_of(mechanism.count, placed, state)
+
+    def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
+        """The loss of so many copies of a mechanism with these statements."""
+        algebra = self.algebra
+        loss: Loss
+        match algebra:
+            case Scalars():
+                loss = self.scalar(placed, state, algebra)
+            case Pairs():
+                loss = self.pairs(placed, state, algebra)
+            case Patterns():
+                loss = self.pattern(placed, state)
+        return algebra.times(loss, copies)
+
+    # -- which steps ---------------------------------------------------------------------------
+
+    def needed(self, each: Placed, item: Item) -> list[tuple[int | None, int]]:
+        """For each unit of the statement's level inside `item`: (steps, how many such units)."""
+        key = (each.statement.relation, *each[1:], item)
+        known = self._steps.get(key)
+        if known is None:
+            known = [(steps(each, inner), count) for inner, count in units_at(item, each.level)]
+            self._steps[key] = known
+        return known
+
+    # -- one number ----------------------------------------------------------------------------
+
+    def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
+        target = algebra.notion
+        if len(placed) == 1 and len(state) == 1 and state[0][1] == 1:
+            quick = self._one_step(placed[0], state[0][0], target)
+            if quick is not None:
+                return quick
+        sources = {each.statement.guarantee.notion for each in placed}
+        found = [
+            convert(self.native(placed, state, source, (source,)), source, target)
+            for source in sources
+            if target in CONVERTS[source]
+        ]
+        usable = tuple(source for source in sources if target in CONVERTS[source])
+        if len(usable) > 1:
+            found.append(self.native(placed, state, target, usable))
+        if target in (Notion.ZCDP, Notion.GDP):
+            drawn = [each for each in placed if each.usable]
+            found.extend(
+                amount_of(mechanism, shift, target)
+                for mechanism, shift in shifts(self, drawn, state)
+            )
+        return min(found, default=math.inf)
+
+    def _one_step(self, each: Placed, item: Item, notion: Notion) -> Amount | None:
+        """The loss for one unit by the only statement, the usual case; None if it is not so."""
+        guarantee = each.statement.guarantee
+        if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
+            return None
+        if each.statement.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+            return None
+        walk = self.needed(each, item)
+        if len(walk) != 1 or walk[0][1] != 1:
+            return None
+        needed = walk[0][0]
+        return math.inf if needed is None else at_distance(guarantee.amount, notion, needed)
+
+    def native(
+        self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
+    ) -> Amount:
+        """The loss in `notion`, from the statements in `sources`."""
+        chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
+        least: Amount = _whole(chosen, state, notion)
+        scalars = Scalars(notion)
+        rejoined_parts = self._rejoined(chosen, state, notion)
+        if rejoined_parts is not None:
+            least = min(least, scalars.chain(rejoined_parts))
+        parts: list[tuple[Amount, int]] = []
+        for item, count in state:
+            best: tuple[Amount, list[tuple[Amount, int]]] | None = None
+            for level in {each.level for each in chosen}:
+                walk = self._walk([p for p in chosen if p.level == level], item, notion)
+                if walk is not None:
+                    total = scalars.chain(walk)
+                    if best is None or total < best[0]:
+                        best = (total, walk)
+            if best is None:
+                return least
+            parts.extend((amount, n * count) for amount, n in best[1])
+        along: Amount = scalars.chain(parts)
+        return min(least, along)
+
+    def _rejoined(
+        self, placed: Sequence[Placed], state: State, notion: Notion
+    ) -> list[tuple[Amount, int]] | None:
+        """The cheapest steps on the dataset read itself, where a row removed and a row added
+        make one replaced; None if there is no such pair of rows, or no way."""
+        joined = _joined(placed, state)
+        if joined is None:
+            return None
+        own, units = joined
+        parts: list[tuple[Amount, int]] = []
+        for item, count in units:
+            walk = self._walk(own, item, notion)
+            if walk is None:
+                return None
+            parts.extend((amount, n * count) for amount, n in walk)
+        return parts
+
+    def _walk(
+        self, placed: Sequence[Placed], item: Item, notion: Notion
+    ) -> list[tuple[Amount, int]] | None:
+        """The cheapest steps for every unit of one level inside an item: (step, how many)."""
+        if len(placed) == 1:
+            each = placed[0]
+            amount = _step(each.statement.guarantee, notion)
+            walk: list[tuple[Amount, int]] = []
+            for needed, count in self.needed(each, item):
+                if needed is None:
+                    return None
+                walk.append((amount, needed * count))
+            return walk
+        columns = [self.needed(each, item) for each in placed]
+        amounts = [_step(each.statement.guarantee, notion) for each in placed]
+        walk = []
+        for row in zip(*columns, strict=True):
+            options = [
+                (at_distance(amount, notion, needed), amount, needed)
+                for amount, (needed, _) in zip(amounts, row, strict=True)
+                if needed is not None
+            ]
+            if not options:
+                return None
+            _, amount, needed = min(options)
+            walk.append((amount, needed * row[0][1]))
+        return walk
+
+    # -- patterns ------------------------------------------------------------------------------
+
+    def pattern(self, placed: Sequence[Placed], state: State) -> Patterned:
+        """All that is known of the loss for one change, as one atom."""
+        options = known_losses(self, placed, state)
+        if any(option == NO_LOSS for option in options):
+            return Patterns().zero
+        if not options:
+            return ()
+        # Noise moved by a sum of shifts is what it is; a stated ε is worst at one step alone.
+        noise = all(is_noise(option) for option in options)
+        return single(options, noise or self._at_one_step(placed, state))
+
+    def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
+        """Whether each statement is used for one step alone."""
+        if len(state) != 1 or state[0][1] != 1:
+            return False
+        return all(each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
+
+    # -- pairs ---------------------------------------------------------------------------------
+
+    def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
+        """The undominated (ε, δ), from the statements of pure and of approximate DP."""
+        # Imported where it is needed: most specs state one number.
+        from dpcompose.core.loss.pair_cost import pair_cost
+
+        usable = [
+            p
+            for p in placed
+            if p.usable and p.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
+        ]
+        pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
+        covers = [(usable, state)]
+        joined = _joined(usable, state)
+        if joined is not None:
+            covers.append(joined)
+        return pair_cost(algebra, covers, self.needed, _whole(pure, state, Notion.PURE))
+
+
+def _joined(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
+    """The statements on the dataset read itself, with what they cover where rows are joined."""
+    joined = rejoined(state)
+    if joined is None:
+        return None
+    depth = len_levels(state)
+    own = [p._replace(level=0) for p in placed if p.level == depth]
+    return (own, joined) if own else None
+
+
+def _step(guarantee: Guarantee, notion: Notion) -> Amount:
+    amount = convert(guarantee.amount, guarantee.notion, notion)
+    if guarantee.noise is None or guarantee.notion is notion:
+        return amount
+    return min(amount, amount_of(guarantee.noise, guarantee.shift, notion))
+
+
+def _whole(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
+    """The least loss by statements that cover a change of any size at once.
+
+    A free-lunch statement covers everything in one step; a Euclidean one is charged for the
+    distance that the value moves, over all units together, but never more than the diameter.
+    """
+    least: Amount = math.inf
+    for each in placed:
+        kind = each.statement.relation.kind
+        guarantee = each.statement.guarantee
+        if kind is RelationKind.FREE_LUNCH and guarantee.notion is not Notion.APPROX:
+            least = min(least, _step(guarantee, notion))
+        elif kind is RelationKind.EUCLIDEAN:
+            distance = distance_moved(state, each.traits.diameter)
+            if distance is not None:
+                moved = guarantee.amount * distance
+                least = min(least, convert(moved, guarantee.notion, notion))
+    return least
+
+
+def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
+    """How far a value moves in all, at most; None if nothing bounds it."""
+    total = ZERO
+    for item, count in state:
+        for leaf, times in leaves(item):
+            if leaf.kind is not Kind.METRIC or leaf.size is None:
+                return diameter
+            total += Fraction(leaf.size) * times * count
+    return total if diameter is None else min(total, diameter)

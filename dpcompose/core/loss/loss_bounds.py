@@ -1,0 +1,220 @@
+"""All that the statements of a mechanism say of its loss for one change, notion by notion.
+
+Theory, section 4 ("Cost of a change") gives how many steps of which relation cover the change; here
+they become parts of a composition. Along a path sensitivities of noise add up, which is sharper
+than group privacy of the notion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Protocol
+
+from dpcompose.core.change.units import State
+from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
+from dpcompose.core.loss.compositions import at_order
+from dpcompose.core.loss.pattern import Known
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.guarantee import ZERO, Amount, Guarantee, Notion
+from dpcompose.core.numbers.exact import MAX_EXPONENT, geometric_up
+from dpcompose.core.profile import parts
+
+#: Nothing is lost.
+NO_LOSS = Known(None)
+#: So many undominated (ε, δ) are tried by themselves; all together they are one curve.
+MOST_SINGLE_PAIRS = 3
+MOST_SINGLE_POINTS = 20
+
+
+class Costs(Protocol):
+    """The part of a `Coster` that is needed here."""
+
+    def native(
+        self,
+        placed: Sequence[Placed],
+        state: State,
+        notion: Notion,
+        sources: tuple[Notion, ...],
+    ) -> Amount: ...
+
+    def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount: ...
+
+    def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier: ...
+
+
+def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Known]:
+    """Everything known of the loss of one copy; empty if nothing bounds it."""
+    usable = [each for each in placed if each.usable]
+    stated = [each for each in usable if not each.statement.implied]
+    found = [
+        *_noises(costs, stated, state),
+        *_numbers(costs, stated, state),
+        *_pairs(costs, stated, state),
+        *_curves(costs, stated, state),
+    ]
+    if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
+        found.extend(_mixed(costs, usable, state))
+    return list(dict.fromkeys(found))
+
+
+def _as_steps(each: Placed, amount: Fraction) -> Placed:
+    """The statement as one that loses `amount` a step, and adds up along a path."""
+    plain = Guarantee(Notion.PURE, amount)
+    return each._replace(statement=replace(each.statement, guarantee=plain))
+
+
+def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | None:
+    """The least sum of the steps' amounts along a path that covers the change."""
+    amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
+    return None if isinstance(amount, float) else amount
+
+
+def shifts(
+    costs: Costs, placed: Sequence[Placed], state: State
+) -> Iterator[tuple[Family, Fraction]]:
+    """How far each mechanism whose noise is known is moved: its sensitivities along a path."""
+    groups: dict[Family, list[Placed]] = {}
+    for each in placed:
+        guarantee = each.statement.guarantee
+        if guarantee.noise is not None:
+            groups.setdefault(guarantee.noise, []).append(_as_steps(each, guarantee.shift))
+    for noise, group in groups.items():
+        shift = _summed(costs, group, state)
+        if shift is not None:
+            yield noise, shift
+
+
+def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
+    """The least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none is."""
+    if not shift:
+        return ZERO
+    match notion:
+        case Notion.PURE:
+            found = mechanism.epsilon(shift)
+        case Notion.ZCDP:
+            found = mechanism.rho(shift)
+        case Notion.GDP:
+            mu = mechanism.mu(shift)
+            found = None if mu is None else mu * mu
+        case _:
+            found = None
+    return math.inf if found is None else found
+
+
+def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    for mechanism, shift in shifts(costs, placed, state):
+        yield _noise(mechanism, shift) if shift else NO_LOSS
+
+
+def _noise(noise: Family, shift: Fraction) -> Known:
+    loss = noise.loss(shift)
+    if not loss.parts:
+        return Known(None, loss.gaussian, loss.stay)
+    ((part, count), *others) = loss.parts
+    if others or count > 1:
+        return Known(parts.Grouped(loss, 1))
+    return Known(part, loss.gaussian, loss.stay)
+
+
+def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    """Pure, Gaussian and concentrated statements, each in its own notion."""
+    for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
+        native = [each for each in placed if each.statement.guarantee.notion is notion]
+        if all(each.statement.guarantee.noise is not None for each in native):
+            continue
+        amount = costs.native(native, state, notion, (notion,))
+        if not isinstance(amount, float):
+            yield _of(notion, amount)
+
+
+def _of(notion: Notion, amount: Fraction) -> Known:
+    if not amount:
+        return NO_LOSS
+    if notion is Notion.PURE:
+        return Known(parts.Response(amount))
+    if notion is Notion.GDP:
+        return Known(None, amount)
+    return Known(parts.Concentrated(amount))
+
+
+def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
+        return
+    frontier = costs.pairs(placed, state, Pairs())
+    for epsilon, delta in frontier[:MOST_SINGLE_PAIRS]:
+        if delta < 1:
+            yield _pair(epsilon, delta)
+    if len(frontier) > 1:
+        yield Known(parts.Points(tuple(pair for pair in frontier if pair[1] < 1)))
+
+
+def _pair(epsilon: Fraction, delta: Fraction) -> Known:
+    part = parts.Response(epsilon) if epsilon else None
+    return Known(part, ZERO, 1 - delta)
+
+
+def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    """Profiles and Rényi curves, at the group distance of the change."""
+    for each in placed:
+        guarantee = each.statement.guarantee
+        if guarantee.notion not in (Notion.PROFILE, Notion.RDP):
+            continue
+        amount = _summed(costs, [_as_steps(each, Fraction(1))], state)
+        if amount is None:
+            continue
+        steps = math.ceil(amount)
+        if not steps:
+            yield NO_LOSS
+        elif guarantee.notion is Notion.PROFILE:
+            points = tuple(_grouped(guarantee.points, steps))
+            if len(points) > 1:
+                yield Known(parts.Points(points))
+            # Each point by itself is exact, where the curve of all is computed on a grid.
+            yield from (_pair(*point) for point in points[:MOST_SINGLE_POINTS])
+        else:
+            curve = tuple(_renyi_grouped(guarantee.points, steps))
+            if curve:
+                yield Known(parts.Renyi(curve))
+
+
+def _grouped(
+    points: Sequence[tuple[Fraction, Fraction]], steps: int
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """(ε, δ) at a distance (GMPS24 VI.3)."""
+    for epsilon, delta in points:
+        if steps > 1 and epsilon * steps > MAX_EXPONENT:
+            continue
+        worse = delta * geometric_up(epsilon, steps) if delta else delta
+        if worse < 1:
+            yield epsilon * steps, worse
+
+
+def _renyi_grouped(
+    points: Sequence[tuple[Fraction, Fraction]], steps: int
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """(α, ε) at a distance of at most 2^c, by c doublings with the weak triangle inequality.
+
+    D_α(P‖Q) ≤ (α-1/2)/(α-1)·D_2α(P‖R) + D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
+    """
+    curve = list(points)
+    for _ in range((steps - 1).bit_length()):
+        doubled = []
+        for order, epsilon in curve:
+            alpha = order / 2
+            if alpha > 1:
+                first = (alpha - Fraction(1, 2)) / (alpha - 1) * epsilon
+                doubled.append((alpha, first + at_order(curve, order - 1)))
+        curve = doubled
+    yield from curve
+
+
+def _mixed(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    """Statements in different notions that take turns along the path."""
+    for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
+        amount = costs.scalar(placed, state, Scalars(notion))
+        if not isinstance(amount, float):
+            yield _of(notion, amount)

@@ -1,0 +1,407 @@
+"""The algebra of patterns: losses of a change as the patterns that may be the worst at some δ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, islice, product
+
+from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.dominance import cover, dominates, family, of_family
+from dpcompose.core.loss.pattern import NOTHING, ONE, Atom, Known, Pattern, one, size, together
+from dpcompose.core.notions.guarantee import ZERO, Amount, Notion, chain, chain_pairs, convert
+from dpcompose.core.numbers.exact import amplified_up
+from dpcompose.core.profile.parts import (
+    Concentrated,
+    Drawn,
+    Exchanged,
+    Grouped,
+    MechanismLoss,
+    Part,
+    Response,
+    Sampled,
+)
+
+#: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
+Patterned = tuple[Pattern, ...]
+
+#: At most so many are carried; what exceeds them is covered, group by group, by worse patterns.
+MOST_PATTERNS = 400
+#: And so many ways of joining two sets of patterns are looked at.
+MOST_JOINED = 2_000
+#: After so many comparisons of atoms patterns are no longer held against each other.
+MOST_COMPARED = 100_000
+#: What sizes, which are floats, may be off by.
+NEARLY = 1 - 1e-9
+#: Samples are followed along a path of so many steps; their curves take long.
+MOST_STEPS = 64
+#: Ways of reading the losses of one row there or not, and of one replaced, that are tried.
+_MOST_PAIRS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Losses as sets of patterns, with the operations of `loss.Scalars`."""
+
+    zero: Patterned = (NOTHING,)
+    none: Patterned = ()
+    notion: Notion = Notion.PROFILE
+
+    def add(self, losses: Iterable[Patterned]) -> Patterned:
+        """All of the losses, each at any of its patterns."""
+        single: list[Pattern] = []
+        several: list[Patterned] = []
+        for loss in losses:
+            if not loss:
+                return ()
+            if len(loss) == 1:
+                single.append(loss[0])
+            else:
+                several.append(loss)
+        total: Patterned = (together(single),)
+        for loss in several:
+            if len(total) * len(loss) > MOST_JOINED:
+                few = max(1, math.isqrt(MOST_JOINED))
+                total, loss = grouped(total, few), grouped(loss, few)
+            total = self.undominated(together(pair) for pair in product(total, loss))
+        return total
+
+    def times(self, loss: Patterned, copies: int) -> Patterned:
+        """So many copies, each at any of the patterns."""
+        if copies == 1 or not loss:
+            return loss
+        if len(loss) == 1:
+            return (loss[0].times(copies),)
+        if math.comb(copies + len(loss) - 1, copies) > MOST_PATTERNS:
+            return (covering(loss).times(copies),)
+        return self.undominated(
+            together(chosen) for chosen in combinations_with_replacement(loss, copies)
+        )
+
+    def worst(self, losses: Iterable[Patterned]) -> Patterned:
+        """Any of several changes may happen."""
+        found: list[Pattern] = []
+        for loss in losses:
+            if not loss:
+                return ()
+            found.extend(loss)
+        return self.undominated(found)
+
+    def best(self, losses: Iterable[Patterned]) -> Patterned:
+        """What several bounds that all hold say together.
+
+        One that some change attains is taken; of bounds from above each may be used, as long as
+        each is one pattern; else the one that looks smaller is taken.
+        """
+        finite = [loss for loss in losses if loss]
+        attained = [loss for loss in finite if not any(each.loose for each in loss)]
+        if not attained and all(len(loss) == 1 for loss in finite):
+            return either([loss[0] for loss in finite])
+        return min(attained or finite, key=self.key, default=())
+
+    def chain(self, parts: Sequence[tuple[Patterned, int]]) -> Patterned:
+        """Along a path of neighbouring tables; steps may hit different mechanisms."""
+        steps: list[tuple[Patterned, int]] = []
+        for loss, count in parts:
+            if not count:
+                continue
+            if not loss:
+                return ()
+            if any(pattern.atoms for pattern in loss):
+                steps.append((loss, count))
+        if not steps:
+            return self.zero
+        if len(steps) == 1 and steps[0][1] == 1:
+            return steps[0][0]
+        options = tuple(dict.fromkeys(_chained(steps)))
+        if not options:
+            return ()
+        traces = tuple((loss[0].trace, count) for loss, count in steps)
+        return (Pattern({Atom(options): 1}, True, False, traces),)
+
+    def group(self, loss: Patterned, steps: int) -> Patterned:
+        """Group privacy of a composed loss."""
+        return self.chain([(loss, steps)])
+
+    def key(self, loss: Patterned) -> tuple[float, float]:
+        """A number to sort by."""
+        return max((size(each) for each in loss), default=(math.inf, math.inf))
+
+    def amplified(self, loss: Patterned, rate: Fraction, replace: bool, side: str) -> Patterned:
+        """A composition read through a secret sample (theory, section 7)."""
+        return self.undominated(_amplified(pattern, rate, replace, side) for pattern in loss)
+
+    def from_above(self, loss: Patterned) -> Patterned:
+        """The same as a bound that perhaps no change attains."""
+        return tuple(_from_above(each) for each in loss)
+
+    def coupled(self, loss: Patterned, rate: Fraction, rounds: int = 1) -> Patterned:
+        """The row is drawn into both samples or into none: ε stays, what gives all away thins."""
+        once = tuple(_drawn(pattern, rate) for pattern in loss)
+        return self.times(once, rounds)
+
+    def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
+        """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
+        if not once:
+            return self.coupled(both, rate, rounds)
+        told = (both or once)[0].trace
+        end, whole = covering(once), covering(both) if both else None
+        if not end.atoms or (whole is not None and not whole.atoms):
+            return self.zero
+        options = (
+            Known(Exchanged(rate, *pair))
+            for pair in islice(
+                product(compositions(end), [None] if whole is None else compositions(whole)),
+                _MOST_PAIRS,
+            )
+        )
+        pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
+        return self.times((pattern,), rounds)
+
+    def pure(self, loss: Patterned) -> Fraction | None:
+        """An ε that holds without a δ, None if none is known."""
+        return worst_total(loss, Notion.PURE)
+
+    def one_epsilon(self, epsilon: Amount, rounds: int, like: Patterned) -> Patterned:
+        """`rounds` losses of one ε each, told like another loss; none if it is infinite."""
+        if isinstance(epsilon, float):
+            return ()
+        known = Known(Response(epsilon)) if epsilon else Known(None)
+        return (Pattern({Atom((known,)): rounds}, True, False, like[0].trace),)
+
+    def undominated(self, patterns: Iterable[Pattern]) -> Patterned:
+        """Those that no other one dominates; if too many, groups of them are covered."""
+        listed = list(patterns)
+        if len(listed) == 1:
+            return tuple(listed)
+        order = sorted(((size(each), each) for each in listed), key=lambda e: e[0], reverse=True)
+        kept: list[tuple[float, Pattern]] = []
+        work = 0
+        for (_, epsilon), pattern in order:
+            # What is too long to hold against the others is kept.
+            work += len(kept) * len(pattern.atoms)
+            if work > MOST_COMPARED or not any(
+                e >= epsilon * NEARLY and dominates(p, pattern) for e, p in kept
+            ):
+                kept.append((epsilon, pattern))
+            if len(kept) >= 2 * MOST_PATTERNS:
+                kept = [(size(each)[1], each) for each in grouped([p for _, p in kept])]
+        return grouped([pattern for _, pattern in kept])
+
+
+def grouped(patterns: Sequence[Pattern], most: int = MOST_PATTERNS) -> Patterned:
+    """At most so many patterns that dominate all of these, which are ordered by size."""
+    if len(patterns) <= most:
+        return tuple(patterns)
+    width = -(-len(patterns) // most)
+    return tuple(covering(patterns[i : i + width]) for i in range(0, len(patterns), width))
+
+
+def either(patterns: Sequence[Pattern]) -> Patterned:
+    """Several bounds on one loss as one atom, any of whose options may be used."""
+    if len(patterns) <= 1:
+        return tuple(patterns)
+    if any(not pattern.atoms for pattern in patterns):
+        return (NOTHING,)
+    options: list[Known] = []
+    for pattern in patterns:
+        if sum(pattern.atoms.values()) == 1:
+            options.extend(next(iter(pattern.atoms)).options)
+        else:
+            options.extend(Known(Grouped(each, 1)) for each in compositions(pattern))
+    return (Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace),)
+
+
+def covering(patterns: Sequence[Pattern]) -> Pattern:
+    """One pattern that dominates all."""
+    result = patterns[0]
+    for pattern in patterns[1:]:
+        result = cover(result, pattern)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------
+# Notions of single losses
+
+
+def in_notion(known: Known, notion: Notion) -> Fraction | None:
+    """The least amount of a notion (ε, ρ or μ²) that an option is known to give, None if none."""
+    if known.stay != 1:
+        return None
+    part = known.part
+    pure = _pure(part)
+    if notion is Notion.PURE:
+        return None if known.gaussian else pure
+    if notion is Notion.GDP:
+        if isinstance(part, MechanismLoss):
+            mu = part.mu()
+            return None if mu is None else known.gaussian + mu * mu
+        if pure is None:
+            return None
+        return known.gaussian + Fraction(convert(pure, Notion.PURE, Notion.GDP))
+    ways: list[Fraction] = []
+    if pure is not None:
+        ways.append(Fraction(convert(pure, Notion.PURE, Notion.ZCDP)))
+    match part:
+        case MechanismLoss():
+            ways.append(part.rho())
+        case Concentrated(rho):
+            ways.append(rho)
+    return min(ways) + known.gaussian / 2 if ways else None
+
+
+def _pure(part: Part | None) -> Fraction | None:
+    match part:
+        case None:
+            return ZERO
+        case Response(epsilon):
+            return epsilon
+        case MechanismLoss():
+            return part.greatest()
+        case _:
+            return None
+
+
+def total(pattern: Pattern, notion: Notion) -> Fraction | None:
+    """Basic composition of a pattern in one notion."""
+    amount = ZERO
+    for atom, n in pattern.atoms.items():
+        found = [x for x in (in_notion(option, notion) for option in atom.options) if x is not None]
+        if not found:
+            return None
+        amount += min(found) * n
+    return amount
+
+
+def worst_total(loss: Patterned, notion: Notion) -> Fraction | None:
+    """The largest total of several patterns; None if one has none."""
+    found = [total(pattern, notion) for pattern in loss]
+    known = [amount for amount in found if amount is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
+    """Basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom is not of that kind."""
+    epsilon, stay = ZERO, Survival(ONE)
+    for atom, n in pattern.atoms.items():
+        for option in atom.options:
+            pure = in_notion(option._replace(stay=ONE), Notion.PURE)
+            if pure is not None:
+                epsilon += pure * n
+                if option.stay != 1:
+                    stay = stay + Survival(option.stay) * n
+                break
+        else:
+            return None
+    return epsilon, 1 - stay.stay
+
+
+# ---------------------------------------------------------------------------------------------
+# Chains and samples
+
+
+def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
+    """What is known of a path as a whole."""
+    shift = _one_family(steps)
+    any_known = shift is not None
+    if shift is not None:
+        yield Known(shift)
+    for notion in (Notion.PURE, Notion.ZCDP, Notion.GDP):
+        parts: list[tuple[Fraction, int]] = []
+        for loss, count in steps:
+            amount = worst_total(loss, notion)
+            if amount is None:
+                break
+            parts.append((amount, count))
+        else:
+            amount = Fraction(chain(parts, notion))
+            any_known = True
+            if notion is Notion.PURE and not isinstance(shift, Response):
+                yield Known(Response(amount))
+            elif notion is Notion.ZCDP:
+                yield Known(Concentrated(amount))
+            elif notion is Notion.GDP:
+                yield Known(None, amount)
+    pairs = [([total_pair(pattern) for pattern in loss], count) for loss, count in steps]
+    if all(pair is not None for found, _ in pairs for pair in found):
+        worst = [
+            ((max(p[0] for p in found if p), max(p[1] for p in found if p)), count)
+            for found, count in pairs
+        ]
+        joint = chain_pairs(worst)
+        if joint is not None and joint[1]:
+            any_known = True
+            yield Known(Response(joint[0]), ZERO, 1 - joint[1])
+    if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
+        # Each step loses no more than what covers all of them.
+        worst_of_all = Patterns().undominated(pattern for loss, _ in steps for pattern in loss)
+        pattern = covering(worst_of_all)
+        count = sum(count for _, count in steps)
+        for composition in islice(compositions(pattern), 2):
+            sampled = any(
+                isinstance(part, Sampled | Exchanged | Grouped) for part, _ in composition.parts
+            )
+            if not sampled or count <= MOST_STEPS:
+                yield Known(Grouped(composition, count))
+
+
+def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
+    """The sum of the shifts, where every step hits one loss of one and the same family."""
+    key: object = None
+    shift = ZERO
+    for loss, count in steps:
+        largest = ZERO
+        for pattern in loss:
+            if sum(pattern.atoms.values()) != 1:
+                return None
+            (atom,) = pattern.atoms
+            known = atom.options[0]
+            found = None if known.part is None else family(known.part)
+            if found is None or known.gaussian or known.stay != 1 or key not in (None, found[0]):
+                return None
+            key = found[0]
+            largest = max(largest, found[1])
+        shift += largest * count
+    return of_family(key, shift)
+
+
+def _from_above(pattern: Pattern) -> Pattern:
+    return Pattern(pattern.atoms, True, False, pattern.trace)
+
+
+def _drawn(pattern: Pattern, rate: Fraction) -> Pattern:
+    """The loss where the change is drawn with chance `rate`, and nothing else."""
+    if rate == 1 or not pattern.atoms:
+        return _from_above(pattern)
+    options = [Known(Drawn(rate, composition)) for composition in compositions(pattern)]
+    stated = total_pair(pattern)
+    if stated is not None:
+        part = Response(stated[0]) if stated[0] else None
+        options.append(Known(part, ZERO, 1 - rate * stated[1]))
+    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, pattern.trace)
+
+
+def _amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pattern:
+    if not pattern.atoms:
+        return pattern
+    options = [
+        Known(Sampled(rate, composition, replace, side)) for composition in compositions(pattern)
+    ]
+    stated = total_pair(pattern)
+    if stated is not None:
+        part = Response(amplified_up(stated[0], rate)) if stated[0] else None
+        options.append(Known(part, ZERO, 1 - rate * stated[1]))
+    atom = Atom(tuple(dict.fromkeys(options)))
+    return Pattern({atom: 1}, pattern.loose, False, pattern.trace)
+
+
+def single(options: Sequence[Known], attained: bool) -> Patterned:
+    """The loss of one mechanism, in several ways that all hold."""
+    return (one(*options, attained=attained),)
+
+
+#: The algebra of a notion, or of patterns.
+Algebra = Scalars | Pairs | Patterns

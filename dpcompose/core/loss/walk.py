@@ -1,0 +1,115 @@
+"""What the search for the worst change is made of: needs, branches, choices and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpcompose.core.change.units import State, drop_level, top_level
+from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.model.tree import Place
+
+Need = tuple[Place, State]
+Walk = Generator[Need, Loss, Any]
+
+
+class Branch(NamedTuple):
+    """What a change becomes in one dataset below, `copies` times (equal blocks)."""
+
+    place: Place
+    state: State
+    copies: int
+
+
+class How(NamedTuple):
+    """By which rule a loss is bounded, with the rules that it takes the bounds of together."""
+
+    rule: str
+    of: tuple[How, ...] = ()
+
+
+class Choice(NamedTuple):
+    """The worst thing that may happen along one map or at one partition.
+
+    `loss` is its loss; `bounded`: the loss is bounded from above by a path of single units, not
+    searched; `branches` then show one unit, of which there are `units` alike (0: of several sorts).
+    `how` is the rule that bounds it (`core.kernel`).
+    """
+
+    loss: Loss
+    branches: tuple[Branch, ...]
+    bounded: bool = False
+    units: int = 1
+    how: How = How("")
+
+
+class Answer(NamedTuple):
+    """The loss of a change at a place: of its own mechanisms, and of what hangs below."""
+
+    loss: Loss
+    own: tuple[Loss, ...]
+    choices: tuple[Choice, ...]
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many joint ways the search may still list; then several units are only bounded."""
+
+    left: int = 8_000
+
+    def allows(self, ways: int) -> bool:
+        """Whether so many more may be listed; they are counted, so that the search ends."""
+        allowed = ways <= self.left
+        self.left -= ways
+        return allowed
+
+
+def by_units(
+    algebra: Algebra, units: Sequence[tuple[State, int]], search: Callable[[State], Walk]
+) -> Walk:
+    """A bound for several units from the losses of each alone: a path through them."""
+    parts: list[tuple[Loss, int]] = []
+    branches: list[Branch] = []
+    hows: list[How] = []
+    for unit, count in units:
+        choice: Choice = yield from search(unit)
+        parts.append((choice.loss, count))
+        branches.extend(choice.branches)
+        hows.append(choice.how)
+    alike = units[0][1] if len(units) == 1 else 0
+    how = How("units", tuple(hows))
+    return Choice(algebra.chain(parts), tuple(branches), True, alike, how)
+
+
+def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
+    """The best of several bounds on one change; `shown` is the one whose branches are kept."""
+    if len(found) == 1:
+        return shown
+    loss = algebra.best(each.loss for each in found)
+    attaining = next((each for each in found if each.loss == loss), None)
+    how = attaining.how if attaining else How("best", tuple(each.how for each in found))
+    return shown._replace(loss=loss, how=how)
+
+
+def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
+    """The worst of several possible changes."""
+    if len(found) == 1:
+        return found[0]
+    if isinstance(algebra, Scalars):
+        return max(found, key=lambda each: each.loss)
+    shown = max(found, key=lambda each: algebra.key(each.loss))
+    loss = algebra.worst(each.loss for each in found)
+    return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
+
+
+def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
+    """Forget the levels that nothing at or below `below` speaks of any more."""
+    levels = [*above.levels, above.depth] if pushed else list(above.levels)
+    if tuple(levels) == below.levels:
+        return state
+    for depth in range(len(levels) - 1, -1, -1):
+        if levels[depth] not in below.levels:
+            state = drop_level(state, depth)
+    return top_level(state)

@@ -1,0 +1,30 @@
+"""A statement as seen from the dataset that its mechanism reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.model.problem import Statement
+
+
+class Placed(NamedTuple):
+    """A statement as seen from the dataset read.
+
+    `level`: which level of the state its dataset is (the last: the dataset read). `padded`: a
+    bounded statement also covers added rows there (the padding lemma). `usable`: False where a
+    random map lies between, so that the mechanism does not depend on a function of that dataset.
+    `by_edges`: the path from a graph goes through its table of edges, where edges can be counted.
+    `counted`: the level down to which the rows of a unit that go on count for all of it; None where
+    it is that of the dataset read. `one_end`: whether an end of a replaced row that does not reach
+    the dataset read may be left out.
+    """
+
+    statement: Statement
+    level: int
+    traits: Traits
+    padded: bool = False
+    usable: bool = True
+    by_edges: bool = False
+    counted: int | None = None
+    one_end: bool = True

@@ -1,0 +1,225 @@
+"""What is asked: datasets, mechanisms with their statements, and the goal.
+
+A problem is a forest. Each root holds sensitive data; below it hang datasets made by a map and
+partitions into blocks. Blocks with identical content are one `BlockClass` with a multiplicity, so
+5 000 equal hospitals take the room of one. Places in the spec are `Path`s, never line numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.neighbouring import Relation
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.notions.guarantee import Guarantee
+
+Path = tuple[str | int, ...]
+
+
+class Domain(StrEnum):
+    """What a root holds."""
+
+    TABLE = "table"
+    FIXED_SIZE = "fixed-size-table"
+    ORDERED = "ordered-table"
+    GRAPH = "graph"
+
+
+class PartitionKind(StrEnum):
+    """How rows are assigned to blocks."""
+
+    VALUE = "value"
+    KEY = "key"
+    POSITION = "position"
+    MEMBERSHIP = "membership"
+    KINDS = "kinds"
+
+
+def traits_of_root(
+    domain: Domain, unit: str | None, degree: int | None, size: int | None
+) -> Traits:
+    """What is known of a root; `degree` is that of a graph, `size` the public number of rows."""
+    graph = domain is Domain.GRAPH
+    return Traits(
+        shape=Shape.GRAPH if graph else Shape.TABLE,
+        unit=unit,
+        degree=degree if graph else None,
+        ordered=domain is Domain.ORDERED,
+        fixed=domain is Domain.FIXED_SIZE or size is not None,
+        size=size,
+        most=size,
+    )
+
+
+def traits_of_blocks(kind: PartitionKind, blocks: int, traits: Traits) -> Traits:
+    """What is known of each of so many blocks of a partition of a dataset with `traits`."""
+    if kind is not PartitionKind.POSITION:
+        return replace(traits, fixed=False, size=None)
+    # Every position is in one block, and every block has some row.
+    most = None if traits.most is None else max(1, traits.most - (blocks - 1))
+    return replace(traits, size=traits.size if blocks == 1 else None, most=most)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One stated guarantee of a mechanism.
+
+    `up`: how many datasets above the dataset read the statement's own dataset lies (0: the dataset
+    read itself). Every map and every block is one step up.
+    `guarantee` is per step of `relation`; for the Euclidean relation per unit of distance.
+    `relation_given`: whether the spec names the relation, or it is the one protected by default.
+    `implied`: it follows from another statement of the same mechanism, which says more.
+    """
+
+    relation: Relation
+    up: int
+    guarantee: Guarantee
+    path: Path
+    relation_given: bool = True
+    implied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A mechanism that reads one dataset; `count` independent copies of it are released.
+
+    `name` is unique in the spec; the copies on the blocks of a partition share name and path.
+    """
+
+    name: str
+    statements: tuple[Statement, ...]
+    count: int
+    path: Path
+
+
+@dataclass(slots=True, eq=False)
+class Dataset:
+    """One dataset, with all that is made from it.
+
+    `name` is what a reader knows it by: `adults`, `district.north`, or, where it stands for
+    several blocks, `district.*`. `made_by` is None for roots and blocks.
+    """
+
+    name: str
+    path: Path
+    made_by: Map | None = None
+    mechanisms: list[Mechanism] = field(default_factory=list)
+    derived: list[Dataset] = field(default_factory=list)
+    partitions: list[Partition] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class BlockClass:
+    """Blocks of one partition with the same content.
+
+    `names`: all their names (a `range` for numbered blocks). `dataset.name` is the full name of
+    the block when there is one, else `partition.*`.
+    """
+
+    names: Sequence[str | int]
+    dataset: Dataset
+
+    @property
+    def multiplicity(self) -> int:
+        """How many blocks there are in the class."""
+        return len(self.names)
+
+
+@dataclass(slots=True, eq=False)
+class Partition:
+    """A split of a dataset into blocks.
+
+    `column`: the key column (key partitions). `max_blocks`: how many blocks one row is in at most
+    (membership). `kinds`: for each kind of row the indices into `classes` of the blocks that it
+    feeds (kinds; every class then has multiplicity 1). `drops`: declared, some row of the parent
+    is in none of the blocks read. Per privacy unit, after a cap: `max_blocks_per_unit`,
+    `max_rows_per_block`.
+    Blocks that no mechanism reads are in a class of their own with an empty dataset.
+    """
+
+    name: str
+    path: Path
+    kind: PartitionKind
+    classes: list[BlockClass]
+    column: str | None = None
+    max_blocks: int | None = None
+    kinds: dict[str, tuple[int, ...]] | None = None
+    drops: bool = False
+    max_blocks_per_unit: int | None = None
+    max_rows_per_block: int | None = None
+    _size: int | None = field(default=None, init=False, repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many blocks the partition has; counted once, when the classes are complete."""
+        if self._size is None:
+            self._size = sum(each.multiplicity for each in self.classes)
+        return self._size
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """A dataset that holds sensitive data, with what is public about it."""
+
+    dataset: Dataset
+    domain: Domain = Domain.TABLE
+    unit: str | None = None
+    max_degree: int | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The neighbouring relation to protect: `distance` steps of `relation`."""
+
+    relation: Relation
+    distance: int = 1
+    given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcessing:
+    """Something computed from released outputs alone."""
+
+    name: str
+    inputs: tuple[str, ...]
+    path: Path
+
+
+@dataclass(slots=True, eq=False)
+class Problem:
+    """Everything the accountant needs.
+
+    `adaptive`: whether a mechanism may use earlier outputs. `apart`: sets of roots, by number and
+    without one in common, of which nobody is in two (declared): one step changes one of each set.
+    """
+
+    goal: Goal
+    roots: list[Root]
+    adaptive: bool = True
+    apart: tuple[frozenset[int], ...] = ()
+    post_processing: tuple[PostProcessing, ...] = ()
+
+    @property
+    def roots_disjoint(self) -> bool:
+        """Whether nobody is in two roots."""
+        return any(len(each) == len(self.roots) for each in self.apart)
+
+    def datasets(self) -> Iterator[Dataset]:
+        """Every dataset once, parents before children, in the order of the spec."""
+        stack = [root.dataset for root in reversed(self.roots)]
+        while stack:
+            dataset = stack.pop()
+            yield dataset
+            below = list(dataset.derived)
+            for partition in dataset.partitions:
+                below.extend(each.dataset for each in partition.classes)
+            stack.extend(reversed(below))
+
+    def mechanisms(self) -> Iterator[Mechanism]:
+        """Every mechanism of every block class once."""
+        for dataset in self.datasets():
+            yield from dataset.mechanisms

@@ -1,0 +1,47 @@
+"""The change that the protected relation makes in a root."""
+
+from __future__ import annotations
+
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import ANY, Item, Kind, Leaf, State, leaf_item, outermost
+from dpcompose.core.model.problem import Domain, Goal, Root
+from dpcompose.core.model.tree import STEP, Place
+
+
+def initial(root: Root, top: Place, goal: Goal) -> State:
+    """The change that `goal` makes in a root."""
+    relation = goal.relation
+    steps = goal.distance
+    name = None
+    if relation.kind is RelationKind.DECLARED:
+        assert relation.within is not None
+        name, inside, relation = relation.name, relation.distance, relation.within
+    leaf = _step_leaf(root, relation.kind, tuple(sorted(relation.keeps)))
+    if name is None:
+        if STEP in top.levels:
+            return ((Item(Leaf(Kind.DECLARED), ((leaf_item(leaf), 1),)), steps),)
+        return ((leaf_item(leaf), steps),)
+    if STEP not in top.levels:
+        return ((leaf_item(outermost(leaf)), steps * inside),)
+    step = Leaf(Kind.DECLARED, (0,), (name,)) if name else Leaf(Kind.DECLARED)
+    tags = (0, 0) if len(leaf.tags) == 2 else (0,)
+    return ((Item(step, ((leaf_item(leaf._replace(tags=tags)), inside),)), steps),)
+
+
+def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Leaf:
+    table = root.domain is not Domain.GRAPH
+    match kind:
+        case RelationKind.UNBOUNDED if table:
+            return Leaf(Kind.SINGLE)
+        case RelationKind.BOUNDED if table:
+            return Leaf(Kind.PAIR, (0, 1), keeps)
+        case RelationKind.USER if table and root.unit is not None:
+            return Leaf(Kind.USER)
+        case RelationKind.EDGE if not table:
+            return Leaf(Kind.EDGE)
+        case RelationKind.NODE if not table:
+            return Leaf(Kind.NODE)
+        case RelationKind.NODE_REWIRED if not table:
+            return Leaf(Kind.NODE_REWIRED)
+        case _:
+            return ANY._replace(size=root.size)

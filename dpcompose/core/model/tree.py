@@ -1,0 +1,332 @@
+"""What the tree says before any change is followed: levels, traits, and where statements apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dpcompose.core.change.maps.kind import Conduct, Gives, Map, Picks
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.model.draws import draws, read_once
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import (
+    BlockClass,
+    Dataset,
+    Mechanism,
+    Partition,
+    PartitionKind,
+    Problem,
+    Root,
+    Statement,
+    traits_of_blocks,
+    traits_of_root,
+)
+
+#: The level of the protected step itself, for a declared relation.
+STEP = -1
+#: A change is followed with its history at this many levels at most; statements on further
+#: ancestors are then not used, which is sound.
+MOST_LEVELS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How a dataset comes from its parent: by a map, or as a block of a partition.
+
+    `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
+    `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
+    """
+
+    parent: Place
+    made_by: Map | None
+    conduct: Conduct | None = None
+    partition: Partition | None = None
+    block: int = 0
+    rounds: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A dataset in the tree.
+
+    `levels`: the depths of the ancestors that statements here or below speak of, outermost first
+    (`STEP` for the protected step); a change is kept with its history at those.
+    `mechanisms`: each with its statements as seen from here.
+    `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
+    mechanisms with at least so many copies read it, each with one copy. Else None.
+    `read`: whether some mechanism reads this or something below it.
+    A statement on an ancestor holds over everything random between that ancestor and the dataset
+    read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
+    random maps down to depth `given` are taken as given, and only statements on datasets at that
+    depth or further down say something. Or a random map is part of the one release that depends on
+    it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
+    `above` is the depth of what the map reads, at which or further up statements must be stated.
+    """
+
+    dataset: Dataset
+    depth: int
+    traits: Traits
+    edge: Edge | None
+    levels: tuple[int, ...] = ()
+    mechanisms: list[tuple[Mechanism, tuple[Placed, ...]]] = field(default_factory=list)
+    derived: list[Place] = field(default_factory=list)
+    blocks: list[list[Place]] = field(default_factory=list)
+    round: int | None = None
+    read: bool = False
+    given: int = 0
+    whole: Place | None = None
+    above: int | None = None
+
+    @property
+    def below(self) -> Iterator[Place]:
+        """Every place one edge further down."""
+        for place in self.derived:
+            yield place
+            if place.whole is not None:
+                yield place.whole
+        for blocks in self.blocks:
+            yield from blocks
+
+    @property
+    def released(self) -> Iterator[Mechanism]:
+        """The mechanisms that read this dataset, as often as they do so here."""
+        for mechanism in self.dataset.mechanisms:
+            if self.round is None:
+                yield mechanism
+            elif mechanism.count >= self.round:
+                yield mechanism if mechanism.count == 1 else replace(mechanism, count=1)
+
+    def ancestors(self, up: int) -> list[Edge]:
+        """The last `up` edges on the way down to this place, outermost first."""
+        edges: list[Edge] = []
+        place = self
+        for _ in range(up):
+            assert place.edge is not None
+            edges.append(place.edge)
+            place = place.edge.parent
+        return edges[::-1]
+
+    def admits(self, statement: Statement) -> bool:
+        """Whether a statement of a mechanism that reads this is seen over what is random here."""
+        home = self.depth - statement.up
+        return self.given <= home and (self.above is None or home <= self.above)
+
+    def up(self, edges: int) -> Place:
+        """The place so many edges further up."""
+        return self.ancestors(edges)[0].parent if edges else self
+
+
+def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
+    """The places of every root, from the outside in; never recurses."""
+    return [(root, _lay_out_root(root)) for root in problem.roots]
+
+
+def _lay_out_root(root: Root) -> Place:
+    traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size)
+    top = Place(root.dataset, 0, traits, None)
+    order = [top]
+    for place in order:
+        for child in place.dataset.derived:
+            order.extend(_made(place, child))
+        for partition in place.dataset.partitions:
+            traits = traits_of_blocks(partition.kind, partition.size, place.traits)
+            blocks = [
+                _block(place, partition, index, each, traits)
+                for index, each in enumerate(partition.classes)
+            ]
+            place.blocks.append(blocks)
+            order.extend(blocks)
+    for place in reversed(order):
+        _set_levels(place)
+    for place in order:
+        _keep_known_levels(place)
+        _place_statements(place)
+    return top
+
+
+def _made(place: Place, child: Dataset) -> Iterator[Place]:
+    """The places of a dataset made by a map: one for each sort of draws of a sample.
+
+    Each place of a random map comes with itself as a part of what alone depends on it.
+    """
+    made_by = child.made_by
+    assert made_by is not None
+    traits, conduct = made_by.traits_after(place.traits), made_by.conduct()
+    drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
+    for draw, rounds in drawn:
+        edge = Edge(place, made_by, conduct, rounds=rounds)
+        below = Place(child, place.depth + 1, traits, edge, round=draw)
+        below.given, below.above = place.given, place.above
+        if place.above is None and conduct.random is not None:
+            below.given = below.depth
+            if read_once(child, draw):
+                below.whole = Place(child, below.depth, traits, edge, round=draw)
+                below.whole.given, below.whole.above = place.given, place.depth
+        place.derived.append(below)
+        yield below
+        if below.whole is not None:
+            yield below.whole
+
+
+def _block(
+    parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
+) -> Place:
+    edge = Edge(parent, None, None, partition, index)
+    place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
+    place.given, place.above = parent.given, parent.above
+    return place
+
+
+def _set_levels(place: Place) -> None:
+    """The levels of a place, once those of everything below it are known."""
+    wanted: set[int] = set()
+    place.read = bool(place.dataset.mechanisms)
+    for below in place.below:
+        place.read = place.read or below.read
+        wanted.update(level for level in below.levels if level < place.depth)
+    ups: set[int] = set()
+    for mechanism in place.dataset.mechanisms:
+        for statement in mechanism.statements:
+            if not place.admits(statement):
+                continue
+            if statement.relation.kind is RelationKind.DECLARED:
+                wanted.add(STEP)
+            elif statement.up:
+                ups.add(statement.up)
+    for up in ups:
+        home = place.depth - up
+        wanted |= {home, home + alone(place.ancestors(up))[0]} - {place.depth}
+    place.levels = tuple(sorted(wanted)[:MOST_LEVELS])
+
+
+def _keep_known_levels(place: Place) -> None:
+    """Drop the levels that the parent, already done, does not follow: history only goes down."""
+    if place.edge is not None:
+        parent = place.edge.parent
+        known = (*parent.levels, parent.depth)
+        place.levels = tuple(level for level in place.levels if level in known)
+
+
+def _place_statements(place: Place) -> None:
+    index = {depth: i for i, depth in enumerate(place.levels)}
+    known: dict[int, Placed] = {}
+    own = len(place.levels)
+    for mechanism in place.released:
+        placed: list[Placed] = []
+        for statement in mechanism.statements:
+            up = statement.up
+            if up not in known:
+                known[up] = _seen(place, statement, index)
+            here, admitted = known[up]._replace(statement=statement), place.admits(statement)
+            if statement.relation.kind is RelationKind.DECLARED:
+                here = here._replace(level=index.get(STEP, own), usable=STEP in index)
+            elif admitted and not here.usable and _same_below(statement, place.ancestors(up)):
+                here = Placed(statement, own, place.traits)
+            placed.append(here._replace(usable=here.usable and admitted))
+        place.mechanisms.append((mechanism, tuple(placed)))
+
+
+def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
+    """A statement as seen from a place; not usable where the level of its dataset is not known."""
+    edges, own = place.ancestors(statement.up), len(index)
+    home = place.depth - statement.up
+    level = index.get(home) if edges else own
+    reached, one_end = alone(edges)
+    counted = None if reached == len(edges) else index.get(home + reached, level)
+    return Placed(
+        statement,
+        own if level is None else level,
+        edges[0].parent.traits if edges else place.traits,
+        covers_added_rows(edges),
+        level is not None,
+        bool(edges) and _to_edges(edges[0]) and counted is None,
+        counted,
+        one_end,
+    )
+
+
+def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
+    """Along which of the edges the rows that arrive give the same without all that do not.
+
+    First of the rows of one unit: so many edges down, a table of those that arrive there has the
+    same law. Not past a sample, which drops some of these again; nor, once a row may give several,
+    past a random choice of several, which falls differently among fewer, or past a second choice,
+    whose order may be another one. Then of the two ends of a replaced row, whose fate in a sample
+    is one and the same: whether one that does not arrive may be left out.
+    """
+    reached: int | None = None
+    several, chosen, one_end = False, False, True
+    for n, edge in enumerate(edges):
+        conduct = edge.conduct
+        if conduct is None:
+            continue
+        several = several or conduct.several
+        picks = conduct.picks
+        if picks is None or not (several or picks is Picks.SAMPLE):
+            continue
+        if reached is None and (chosen or picks in (Picks.SAMPLE, Picks.RANDOM)):
+            reached = n
+        if picks is not Picks.SAMPLE:
+            one_end = one_end and not chosen
+            chosen = True
+    return len(edges) if reached is None else reached, one_end
+
+
+def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
+    """Whether an unbounded statement above the edges is as one below (theory, section 4)."""
+    if statement.relation.kind is not RelationKind.UNBOUNDED:
+        return False
+    return all(
+        (edge.conduct is not None and edge.conduct.gives is Gives.ONE)
+        or (edge.partition is not None and edge.partition.kind is not PartitionKind.POSITION)
+        for edge in edges
+    )
+
+
+def _to_edges(edge: Edge) -> bool:
+    """Whether an edge of the tree leads from a graph to the table of its edges."""
+    if edge.made_by is None or edge.parent.traits.shape is not Shape.GRAPH:
+        return False
+    return edge.made_by.traits_after(edge.parent.traits).edge_rows
+
+
+def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
+    """The edges by which some row of the first dataset is known to give nothing further down.
+
+    Only those count that come before anything but maps that make rows of each row by itself and
+    value, membership or kinds blocks; and none after a map that makes several of one, which may
+    survive by its other results.
+    """
+    found: list[Edge] = []
+    for edge in edges:
+        conduct = edge.conduct
+        if conduct is None:
+            partition = edge.partition
+            assert partition is not None
+            if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
+                return found
+            dropping = partition.drops or _implied_drop(partition, edge.block)
+        else:
+            if conduct.gives is Gives.DEPENDS:
+                return found
+            if conduct.gives is Gives.SEVERAL:
+                return [*found, edge] if conduct.drops else found
+            dropping = conduct.drops
+        if dropping:
+            found.append(edge)
+    return found
+
+
+def covers_added_rows(edges: Sequence[Edge]) -> bool:
+    """Whether the padding lemma holds from the first dataset down (GMPS24 IV.15, extended)."""
+    return bool(dropping_edges(edges))
+
+
+def _implied_drop(partition: Partition, block: int) -> bool:
+    if partition.kind is PartitionKind.VALUE:
+        return partition.size > 1
+    if partition.kind is PartitionKind.KINDS and partition.kinds is not None:
+        return any(block not in fed for fed in partition.kinds.values())
+    return False

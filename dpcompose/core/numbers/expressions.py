@@ -1,0 +1,264 @@
+"""Numbers as people write them in a spec, made exact fractions: never a float, never `eval`.
+
+Texts may come from a stranger: length, nesting, exponents and the size of results are bounded.
+"""
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import NamedTuple, NoReturn
+
+from dpcompose.core.numbers.literal import NUMBER, SHOWN, ExpressionError, literal, shown
+from dpcompose.core.numbers.other_notation import (
+    BOOLEAN_HINT,
+    CHARACTERS,
+    RESERVED,
+    other_notation,
+    reserved,
+)
+
+__all__ = ["RESERVED", "ExpressionError", "Meter", "number_hint", "parse"]
+
+MAX_LENGTH = 1000  # characters of an expression
+MAX_BITS = 20_000  # of the numerator or the denominator of a result
+MAX_NESTING = 50  # of parentheses
+
+
+class Meter:
+    """What the expressions of one spec may still cost together; the default is some seconds.
+
+    One hostile expression takes a quarter of a second, and a file has room for thousands of them.
+    """
+
+    __slots__ = ("hints", "work")
+
+    def __init__(self, work: int = 2 * 10**9, hints: int = 100) -> None:
+        self.work = work
+        self.hints = hints  # searches for the constant that was probably meant
+
+    def spend_work(self, bits: int) -> bool:
+        """Note an operation on so many bits; False where too much was done."""
+        self.work -= (bits // 64) ** 2 + 1
+        return self.work >= 0
+
+    def spend_hint(self) -> bool:
+        """Note a search; False where too many were made."""
+        self.hints -= 1
+        return self.hints >= 0
+
+
+def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) -> Fraction:
+    """The exact value of a decimal, a fraction, or an expression with + - * / ( ) and ``names``.
+
+    Give all expressions of a spec the same ``meter``, so that no spec takes for ever.
+    Raises ExpressionError, with a hint where it can be told what was probably meant.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
+    if NUMBER.fullmatch(text):
+        return literal(text)
+    if _RATIO.fullmatch(text):  # by the thousand in a profile
+        top, _, bottom = text.partition("/")
+        return Fraction(int(top), int(bottom))
+    return _Parser(text, names, meter or Meter()).parse()
+
+
+#: A plain fraction of few digits.
+_RATIO = re.compile(r"(?:0|[1-9][0-9]{0,30})/[1-9][0-9]{0,30}")
+
+
+def number_hint(value: object) -> str | None:
+    """What to write instead of a value that is no number; None where that is not clear."""
+    if isinstance(value, bool):
+        return BOOLEAN_HINT
+    if value is None:
+        return "write a number"
+    if not isinstance(value, str):
+        return "write one number, a fraction such as 104/4099, or an expression"
+    try:
+        parse(value, {})
+    except ExpressionError as error:
+        return error.hint
+    return None
+
+
+# --- expressions ---------------------------------------------------------------------------------
+
+_MOST_COMPARED = 500
+_MOST_LISTED = 10
+_FRACTION_HINT = "write the value as a fraction or a decimal, a cost rounded up"
+_TAIL = re.compile(r"[0-9A-Za-z_.:,%']+")
+_TOKEN = re.compile(
+    rf"[ \t\n]*(?:(?P<number>{NUMBER.pattern})"
+    r"|(?P<name>\.?[A-Za-z_][A-Za-z0-9_]*)|(?P<operator>[-+*/()])|(?P<end>\Z))"
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    offset: int
+
+
+class _Parser:
+    """Recursive descent over one expression, no deeper than its parentheses may be nested."""
+
+    def __init__(self, text: str, names: Mapping[str, Fraction], meter: Meter) -> None:
+        self._text = text
+        self._names = names
+        self._meter = meter
+        self._token = self._read(0)
+
+    def parse(self) -> Fraction:
+        if self._token.kind == "end":
+            raise ExpressionError("a number is missing", "write a number")
+        value = self._sum(0)
+        token = self._token
+        if token.text == ")":
+            raise ExpressionError("this parenthesis was never opened", None, token.offset)
+        if token.kind != "end":
+            message = f"an operator is missing before {shown(token.text)}"
+            raise ExpressionError(message, "write one of + - * /", token.offset)
+        return value
+
+    def _read(self, offset: int) -> _Token:
+        match = _TOKEN.match(self._text, offset)
+        if match is None:
+            self._refuse_character(offset)
+        kind = str(match.lastgroup)
+        token = _Token(kind, match[kind], match.start(kind))
+        tail = _TAIL.match(self._text, match.end()) if kind == "number" else None
+        if tail:
+            self._refuse_tail(token, tail[0])
+        return token
+
+    def _refuse_tail(self, number: _Token, tail: str) -> NoReturn:
+        known = other_notation(number.text, number.text + tail)
+        if known is not None:
+            raise ExpressionError(*known, number.offset)
+        message = f"{shown(tail)} cannot follow the number {shown(number.text)}"
+        raise ExpressionError(message, None, number.offset + len(number.text))
+
+    def _refuse_character(self, offset: int) -> NoReturn:
+        rest = self._text[offset:].lstrip(" \t\n")
+        char, at = rest[0], len(self._text) - len(rest)
+        hint = CHARACTERS.get(char)
+        if hint is None and char.isdigit():
+            hint = "write digits as 0 to 9"
+        raise ExpressionError(f"unexpected {shown(char)}", hint, at)
+
+    def _take(self) -> _Token:
+        token = self._token
+        self._token = self._read(token.offset + len(token.text))
+        return token
+
+    def _sum(self, depth: int) -> Fraction:
+        value = self._product(depth)
+        while self._token.text in {"+", "-"}:
+            sign = self._take()
+            value = self._apply(sign, value, self._product(depth))
+        return value
+
+    def _product(self, depth: int) -> Fraction:
+        value = self._operand(depth)
+        while self._token.text in {"*", "/"}:
+            sign = self._take()
+            if self._token.text == sign.text:
+                hint = CHARACTERS["^"] if sign.text == "*" else "write a single `/`"
+                raise ExpressionError(f"`{sign.text * 2}` is unknown", hint, sign.offset)
+            value = self._apply(sign, value, self._operand(depth))
+        return value
+
+    def _apply(self, sign: _Token, left: Fraction, right: Fraction) -> Fraction:
+        if not self._meter.spend_work(_bits(left) + _bits(right)):
+            message = "the expressions of this spec take too much work"
+            raise ExpressionError(message, None, sign.offset)
+        if sign.text == "/" and right == 0:
+            raise ExpressionError("division by zero", None, sign.offset)
+        value = _OPERATIONS[sign.text](left, right)
+        if _bits(value) > MAX_BITS:
+            message = f"the value needs more than {MAX_BITS} bits to write exactly"
+            hint = "round it to fewer digits, a cost upwards"
+            raise ExpressionError(message, hint, sign.offset)
+        return value
+
+    def _operand(self, depth: int) -> Fraction:
+        negative = False
+        while self._token.text in {"+", "-"}:
+            negative ^= self._take().text == "-"
+        value = self._positive(depth)
+        return -value if negative else value
+
+    def _positive(self, depth: int) -> Fraction:
+        token = self._token
+        if token.text == "(":
+            return self._parenthesis(depth)
+        if token.kind == "number":
+            self._take()
+            return self._number(token)
+        if token.kind == "name":
+            self._take()
+            return self._constant(token)
+        found = shown(token.text) if token.text else "the end"
+        raise ExpressionError(f"a number is missing before {found}", None, token.offset)
+
+    def _parenthesis(self, depth: int) -> Fraction:
+        opening = self._take()
+        if depth >= MAX_NESTING:
+            message = f"parentheses are nested more than {MAX_NESTING} deep"
+            raise ExpressionError(message, None, opening.offset)
+        value = self._sum(depth + 1)
+        if self._token.text != ")":
+            if self._token.kind == "end":
+                raise ExpressionError("this parenthesis is never closed", None, opening.offset)
+            message = f"an operator is missing before {shown(self._token.text)}"
+            raise ExpressionError(message, "write one of + - * /", self._token.offset)
+        self._take()
+        return value
+
+    def _number(self, token: _Token) -> Fraction:
+        try:
+            return literal(token.text)
+        except ExpressionError as error:
+            offset = token.offset + error.offset
+            raise ExpressionError(error.message, error.hint, offset) from None
+
+    def _constant(self, token: _Token) -> Fraction:
+        word = token.text
+        if self._token.text == "(":
+            message = f"{shown(word)} is a function, and functions are not evaluated"
+            raise ExpressionError(message, _FRACTION_HINT, token.offset)
+        if known := reserved(word):
+            raise ExpressionError(*known, token.offset)
+        value = self._names.get(word)
+        if value is None:
+            message = f"{shown(word)} is no known constant"
+            raise ExpressionError(message, self._legal(word), token.offset)
+        return value
+
+    def _legal(self, word: str) -> str:
+        names = self._names
+        if not names:
+            return "no constants are declared under `constants:`"
+        few = list(islice(names, _MOST_COMPARED))
+        meant = ""
+        if len(word) <= 2 * SHOWN and self._meter.spend_hint():
+            near = difflib.get_close_matches(word, few, n=1)
+            meant = f"did you mean {shown(near[0])}? " if near else ""
+        listed = ", ".join(map(shown, sorted(few)[:_MOST_LISTED]))
+        return f"{meant}declared: {listed}" + (", ..." if len(names) > _MOST_LISTED else "")
+
+
+_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())

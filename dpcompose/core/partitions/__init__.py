@@ -1,0 +1,1 @@
+"""Partitions: how one change spreads over their blocks (theory, section 5)."""

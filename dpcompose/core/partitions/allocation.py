@@ -1,0 +1,328 @@
+"""How one change spreads over the blocks of a partition (theory, section 5), in plain numbers.
+
+Every function takes, for each class of equal blocks, the loss of a block that one row enters or
+leaves (`once`) and of a block in which a row is replaced (`both`), with the number of blocks in the
+class, and returns the worst total with the blocks that attain it.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import accumulate, takewhile
+from typing import NamedTuple
+
+from dpcompose.core.notions.guarantee import Amount
+
+ZERO = Fraction(0)
+
+
+class Hit(NamedTuple):
+    """`blocks` blocks of class `where` are changed: by one end of a row, or by both."""
+
+    where: int
+    blocks: int
+    both: bool
+
+
+Allocation = tuple[Amount, tuple[Hit, ...]]
+
+
+def _worst(found: Iterable[Allocation]) -> Allocation:
+    return max(found, key=lambda each: each[0], default=(ZERO, ()))
+
+
+def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
+    """Exactly one block is changed."""
+    return _worst((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
+
+
+def value_single(once: Sequence[Amount]) -> Allocation:
+    """A row added to or removed from disjoint blocks: the largest loss (GMPS24 V.4)."""
+    return one_block(once, both=False)
+
+
+def value_pair(once: Sequence[Amount], both: Sequence[Amount], sizes: Sequence[int]) -> Allocation:
+    """A replaced row: within one block, between two, or between a block and outside (IV.13)."""
+    order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
+    two: list[Allocation] = []
+    if order:
+        first = order[0]
+        if sizes[first] > 1:
+            two.append((once[first] * 2, (Hit(first, 2, False),)))
+        elif len(order) > 1:
+            total = once[first] + once[order[1]]
+            two.append((total, (Hit(first, 1, False), Hit(order[1], 1, False))))
+    # In case of a tie the change between two blocks is shown, and a change within one last.
+    return _worst([*two, one_block(once, both=False), one_block(both, both=True)])
+
+
+def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
+    """The `capacity` first unit entries of `runs` (amount, how many, hit of one)."""
+    total: Amount = ZERO
+    hits: list[Hit] = []
+    for amount, many, hit in runs:
+        used = min(many, capacity)
+        if used <= 0 or amount <= 0:
+            break
+        total = total + amount * used
+        hits.append(hit._replace(blocks=used))
+        capacity -= used
+    return total, hits
+
+
+def membership_single(once: Sequence[Amount], sizes: Sequence[int], most: int) -> Allocation:
+    """A row in at most `most` blocks comes or goes: the sum of the largest losses."""
+    order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
+    total, hits = _take([(once[i], sizes[i], Hit(i, 1, False)) for i in order], most)
+    return total, tuple(hits)
+
+
+def membership_pair(
+    once: Sequence[Amount], both: Sequence[Amount], sizes: Sequence[int], most: int
+) -> Allocation:
+    """A replaced row, in at most `most` blocks before and `most` after.
+
+    A block hit by one end weighs 1 and loses `once`, one hit by both ends weighs 2 and loses
+    `both`; the total weight is at most 2·`most`. Where both ≤ 2·once the gains of the first and
+    of the second hit fall, so taking the largest gains is optimal. Where both > 2·once a block is
+    better hit twice than two such blocks once, so that at most one of them is hit once.
+    """
+    unbounded = [
+        (math.inf, (Hit(i, 1, second),))
+        for second, losses in ((False, once), (True, both))
+        for i, loss in enumerate(losses)
+        if loss == math.inf
+    ]
+    if unbounded:
+        return unbounded[0]
+    steep = [i for i in range(len(once)) if both[i] > 2 * once[i]]
+    flat = [i for i in range(len(once)) if both[i] <= 2 * once[i]]
+    gains = [(once[i], sizes[i], Hit(i, 1, False)) for i in flat]
+    gains += [(both[i] - once[i], sizes[i], Hit(i, 1, True)) for i in flat]
+    gains.sort(key=lambda gain: (-gain[0], gain[2].both))
+    doubles = sorted(((both[i], sizes[i], Hit(i, 1, True)) for i in steep), key=lambda run: -run[0])
+    totals = _Totals(gains, doubles, once, sizes, most)
+    twice = max(_turning_points(gains, doubles, most), key=totals.at)
+    return _mixed(gains, doubles, once, sizes, most, twice)
+
+
+def _turning_points(
+    gains: Sequence[tuple[Amount, int, Hit]],
+    doubles: Sequence[tuple[Amount, int, Hit]],
+    most: int,
+) -> list[int]:
+    """How many blocks to hit twice: the total is concave in it, with corners only here."""
+    available = min(most, sum(run[1] for run in doubles))
+    points = {0, available}
+    passed = 0
+    for _, many, _ in doubles:
+        passed += many
+        points |= {passed, passed - 1}
+    passed = 0
+    for _, many, _ in gains:
+        passed += many
+        for spare in (0, 1):
+            left = 2 * most - passed - spare
+            points |= {left // 2, left // 2 + 1}
+    return sorted(point for point in points if 0 <= point <= available)
+
+
+class _Sums:
+    """The totals of `_take` from the same runs for any capacity, by the sums of whole runs."""
+
+    def __init__(self, runs: Sequence[tuple[Amount, int, Hit]]) -> None:
+        lasting = list(takewhile(lambda run: run[0] > 0, runs))
+        self._amounts = [amount for amount, _, _ in lasting]
+        self.ends = list(accumulate((many for _, many, _ in lasting), initial=0))
+        self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
+
+    def whole(self, capacity: int) -> int:
+        """How many runs are taken whole."""
+        return bisect_right(self.ends, capacity) - 1
+
+    def at(self, capacity: int) -> Amount:
+        """The total of `_take`."""
+        if capacity <= 0:
+            return ZERO
+        whole = self.whole(capacity)
+        total = self._totals[whole]
+        left = capacity - self.ends[whole]
+        if left and whole < len(self._amounts):
+            total = total + self._amounts[whole] * left
+        return total
+
+
+class _Totals:
+    """The total of `_mixed` for any number of blocks hit twice, without the hits."""
+
+    def __init__(
+        self,
+        gains: Sequence[tuple[Amount, int, Hit]],
+        doubles: Sequence[tuple[Amount, int, Hit]],
+        once: Sequence[Amount],
+        sizes: Sequence[int],
+        most: int,
+    ) -> None:
+        self._gains, self._doubles, self._most = _Sums(gains), _Sums(doubles), most
+        # Of the blocks from one on the greatest loss by one hit, and up to one the least that a
+        # second hit adds.
+        single = [once[run[2].where] for run in doubles]
+        self._free = list(accumulate(reversed(single), max))[::-1]
+        self._exchanged = list(
+            accumulate((run[0] - loss for run, loss in zip(doubles, single, strict=True)), min)
+        )
+
+    def at(self, twice: int) -> Amount:
+        """The total with `twice` blocks hit twice."""
+        capacity = 2 * self._most - 2 * twice
+        total = self._doubles.at(twice)
+        best = total + self._gains.at(capacity)
+        whole = self._doubles.whole(twice)
+        if capacity < 1 or whole >= len(self._free):
+            return best
+        rest = self._gains.at(capacity - 1)
+        longer = self._doubles.at(twice + 1) - self._exchanged[whole]
+        return max(best, total + self._free[whole] + rest, longer + rest)
+
+
+def _mixed(
+    gains: Sequence[tuple[Amount, int, Hit]],
+    doubles: Sequence[tuple[Amount, int, Hit]],
+    once: Sequence[Amount],
+    sizes: Sequence[int],
+    most: int,
+    twice: int,
+) -> Allocation:
+    """`twice` steep blocks hit twice, at most one once, the rest of the weight on the others."""
+    total, hits = _take(doubles, twice)
+    capacity = 2 * most - 2 * twice
+    rest, more = _take(gains, capacity)
+    best: Allocation = (total + rest, tuple(_joined(hits, more)))
+    if capacity < 1 or not doubles:
+        return best
+    # One steep block hit once: one of those not hit twice, or one exchanged for the next.
+    used = {hit.where: hit.blocks for hit in hits}
+    free = [run[2].where for run in doubles if used.get(run[2].where, 0) < sizes[run[2].where]]
+    rest, more = _take(gains, capacity - 1)
+    found = [best]
+    if free:
+        single = max(free, key=lambda i: once[i])
+        found.append(
+            (total + once[single] + rest, tuple(_joined([*hits, Hit(single, 1, False)], more)))
+        )
+        longer, others = _take(doubles, twice + 1)
+        both_of = {run[2].where: run[0] for run in doubles}
+        swapped = min(others, key=lambda hit: both_of[hit.where] - once[hit.where]).where
+        kept = [hit._replace(blocks=hit.blocks - (hit.where == swapped)) for hit in others]
+        found.append(
+            (
+                longer - both_of[swapped] + once[swapped] + rest,
+                tuple(_joined([*kept, Hit(swapped, 1, False)], more)),
+            )
+        )
+    return _worst(found)
+
+
+def _joined(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
+    """Second hits of a block turn first hits into double ones."""
+    once = {hit.where: hit.blocks for hit in gains if not hit.both}
+    twice = {hit.where: hit.blocks for hit in gains if hit.both}
+    joined = [hit for hit in hits if hit.blocks]
+    for index, blocks in once.items():
+        doubled = min(blocks, twice.get(index, 0))
+        if blocks - doubled:
+            joined.append(Hit(index, blocks - doubled, False))
+        if doubled:
+            joined.append(Hit(index, doubled, True))
+    return joined
+
+
+#: With more kinds than this times blocks, pairs of kinds are bounded instead of listed.
+MANY_KINDS = 4_000_000
+
+
+def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allocation:
+    """A row of one kind comes or goes: all blocks that its kind feeds."""
+    return _worst(
+        (sum((once[i] for i in fed), ZERO), tuple(Hit(i, 1, False) for i in fed)) for fed in kinds
+    )
+
+
+def kinds_pair(
+    once: Sequence[Amount], both: Sequence[Amount], kinds: Sequence[Sequence[int]]
+) -> Allocation:
+    """A replaced row of any kind before and after."""
+    size = sum(len(fed) for fed in kinds)
+    if size * len(kinds) > MANY_KINDS:
+        # Each end pays for its blocks; a block hit by both pays at most max(once, both/2) twice.
+        ends = [max(once[i], both[i] / 2) for i in range(len(once))]
+        total, hits = kinds_single(ends, kinds)
+        return total * 2, hits
+    sets = [frozenset(fed) for fed in kinds]
+
+    def pair(before: frozenset[int], after: frozenset[int]) -> Allocation:
+        hits = [Hit(i, 1, i in before and i in after) for i in sorted(before | after)]
+        return sum(((both if hit.both else once)[hit.where] for hit in hits), ZERO), tuple(hits)
+
+    return _worst(pair(before, after) for n, before in enumerate(sets) for after in sets[n:])
+
+
+class Filled(NamedTuple):
+    """`blocks` blocks of class `where` take `rows` row changes each."""
+
+    where: int
+    blocks: int
+    rows: int
+
+
+def fill(
+    once: Sequence[Amount], sizes: Sequence[int], rows: int, per_block: int, blocks: int, power: int
+) -> tuple[Amount, tuple[Filled, ...]]:
+    """`rows` row changes, at most `per_block` in a block and at most `blocks` blocks.
+
+    A block hit t times loses at most t^`power` times its loss for one hit. The total is convex in
+    the hits, so the worst fills the most costly blocks, and one more with what is left.
+    """
+    order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
+    per_block = max(1, min(per_block, rows))
+    total: Amount = ZERO
+    filled: list[Filled] = []
+    for i in order:
+        if rows <= 0 or blocks <= 0:
+            break
+        full = min(sizes[i], blocks, rows // per_block)
+        if full:
+            total = total + once[i] * full * per_block**power
+            filled.append(Filled(i, full, per_block))
+            rows -= full * per_block
+            blocks -= full
+        if rows and blocks and full < sizes[i] and rows < per_block:
+            total = total + once[i] * rows**power
+            filled.append(Filled(i, 1, rows))
+            rows = 0
+    return total, tuple(filled)
+
+
+def spread(
+    losses: Sequence[Sequence[Amount]], sizes: Sequence[int], rows: int, blocks: int
+) -> Amount:
+    """The exact worst way of putting at most `rows` row changes into at most `blocks` blocks.
+
+    `losses[i][t]` is the loss of a block of class i that is hit t times (index 0: zero), up to
+    the most hits that one block can take.
+    """
+    best: list[list[Amount]] = [[ZERO] * (rows + 1) for _ in range(blocks + 1)]
+    for column, many in zip(losses, sizes, strict=True):
+        for _ in range(min(many, blocks, rows)):
+            for used in range(blocks, 0, -1):
+                before, row = best[used - 1], best[used]
+                for total in range(rows, 0, -1):
+                    top = min(total, len(column) - 1)
+                    reach = max(
+                        (before[total - t] + column[t] for t in range(1, top + 1)), default=ZERO
+                    )
+                    row[total] = max(row[total], reach)
+    return max(best[used][rows] for used in range(blocks + 1))

@@ -1,0 +1,278 @@
+"""How one change spreads over the blocks of a partition when patterns are kept apart.
+
+The counterpart of `allocate` (theory, section 5): for each class of equal blocks the patterns of a
+block that one end of a row reaches (`once`) and of a block that both ends reach (`both`). What
+cannot be listed is bounded by a pattern that dominates it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+
+from dpcompose.core.loss.dominance import cover, dominates
+from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
+from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, covering
+from dpcompose.core.partitions.placements import Rule
+
+#: So many ways of hitting the blocks are listed one by one.
+MOST_WAYS = 3_000
+#: So many partners of a block are tried in pairs.
+MOST_PARTNERS = 60
+#: Numbers of blocks hit twice are bounded in at most so many intervals.
+MOST_INTERVALS = 100
+
+
+def spread(
+    algebra: Patterns, rule: Rule, once: Sequence[Patterned], both: Sequence[Patterned]
+) -> Patterned:
+    """The patterns of the worst ways in which one row can be in the blocks."""
+    if rule.kind == "block":
+        return algebra.worst(both)
+    if any(not loss for loss in once) or (rule.pair and any(not loss for loss in both)):
+        return algebra.none
+    if rule.kind == "kinds":
+        return _kinds(algebra, rule, once, both)
+    if not rule.pair:
+        most = 1 if rule.kind == "value" else rule.most
+        return algebra.undominated(_largest(algebra, once, rule.sizes, most))
+    if rule.kind == "value":
+        return _two_of(algebra, once, both, rule.sizes)
+    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, rule.most))
+
+
+def covers(over: Patterned, under: Patterned) -> bool:
+    """Whether everything in `under` is dominated by something in `over`."""
+    return all(any(dominates(a, b) for a in over) for b in under)
+
+
+def _by_size(losses: Sequence[Patterned]) -> list[int]:
+    sizes = [max(size(pattern) for pattern in loss) for loss in losses]
+    return sorted(range(len(losses)), key=lambda i: sizes[i], reverse=True)
+
+
+def _ordered(losses: Sequence[Patterned], order: Sequence[int]) -> bool:
+    """Whether each loss covers the next in this order."""
+    return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
+
+
+def _largest(
+    algebra: Patterns, losses: Sequence[Patterned], sizes: Sequence[int], most: int
+) -> Iterator[Pattern]:
+    """At most `most` blocks are hit, each once."""
+    if most == 1:
+        yield from algebra.worst(losses)
+        return
+    order = _by_size(losses)
+    if most >= sum(sizes) or _ordered(losses, order):
+        yield from _first(algebra, losses, sizes, order, most)
+        return
+    counts = [range(min(n, most) + 1) for n in sizes]
+    if math.prod(len(each) for each in counts) <= MOST_WAYS:
+        full = min(most, sum(sizes))
+        for taken in product(*counts):
+            if sum(taken) == full:
+                yield from algebra.add(
+                    algebra.times(losses[i], n) for i, n in enumerate(taken) if n
+                )
+        return
+    yield _Covers(losses, sizes).of(most)
+
+
+def _first(
+    algebra: Patterns,
+    losses: Sequence[Patterned],
+    sizes: Sequence[int],
+    order: Sequence[int],
+    most: int,
+) -> Patterned:
+    parts: list[Patterned] = []
+    for i in order:
+        used = min(most, sizes[i])
+        if used:
+            parts.append(algebra.times(losses[i], used))
+        most -= used
+    return algebra.add(parts)
+
+
+class _Covers:
+    """Patterns that dominate every choice of so many blocks.
+
+    The i-th block chosen, in some order, is covered by what covers the i-th block of all and
+    everything after it.
+    """
+
+    def __init__(self, losses: Sequence[Patterned], sizes: Sequence[int]) -> None:
+        covered = [covering(loss) for loss in losses]
+        self._sizes = sizes
+        self._order = _by_size(losses)
+        self._behind: list[Pattern] = []
+        after = NOTHING
+        for i in reversed(self._order):
+            after = cover(covered[i], after) if after.atoms else covered[i]
+            self._behind.append(after)
+        self._behind.reverse()
+        self._trace = covered[self._order[0]].trace if self._order else ()
+
+    def of(self, most: int) -> Pattern:
+        """The pattern for `most` blocks."""
+        taken: list[Pattern] = []
+        for covered, i in zip(self._behind, self._order, strict=True):
+            used = min(most, self._sizes[i])
+            if not used:
+                break
+            taken.append(covered.times(used))
+            most -= used
+        return Pattern(together(taken).atoms, True, False, self._trace)
+
+
+def _two_of(
+    algebra: Patterns, once: Sequence[Patterned], both: Sequence[Patterned], sizes: Sequence[int]
+) -> Patterned:
+    """A replaced row: within a block, or from one block to another or to outside."""
+    order = _by_size(once)
+    partners: list[int] = []
+    for i in order:
+        better = sum(min(sizes[j], 2) for j in partners if covers(once[j], once[i]))
+        if better < 2:
+            partners.append(i)
+        if len(partners) > MOST_PARTNERS:
+            moves = algebra.add([(covering_all(once),)] * 2)
+            return algebra.worst([moves, *both])
+    found = [*both]
+    for n, i in enumerate(partners):
+        if sizes[i] > 1:
+            found.append(algebra.add([once[i], once[i]]))
+        found += [algebra.add([once[i], once[j]]) for j in partners[n + 1 :]]
+    if not any(size > 1 for size in sizes) and len(partners) == 1:
+        found.append(once[partners[0]])
+    return algebra.worst(found)
+
+
+def covering_all(losses: Sequence[Patterned]) -> Pattern:
+    """One pattern that dominates every one of several losses."""
+    return covering([pattern for loss in losses for pattern in loss])
+
+
+def _membership_pair(
+    algebra: Patterns,
+    once: Sequence[Patterned],
+    both: Sequence[Patterned],
+    sizes: Sequence[int],
+    most: int,
+) -> Iterator[Pattern]:
+    """A row in at most `most` blocks before, and in at most `most` after.
+
+    Where a block hit twice is at least as bad as two hit once, the worst doubles the `most` first;
+    where it is no worse than one hit once, the worst hits 2·`most` once.
+    """
+    blocks = sum(sizes)
+    order = _by_size(once)
+    if all(covers(once[i], both[i]) for i in order):
+        yield from _largest(algebra, once, sizes, 2 * most)
+        return
+    twice = [algebra.add([loss, loss]) for loss in once]
+    steep = all(covers(both[i], twice[i]) for i in order)
+    if steep and _ordered(once, order) and _ordered(both, order):
+        yield from _first(algebra, both, sizes, order, most)
+        return
+    ways = math.prod(math.comb(n + 2, 2) for n in sizes) if blocks <= 40 else math.inf
+    if ways <= MOST_WAYS or len(sizes) == 1:
+        yield from _listed(algebra, once, both, sizes, most)
+        return
+    doubles, singles = _Covers(both, sizes), _Covers(once, sizes)
+    step = -(-(most + 1) // MOST_INTERVALS)
+    for fewest in range(0, most + 1, step):
+        parts = [doubles.of(min(most, fewest + step - 1)), singles.of(2 * (most - fewest))]
+        joint = together(parts)
+        yield Pattern(joint.atoms, True, False, joint.trace)
+
+
+def _listed(
+    algebra: Patterns,
+    once: Sequence[Patterned],
+    both: Sequence[Patterned],
+    sizes: Sequence[int],
+    most: int,
+) -> Iterator[Pattern]:
+    """Every number of blocks hit once and twice in each class, at full capacity."""
+
+    def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
+        if index == len(sizes):
+            yield ()
+            return
+        for doubled in range(min(sizes[index], left // 2) + 1):
+            rest = left - 2 * doubled
+            singles = range(min(sizes[index] - doubled, rest) + 1)
+            if index == len(sizes) - 1:
+                singles = singles[-1:]
+            for single in singles:
+                for others in ways(index + 1, rest - single):
+                    yield ((single, doubled), *others)
+
+    for way in ways(0, 2 * most):
+        parts: list[Patterned] = []
+        for i, (single, doubled) in enumerate(way):
+            if single:
+                parts.append(algebra.times(once[i], single))
+            if doubled:
+                parts.append(algebra.times(both[i], doubled))
+        yield from algebra.add(parts)
+
+
+def _kinds(
+    algebra: Patterns, rule: Rule, once: Sequence[Patterned], both: Sequence[Patterned]
+) -> Patterned:
+    if not rule.pair:
+        return algebra.worst(algebra.add(once[i] for i in fed) for fed in rule.kinds)
+    sets = list(dict.fromkeys(frozenset(fed) for fed in rule.kinds))
+    width = max((len(fed) for fed in sets), default=1)
+    if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
+        ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
+        first = algebra.worst(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
+        second = algebra.worst(algebra.add(once[i] for i in sorted(fed)) for fed in sets)
+        return algebra.from_above(algebra.add([first, second]))
+    found: list[Patterned] = []
+    for n, before in enumerate(sets):
+        for after in sets[n:]:
+            found.append(
+                algebra.add(
+                    both[i] if i in before and i in after else once[i]
+                    for i in sorted(before | after)
+                )
+            )
+    return algebra.worst(found)
+
+
+#: For each class and number of rows in a block, how many such blocks.
+Spread = tuple[tuple[tuple[int, int], int], ...]
+
+
+def spreads(sizes: Sequence[int], hits: int, per_block: int, most: int) -> list[Spread] | None:
+    """Every way of putting as many as possible of `hits` row changes into the blocks.
+
+    At most `per_block` in a block, in at most `most` blocks; None if there are too many ways.
+    """
+    kinds = [(i, rows) for i in range(len(sizes)) for rows in range(per_block, 0, -1)]
+    full = min(hits, per_block * min(most, sum(sizes)))
+    found: list[Spread] = []
+    stack: list[tuple[int, Spread, int, int, int]] = [(0, (), full, most, sizes[0] if sizes else 0)]
+    tried = 0
+    while stack:
+        at, way, left, blocks, room = stack.pop()
+        tried += 1
+        if tried > 20 * MOST_WAYS or len(found) > MOST_WAYS:
+            return None
+        if not left:
+            found.append(way)
+            continue
+        if at == len(kinds) or not blocks:
+            continue
+        index, rows = kinds[at]
+        if rows == per_block:
+            room = sizes[index]
+        for n in range(min(room, blocks, left // rows) + 1):
+            more = (*way, ((index, rows), n)) if n else way
+            stack.append((at + 1, more, left - n * rows, blocks - n, room - n))
+    return found or None

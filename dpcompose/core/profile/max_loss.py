@@ -1,0 +1,63 @@
+"""The greatest privacy loss there can be: an ε at δ = 0."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcompose.core.numbers.exact import exchanged_up
+from dpcompose.core.profile.alone import amplified
+from dpcompose.core.profile.parts import (
+    Composition,
+    Drawn,
+    Exchanged,
+    Grouped,
+    MechanismLoss,
+    Part,
+    Points,
+    Response,
+    Sampled,
+)
+from dpcompose.core.profile.rounding import shorten
+
+#: A sum with a longer denominator is rounded up.
+_MOST_BITS = 4096
+
+
+def greatest_sum(composition: Composition) -> Fraction | None:
+    """The sum of the greatest losses, `stay` apart; None if unbounded or not known."""
+    if composition.gaussian:
+        return None
+    total = Fraction(0)
+    for part, count in composition.parts:
+        if count <= 0:
+            continue
+        one = greatest_loss(part)
+        if one is None:
+            return None
+        total += one * count
+        if total.denominator.bit_length() > _MOST_BITS:
+            total = shorten(total, up=True)
+    return total
+
+
+def greatest_loss(part: Part) -> Fraction | None:
+    """The greatest loss of one part, rounded up; None if unbounded or not known."""
+    match part:
+        case Response(epsilon):
+            return epsilon
+        case MechanismLoss():
+            return part.greatest()
+        case Points(points):
+            return min((epsilon for epsilon, delta in points if delta == 0), default=None)
+        case Sampled(rate, base):
+            one = greatest_sum(base) if base.stay == 1 else None
+            return None if one is None else amplified(one, rate)
+        case Drawn(_, base):
+            return greatest_sum(base) if base.stay == 1 else None
+        case Exchanged(rate, once, both):
+            ends = [None if x is None or x.stay < 1 else greatest_sum(x) for x in (once, both)]
+            return exchanged_up(ends[0], ends[1], rate)
+        case Grouped(base, steps):
+            one = greatest_sum(base) if base.stay == 1 else None
+            return None if one is None else one * steps
+    return None

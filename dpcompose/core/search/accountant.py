@@ -1,0 +1,170 @@
+"""The search: the worst neighbouring change, and the least loss certified for it.
+
+The value comes from the general composition theorem (GMPS24 IV.1 / V.2, VI.4, VI.13, VI.21):
+losses add over the mechanisms that a change reaches, and the worst change is found by following it
+down the tree. Each dataset answers for a whole change; answers are remembered, and the walk uses
+its own stack, so that deep specs are no problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpcompose.core.change.propagation import LIMIT
+from dpcompose.core.change.units import State, all_leaves, single_units
+from dpcompose.core.kernel.along_map import AlongMap
+from dpcompose.core.kernel.claims import felt_by
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
+from dpcompose.core.loss.walk import Answer, Choice, Effort, Walk, best_of
+from dpcompose.core.model.problem import Mechanism
+from dpcompose.core.model.tree import Place
+from dpcompose.core.search.splitter import split
+from dpcompose.core.theorem import Refused
+
+
+@dataclass(slots=True)
+class Accountant:
+    """Losses of changes in one notion.
+
+    `charge_all`: price every block at its worst, as if every mechanism read the whole table
+    (what sequential composition would give). `oriented`: in every change that is followed, all rows
+    are added or all are removed, so that one-sided losses keep their side.
+    """
+
+    algebra: Algebra
+    charge_all: bool
+    oriented: bool
+    _coster: Coster
+    _known: dict[tuple[int, State], Answer]
+    _own: dict[tuple[int, State], tuple[Loss, ...]]
+    _effort: Effort
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
+        self.charge_all = False
+        self.oriented = False
+        self._coster = Coster(algebra)
+        self._known = {}
+        self._own = {}
+        self._effort = Effort()
+
+    def charging_all(self) -> Accountant:
+        """An accountant that charges all blocks, and knows the costs that this one has found."""
+        other = Accountant(self.algebra)
+        other.charge_all, other.oriented = True, self.oriented
+        other._effort = Effort(0)
+        other._coster, other._own = self._coster, self._own
+        return other
+
+    def answer(self, place: Place, state: State) -> Answer:
+        """The worst loss of everything at and below `place` for the change `state` there."""
+        known = self._known
+        stack: list[tuple[tuple[int, State], Walk]] = []
+        key = (id(place), state)
+        if key not in known:
+            stack.append((key, self._walk(place, state)))
+        sent: Loss = None
+        while stack:
+            key_now, walk = stack[-1]
+            try:
+                wanted = walk.send(sent)
+            except StopIteration as stop:
+                known[key_now] = stop.value
+                stack.pop()
+                sent = stop.value.loss
+                continue
+            wanted_key = (id(wanted[0]), wanted[1])
+            answered = known.get(wanted_key)
+            if answered is None:
+                stack.append((wanted_key, self._walk(*wanted)))
+                sent = None
+            else:
+                sent = answered.loss
+        return known[key]
+
+    def follow(self, walk: Walk) -> Any:
+        """What a walk gives, with the answers to all that it asks for."""
+        sent: Loss = None
+        while True:
+            try:
+                place, state = walk.send(sent)
+            except StopIteration as stop:
+                return stop.value
+            sent = self.answer(place, state).loss
+
+    def known(self) -> dict[tuple[int, State], Answer]:
+        """Every answer found so far, by the identity of the place and the change there."""
+        return self._known
+
+    def _walk(self, place: Place, state: State) -> Walk:
+        algebra = self.algebra
+        if not state:
+            return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
+        own = self._own.get((id(place), state))
+        if own is None:
+            cost = self._coster.cost
+            own = tuple(
+                self._told(cost(mechanism, placed, state), mechanism, place, state)
+                for mechanism, placed in place.mechanisms
+            )
+            self._own[id(place), state] = own
+        choices: list[Choice] = []
+        for below in place.derived:
+            choices.append((yield from self._along_map(place, below, state)))
+        for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
+            rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
+            choices.append((yield from split(rules, state, self._effort)))
+        loss = algebra.add([*own, *(choice.loss for choice in choices)])
+        return Answer(loss, own, tuple(choices))
+
+    def _told(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
+        """A loss with where it comes from, where the algebra keeps that."""
+        if not isinstance(self.algebra, Patterns):
+            return loss
+        return felt_by(mechanism, place, state, loss)
+
+    # -- maps ----------------------------------------------------------------------------------
+
+    def _along_map(self, place: Place, below: Place, state: State) -> Walk:
+        """The best bound that the rules for a map give; `below` is the dataset that it makes."""
+        rules = AlongMap(self.algebra, self.oriented, place, below)
+        choice: Choice
+        if not below.read:
+            return (yield from rules.unread(state))
+        if not rules.sampled:
+            choice = yield from self._moved(rules, state)
+        elif _alone(state):
+            choice = yield from rules.sample(state)
+        else:
+            choice = yield from rules.units(state, lambda s: self._along_map(place, below, s))
+        if below.whole is None:
+            return choice
+        inside = AlongMap(self.algebra, self.oriented, place, below.whole)
+        part = rules.drawn((yield from self._moved(inside, state)))
+        best = self.algebra.best([choice.loss, part.loss])
+        return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
+
+    def _moved(self, rules: AlongMap, state: State) -> Walk:
+        alone = all_leaves(state).total() == 1
+        limit = LIMIT if alone or self._effort.left > 0 else 1
+        try:
+            listed = rules.outcomes(state, limit)
+            if alone or self._effort.allows(len(listed)):
+                return (yield from rules.worst(listed))
+        except Refused:
+            pass
+        if rules.below.above is not None:
+            return (yield from rules.unchanged(state))
+        if not _alone(state):
+            return (yield from rules.units(state, lambda s: self._moved(rules, s)))
+        return (yield from rules.extremes(state))
+
+
+def _alone(state: State) -> bool:
+    """Whether a change is one unit."""
+    units = single_units(state)
+    return len(units) == 1 and units[0][1] == 1

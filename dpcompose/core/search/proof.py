@@ -1,0 +1,191 @@
+"""The derivation behind an answer, and its certificate.
+
+Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
+cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
+It is for readers. What proves the bound is the certificate (`core.kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.kernel.certificate import Certificate, Found, certify, recheck
+from dpcompose.core.kernel.claims import places
+from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.model.derivation import Step
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.numbers.exact import watch_rounding
+from dpcompose.core.search.solver import Felt, Solution, Solver, Visit
+from dpcompose.core.theorem import Refused, Role
+from dpcompose.core.theorems.book import general, in_role
+from dpcompose.core.theorems.select import for_touch, select
+from dpcompose.core.theorems.touches import Touch
+
+
+class Unproved(Exception):
+    """A bound that the kernel does not follow: a fault of dpcompose, never one of the spec."""
+
+
+#: So many mechanisms are written out; the others are one step together.
+MOST = 200
+
+
+def prove(solver: Solver, solution: Solution, cited: str) -> Step:
+    """The derivation of a solution's first bound, citing a theorem of the book."""
+    changes = [_change(visit) for visit in solution.visits]
+    costs = [_cost(solution, each) for each in solution.felt[:MOST]]
+    if len(solution.felt) > MOST:
+        costs.append(_rest(solution, solution.felt[MOST:]))
+    composed = general(solution.notion, solver.problem.adaptive).id
+    total = solution.quantities[0]
+    costless = in_role(Role.POST_PROCESSING).id
+    free = [
+        Step("post", costless, (), None, {"post": each}, (each.path,))
+        for each in solver.problem.post_processing[:MOST]
+    ]
+    facts = {"bounded": solution.bounded, "sampled": solution.sampled}
+    together = Step("compose", composed, (*changes, *costs, *free), total, facts)
+    return Step("cite", cited, (together,), total)
+
+
+def _change(visit: Visit) -> Step:
+    """What the change becomes in one dataset."""
+    edge = visit.place.edge
+    theorem = None
+    if edge is not None and isinstance(edge.made_by, Sample):
+        if visit.place.above is None:  # else part of the one release that reads it
+            role = Role.SAMPLE if edge.made_by.size is None else Role.SAMPLE_OF_SIZE
+            theorem = in_role(role).id
+    elif edge is not None and edge.made_by is not None:
+        theorem = in_role(Role.MAP, Notion.PURE).id
+    rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
+    return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
+
+
+def used_statements(
+    solution: Solution, placed: Sequence[Placed], visit: Visit, loss: Loss, count: int
+) -> tuple[Placed, ...]:
+    """The statement that alone gives a mechanism's loss, or all of them if none does.
+
+    All of them, too, where they are very many: the points of a profile.
+    """
+    if 1 < len(placed) <= MOST:
+        coster = Coster(solution.algebra)
+        for each in placed:
+            if coster.cost_of(count, (each,), visit.state) == loss:
+                return (each,)
+    return tuple(placed)
+
+
+def _cost(solution: Solution, felt: Felt) -> Step:
+    used = used_statements(solution, felt.placed, felt.visit, felt.loss, felt.mechanism.count)
+    coster = Coster(solution.algebra)
+    givens = tuple(
+        Step(
+            "given",
+            None,
+            (),
+            Quantity(
+                each.statement.guarantee.notion,
+                each.statement.guarantee.amount,
+                each.statement.guarantee.delta,
+            ),
+            {"mechanism": felt.mechanism, "placed": each, "visit": felt.visit},
+            (each.statement.path,),
+        )
+        for each in used
+    )
+    taken = [
+        needed
+        for each in used
+        for item, count in felt.visit.state
+        for needed, times in coster.needed(each, item)
+        for _ in range(min(2, count * times))
+    ]
+    with watch_rounding() as watch:
+        coster.cost(felt.mechanism, felt.placed, felt.visit.state)
+    quantity = solution.quantity(felt.loss)
+    if quantity is not None:
+        quantity = replace(quantity, exact=not watch.rounded)
+    facts = {
+        "felt": felt,
+        "steps": sum(
+            (needed or 0) * times * count
+            for each in used[:1]
+            for item, count in felt.visit.state
+            for needed, times in coster.needed(each, item)
+        ),
+    }
+    return Step(
+        "cost",
+        for_touch(Touch(solution.notion, used, taken, felt.visit.state)),
+        givens,
+        quantity,
+        facts,
+        (felt.mechanism.path,),
+    )
+
+
+def _rest(solution: Solution, felt: Sequence[Felt]) -> Step:
+    algebra = solution.algebra
+    loss = algebra.add(
+        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
+        for each in felt
+    )
+    return Step("rest", None, (), solution.quantity(loss), {"count": len(felt)})
+
+
+def added_up(solution: Solution) -> Loss:
+    """The losses of all mechanisms that the worst change reaches, added."""
+    algebra = solution.algebra
+    return algebra.add(
+        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
+        for each in solution.felt
+    )
+
+
+def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
+    """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
+    algebra = solution.algebra
+    loss = algebra.chain([(algebra.times(felt.loss, felt.visit.copies), felt.visit.distance)])
+    quantity = solution.quantity(loss)
+    if quantity is None:
+        return Fraction(0), Fraction(0)
+    delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)
+    return Fraction(quantity.amount), delta
+
+
+def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:
+    """The certificate of a solution that cites a theorem, made from the answers of the search."""
+    algebra = solution.algebra
+    return certify(
+        Found(
+            solution.accountant.known(),
+            [place for _, top in solver.tops for place in places(top)],
+            solution.notion,
+            isinstance(algebra, Pairs) and algebra.survival,
+            theorem,
+            solution.quantities,
+        ),
+        solver.problem,
+    )
+
+
+def rechecked(solver: Solver, solution: Solution, cited: str | None = None) -> int:
+    """How many claims prove the bounds of a solution; each is checked again, without the search.
+
+    `cited`: the theorem that is told to give them, None for the one that `select` finds. Raises
+    Unproved with the reason if a check fails.
+    """
+    theorem = select(solver, solution)[0] if cited is None else cited
+    try:
+        return recheck(certificate_of(solver, solution, theorem), solver.problem)
+    except Refused as refused:
+        words = solution.notion.words
+        raise Unproved(f"the bound in {words} does not pass the recheck: {refused}") from refused

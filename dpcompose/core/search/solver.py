@@ -1,0 +1,232 @@
+"""From a problem to its answer: the bound, the worst change, and what each mechanism adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import State
+from dpcompose.core.kernel.joint import joint
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns
+from dpcompose.core.loss.walk import Answer, Branch, Choice
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Mechanism, PartitionKind, Problem, Root
+from dpcompose.core.model.protected import initial
+from dpcompose.core.model.tree import Place, lay_out
+from dpcompose.core.notions.guarantee import CONVERTS, Notion
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.numbers.exact import is_square, sqrt_up, watch_rounding
+from dpcompose.core.search.accountant import Accountant
+
+#: From the strongest notion to the weakest; the answer is given in the first that is finite.
+ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """A dataset that the worst change reaches, `copies` times (equal blocks).
+
+    `distance`: the change shown is one of so many alike, and the loss below is bounded by group
+    privacy at that distance. `via`: the choice that led here, None at a root.
+    """
+
+    place: Place
+    state: State
+    copies: int
+    distance: int
+    answer: Answer
+    via: Choice | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Felt:
+    """A mechanism that the worst change reaches: what one copy of it loses on one dataset.
+
+    `loss` counts the mechanism's own `count`; `copies` is the number of equal blocks.
+    """
+
+    mechanism: Mechanism
+    placed: tuple[Placed, ...]
+    visit: Visit
+    loss: Loss
+
+
+@dataclass(slots=True, eq=False)
+class Solution:
+    """The worst case in one notion.
+
+    `loss` is in the notion's adding-up unit; `quantities` are the certified bounds it stands for
+    (several undominated ones for approximate DP), `visits` the worst change from the roots down.
+    """
+
+    notion: Notion
+    algebra: Scalars | Pairs
+    loss: Loss
+    quantities: tuple[Quantity, ...]
+    visits: tuple[Visit, ...]
+    felt: tuple[Felt, ...]
+    bounded: bool
+    accountant: Accountant
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the change reaches a sample that amplifies what reads it, after it adds up."""
+        return _sampled(self.visits)
+
+    def quantity(self, loss: Loss) -> Quantity | None:
+        """A loss of the algebra as a certified bound; None if it is not finite."""
+        exact = all(quantity.exact for quantity in self.quantities)
+        return next((replace(each, exact=exact) for each in bounds_of(self.algebra, loss)), None)
+
+    @property
+    def finite(self) -> bool:
+        """Whether there is a bound at all."""
+        return bool(self.quantities)
+
+
+def notions(problem: Problem) -> list[Notion]:
+    """The notions in which every mechanism has some statement, strongest first."""
+    common = set(ORDER)
+    for mechanism in problem.mechanisms():
+        readable: set[Notion] = set()
+        for statement in mechanism.statements:
+            readable.update(CONVERTS[statement.guarantee.notion])
+        common &= readable
+        if not common:
+            break
+    return [notion for notion in ORDER if notion in common]
+
+
+class Solver:
+    """Solves one problem, in one notion or another, exactly or as sequential composition would."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tops: list[tuple[Root, Place]] = lay_out(problem)
+
+    def charged(self, solution: Solution) -> tuple[Answer, ...]:
+        """The answers at the roots if every block were charged for, whatever one change reaches."""
+        accountant, goal = solution.accountant.charging_all(), self.problem.goal
+        return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
+
+    def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+        """The worst loss over all roots together, with what happens in each."""
+        loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
+        return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
+
+    def solve(self, notion: Notion) -> Solution:
+        """The worst case in a notion."""
+        solution = self._solve(algebra_of(notion))
+        if notion is Notion.APPROX and not solution.finite:
+            # Σδ reaches 1; the chance that nothing is given away may still be positive.
+            solution = self._solve(algebra_of(notion, survival=True))
+        return solution
+
+    def patterns(self) -> Patterned:
+        """What the worst changes do to all mechanisms together, for use at a chosen δ.
+
+        Empty if some mechanism has no finite bound.
+        """
+        accountant = Accountant(Patterns())
+        accountant.oriented = _oriented(self.problem)
+        loss, _ = self._joint(accountant)
+        return tuple(loss)
+
+    def _solve(self, algebra: Scalars | Pairs) -> Solution:
+        accountant = Accountant(algebra)
+        loss, shown = self._joint(accountant)
+        visits = tuple(_visits(accountant, shown))
+        felt = tuple(_felt(visits, algebra))
+        bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
+        # Survival over blocks goes through logarithms, which are rounded.
+        rounded = isinstance(algebra, Pairs) and algebra.survival and _splits(visits)
+        rounded = rounded or _sampled(visits)
+        quantities = tuple(_quantities(algebra, loss, felt, rounded))
+        return Solution(
+            algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
+        )
+
+
+def _oriented(problem: Problem) -> bool:
+    """Whether all rows that change anywhere are added, or all are removed."""
+    goal = problem.goal
+    if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
+        return False
+    if len(problem.roots) != 1:
+        return False
+    for dataset in problem.datasets():
+        if dataset.made_by is not None and not dataset.made_by.conduct().grows:
+            return False
+        if any(each.kind is PartitionKind.POSITION for each in dataset.partitions):
+            return False
+    return True
+
+
+def _visits(
+    accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
+) -> Iterator[Visit]:
+    stack = [Visit(place, state, 1, 1, answer, None) for place, state, answer in reversed(answers)]
+    while stack:
+        visit = stack.pop()
+        yield visit
+        below: list[Visit] = []
+        for choice in visit.answer.choices:
+            distance = visit.distance * max(1, choice.units)
+            for branch in choice.branches:
+                if branch.state:
+                    answer = accountant.answer(branch.place, branch.state)
+                    below.append(_below(visit, branch, distance, answer, choice))
+        stack.extend(reversed(below))
+
+
+def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
+    copies = visit.copies * branch.copies
+    return Visit(branch.place, branch.state, copies, distance, answer, choice)
+
+
+def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Felt]:
+    for visit in visits:
+        for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
+            if loss != algebra.zero and visit.state:
+                yield Felt(mechanism, placed, visit, loss)
+
+
+def _sampled(visits: Sequence[Visit]) -> bool:
+    """Whether the change passes a sample that is not merely part of the release that reads it."""
+    return any(
+        isinstance(visit.place.dataset.made_by, Sample) and visit.place.above is None
+        for visit in visits
+    )
+
+
+def _splits(visits: Sequence[Visit]) -> bool:
+    """Whether the change passes a partition."""
+    return any(visit.place.blocks for visit in visits)
+
+
+def _quantities(
+    algebra: Scalars | Pairs, loss: Loss, felt: Sequence[Felt], rounded: bool
+) -> Iterator[Quantity]:
+    """The certified bounds that a loss stands for; none if it is not finite."""
+    with watch_rounding() as watch:
+        coster = Coster(algebra)
+        for each in felt:
+            coster.cost(each.mechanism, each.placed, each.visit.state)
+            if each.visit.distance > 1:
+                algebra.chain([(each.loss, each.visit.distance)])
+    exact = not (rounded or watch.rounded)
+    for bound in bounds_of(algebra, loss):
+        yield replace(bound, exact=exact)
+
+
+def parameter(quantity: Quantity) -> tuple[Fraction, bool]:
+    """ε, ρ or μ of a certified bound, and whether it is exact; μ is the root of the amount."""
+    amount = Fraction(quantity.amount)
+    if quantity.notion is Notion.GDP:
+        return sqrt_up(amount), quantity.exact and is_square(amount)
+    return amount, quantity.exact

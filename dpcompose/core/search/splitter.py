@@ -1,0 +1,51 @@
+"""The search for the best bound on what a change does to the blocks of a partition."""
+
+from __future__ import annotations
+
+from dpcompose.core.change.units import Kind, State, all_leaves
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.walk import Choice, Effort, Walk, best_of
+from dpcompose.core.theorem import Refused
+
+
+def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
+    """The best bound that the rules for a partition give on what `state` does to its blocks."""
+    if rules.anywhere(state):
+        return (yield from rules.everywhere(state))
+    found = all_leaves(state)
+    if sum(found.values()) == 1:
+        (leaf,) = found
+        if leaf.kind is Kind.USER:
+            return (yield from rules.one_user(state))
+        return (yield from rules.one_row(state))
+    return (yield from _several(rules, state, effort))
+
+
+def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
+    """Several units at once: exhaustively where few, else a path through single units."""
+    bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
+    if rules.charge_all:
+        return bound
+    found = [bound]
+    capped = yield from _tried(rules.each_block_full(state))
+    exact: Choice | None = None
+    if effort.left > 0:
+        exact = yield from _tried(rules.exhaustive(state, effort.allows))
+    if exact is None:
+        exact = yield from _tried(rules.equal_rows(state))
+    found += [each for each in (capped, exact) if each is not None]
+    if isinstance(rules.algebra, Scalars):
+        return min(reversed(found), key=lambda choice: choice.loss)
+    best = rules.algebra.best(choice.loss for choice in found)
+    attaining = (choice for choice in reversed(found) if choice.loss == best)
+    shown = exact or next(attaining, bound)
+    return best_of(rules.algebra, found, shown)._replace(bounded=exact is None)
+
+
+def _tried(rule: Walk) -> Walk:
+    """The bound of a rule, or None where it does not apply."""
+    try:
+        return (yield from rule)
+    except Refused:
+        return None

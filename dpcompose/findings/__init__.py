@@ -1,7 +1,0 @@
-"""Remarks on a valid spec, and the reasons why there is no finite bound (`findings.reasons`)."""
-
-from __future__ import annotations
-
-from dpcompose.findings.remarks import FINDING_CODES, Finding, findings
-
-__all__ = ["FINDING_CODES", "Finding", "findings"]

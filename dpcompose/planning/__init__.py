@@ -1,0 +1,1 @@
+"""What several specs, or changed ones, cost: totals, differences, what would fit a budget."""

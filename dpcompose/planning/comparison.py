@@ -1,0 +1,338 @@
+"""What a change of a spec does to its bound: how much, and because of which entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.analyze import analyze
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.errors import LEVELS, Diagnostic, Level
+from dpcompose.planning.edits import Edit, edits
+from dpcompose.planning.review_stops import (
+    EVENTS,
+    Event,
+    budget_raised,
+    newly_assumed,
+    newly_free,
+    population_changed,
+)
+from dpcompose.report import Bound, Report, Share
+from dpcompose.report.bound_changes import (
+    Direction,
+    Number,
+    compared,
+    from_nothing,
+    named_parameters,
+    to_nothing,
+)
+from dpcompose.report.wording import number
+from dpcompose.source import Source, load
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What both versions of a spec are looked at under, so that only the spec makes a difference.
+
+    `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budgets of a
+    version that has none. `ceilings`: what is allowed whatever its budget. `audit`: has the last
+    word on the report of a valid version. `least`: new findings of a lower level are left out.
+    """
+
+    deltas: tuple[Fraction, ...] = ()
+    default: tuple[Budget, ...] = ()
+    ceilings: tuple[Budget, ...] = ()
+    audit: Callable[[Source, Report], Report] | None = None
+    least: Level = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A spec at one time: what to call it, its bytes, and how many lines of the file are above.
+
+    `document`: its number where the file has several. `path`: the file without its revision, where
+    the name has that too.
+    """
+
+    name: str
+    data: bytes | str
+    lines_above: int = 0
+    document: int | None = None
+    path: str | None = None
+
+    def report(self, terms: Terms, deltas: Sequence[Fraction]) -> Report:
+        """What is certified of it."""
+        report = analyze(
+            self.data,
+            self.name,
+            deltas=deltas,
+            default=terms.default,
+            ceilings=terms.ceilings,
+            audit=terms.audit,
+            lines_above=self.lines_above,
+        )
+        return report if self.document is None else replace(report, document=self.document)
+
+    def source(self) -> Source:
+        """Its text and tree. Raises InvalidSpec."""
+        return load(self.data, self.name, self.lines_above)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a mechanism adds at the worst change, before and now; None: nothing."""
+
+    mechanism: str
+    old: Share | None
+    new: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A spec before (None: it is new) and now (None: it was removed), valid where both are there.
+
+    `files`: the file that it was in, and the one that it is in, without a revision.
+    `numbers`: the parameters of the bound, and ε at each δ. `why`: why they cannot be compared.
+    `because`: what made the bound another one, a sentence each. `moved`: the mechanisms that add
+    another amount at the worst change. `edits`: the entries of the spec that differ. `findings`:
+    those that the spec did not have before. `free`: the mechanisms that post-process and did not.
+    `settings`: what the settings around the spec say now and did not, a sentence each. `failing`:
+    the events that somebody wants to fail.
+    """
+
+    old: Report | None
+    new: Report | None
+    files: tuple[str | None, str | None]
+    direction: Direction
+    numbers: tuple[Number, ...] = ()
+    why: str | None = None
+    because: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    assumed: tuple[str, ...] = ()
+    no_longer_assumed: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    free: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    failing: tuple[Event, ...] = ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What the change is, of all that a review may want to stop at."""
+        found: dict[Event, bool] = {
+            "increase": self.raises,
+            "new-assumption": bool(self.assumed or self.free),
+            "budget-raised": budget_raised(self.old, self.new),
+            "population-changed": population_changed(self.old, self.new),
+            "removed-spec": self.new is None,
+            "settings-changed": bool(self.settings),
+        }
+        return tuple(event for event in EVENTS if found[event])
+
+    @property
+    def shown(self) -> Report:
+        """The spec as it is now, or as it was before it was removed."""
+        shown = self.new or self.old
+        assert shown is not None
+        return shown
+
+    @property
+    def label(self) -> str:
+        """What to call the spec: `old → new` where a revision has it under another name."""
+        was, now = self.files
+        name = now or was or self.shown.file
+        if was and now and was != now and self.old is not None and self.old.file != was:
+            name = f"{was} → {now}"
+        return replace(self.shown, file=name).label
+
+    @property
+    def raises(self) -> bool:
+        """Whether more may be spent than before: also where that cannot be told."""
+        return self.direction in ("increased", "incomparable")
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The versions of a spec that are invalid, as reports with their faults.
+
+    `files`: as those of a change.
+    """
+
+    reports: tuple[Report, ...]
+    files: tuple[str | None, str | None]
+
+
+def change(
+    old: Version | None, new: Version | None, terms: Terms | None = None
+) -> Change | Invalid:
+    """What became of a spec under `terms` (default: nothing is asked); one version may be None."""
+    terms = terms or Terms()
+    files = _file(old), _file(new)
+    after = None if new is None else new.report(terms, terms.deltas)
+    before = None if old is None else old.report(terms, terms.deltas)
+    if after is None or new is None:  # what was wrong with it is no fault any more
+        assert before is not None
+        gone = ("the spec is gone",)
+        return Change(before, None, files, "decreased", tuple(to_nothing(before)), None, gone)
+    bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
+    if bad:
+        return Invalid(bad, files)
+    if before is None or old is None:
+        return Change(
+            None,
+            after,
+            files,
+            "increased",
+            tuple(from_nothing(after)),
+            None,
+            _new(after),
+            assumed=newly_assumed(None, after, None, new.source()),
+            findings=tuple(_found(None, after, terms.least)),
+            free=newly_free(None, new.source()),
+        )
+    wanted = {at.given: None for report in (before, after) for at in report.at_delta}
+    if any(len(report.at_delta) < len(wanted) for report in (before, after)):
+        after = new.report(terms, tuple(wanted))
+        before = old.report(terms, tuple(wanted))
+    sources = old.source(), new.source()
+    differing = edits(*sources)
+    direction, numbers, why = compared(before, after)
+    moved = tuple(_moved(before, after))
+    found = Change(
+        before,
+        after,
+        files,
+        direction,
+        numbers,
+        why,
+        (),
+        moved,
+        differing,
+        newly_assumed(before, after, *sources),
+        newly_assumed(after, before, sources[1], sources[0]),
+        tuple(_found(before, after, terms.least)),
+        newly_free(*sources),
+    )
+    return found if direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:
+    """What stands for two versions that were not compared, because of the newer one or of both."""
+    shown = new or old
+    assert shown is not None
+    report = Report(shown.name, "", "invalid", findings=(why,), document=shown.document)
+    return Invalid((report,), (_file(old), _file(new)))
+
+
+def _file(version: Version | None) -> str | None:
+    return None if version is None else version.path or version.name
+
+
+def _found(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
+    """The findings of `new` from the level `least` on that `old` has not, wherever it has them."""
+    before = Counter((each.code, each.message) for each in (old.findings if old else ()))
+    for each in new.findings:
+        before[each.code, each.message] -= 1
+        fresh = before[each.code, each.message] < 0
+        if fresh and LEVELS.index(each.level) >= LEVELS.index(least):
+            yield each
+
+
+def _new(report: Report) -> tuple[str, ...]:
+    if report.status == "no-guarantee":
+        return ("the spec is new, and has no finite bound",)
+    return ("the spec is new",)
+
+
+# ---------------------------------------------------------------------------------------------
+# Reasons
+
+
+def _moved(old: Report, new: Report) -> Iterator[Moved]:
+    """The mechanisms whose part of the bound changed, by how much it grew."""
+    before = {each.mechanism: each for each in old.shares}
+    after = {each.mechanism: each for each in new.shares}
+    found = [Moved(name, before.get(name), after.get(name)) for name in {**before, **after}]
+    found.sort(key=lambda each: (-_grown(each), each.mechanism))
+    for each in found:
+        if each.old is None or each.new is None or each.old.bound != each.new.bound:
+            yield each
+
+
+def _grown(moved: Moved) -> Fraction:
+    old, new = (
+        Fraction(0) if each is None else each.bound.value for each in (moved.old, moved.new)
+    )
+    return new - old
+
+
+def _because(found: Change) -> Iterator[str]:
+    """What made the bound another one: mechanisms that add more (or less), or other edits."""
+    by_name = {(each.kind, each.name): each for each in found.edits}
+    yield from found.shown.reasons
+    down = found.direction == "decreased"
+    told: set[tuple[str, str]] = set()
+    for each in found.moved:
+        grown = _grown(each)
+        if (grown < 0) == down and _comparable(each):
+            told.add(("mechanism", each.mechanism))
+            yield _reason(each, by_name.get(("mechanism", each.mechanism)))
+    numbers = any(" at " in each.name and each.direction != "same" for each in found.numbers)
+    for edit in found.edits:
+        if (edit.kind, edit.name) in told:
+            continue
+        if edit.kind != "mechanism" or numbers or not told:
+            words = _edited(edit)
+            if words:
+                yield words
+
+
+def _comparable(moved: Moved) -> bool:
+    both = moved.old is None or moved.new is None
+    return both or moved.old.bound.notion is moved.new.bound.notion  # type: ignore[union-attr]
+
+
+def _reason(moved: Moved, edit: Edit | None) -> str:
+    name = f"`{moved.mechanism}`"
+    was = None if moved.old is None else _text(moved.old.bound)
+    now = None if moved.new is None else _text(moved.new.bound)
+    if now is None:
+        gone = edit is not None and edit.how == "removed"
+        return f"{name} is gone, which added {was}" if gone else f"{name} no longer adds {was}"
+    if was is None:
+        fresh = edit is not None and edit.how == "added"
+        return (
+            f"{name} is new and adds {now}"
+            if fresh
+            else f"{name} adds {now}, where it added nothing"
+        )
+    keys = "" if edit is None else _keys_of(edit)
+    return f"{name} adds {now} where it added {was}" + (f" ({keys})" if keys else "")
+
+
+def _text(bound: Bound) -> str:
+    values = [number(value) for _, value in named_parameters(bound)]
+    return values[0] if len(values) == 1 else f"({', '.join(values)})"
+
+
+def _keys_of(edit: Edit) -> str:
+    most = 3
+    words = [
+        (f"{each.name}: " if each.name else "") + f"{each.old or 'none'} → {each.new or 'none'}"
+        for each in edit.keys[:most]
+    ]
+    more = len(edit.keys) - len(words)
+    return ", ".join([*words, *([f"{more} more"] if more > 0 else [])])
+
+
+def _edited(edit: Edit) -> str | None:
+    """An edit in a sentence; None for one that can have no part in a bound."""
+    if edit.kind == "spec":
+        keys = tuple(each for each in edit.keys if each.name.split(".")[0] in ("protect", "roots"))
+        return f"the spec changed: {_keys_of(replace(edit, keys=keys))}" if keys else None
+    name = f"the {edit.kind} `{edit.name}`"
+    if edit.how != "changed":
+        return f"{name} was {edit.how}"
+    return f"{name} changed: {_keys_of(edit)}"

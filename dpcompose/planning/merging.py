@@ -1,0 +1,216 @@
+"""The problems of several specs made one: what is the same in all of them is there once.
+
+Within a population names mean the same: a root with the same name and the same declaration in two
+specs is one root, and so is what is made from it, where its name and declaration are the same and
+nothing about it is random. All else is there once for each spec. Nothing recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.model.problem import Problem, Root
+from dpcompose.planning.trees import Names, copied, join
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A problem with what to call its spec.
+
+    `world`: parts of one world call the same things by the same names; None: this one alone.
+    """
+
+    label: str
+    problem: Problem
+    world: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Island:
+    """Roots that specs share, so that facts about them hold together.
+
+    `apart`: what parts declare of their roots, by their places in `roots`. `contested`: the parts
+    whose declaration another part that reads one of these roots does not make, so that it is not
+    used.
+    """
+
+    roots: list[Root] = field(default_factory=list)
+    parts: list[int] = field(default_factory=list)
+    apart: dict[int, frozenset[int]] = field(default_factory=dict)
+    contested: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One problem of all parts, in which every root may change at once, and its islands.
+
+    Paths start with the number of the part. `names`: what the mechanisms of each part are called.
+    `same`: the names of what several parts have in common, each with the numbers of the parts.
+    `apart`: the parts whose word that nobody is in two of their roots is used for all, with the
+    names of these roots; `contested`: those whose word is not, since others do not give it.
+    """
+
+    problem: Problem
+    islands: tuple[Problem, ...]
+    names: tuple[Names, ...]
+    same: tuple[tuple[str, tuple[int, ...]], ...]
+    apart: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    contested: tuple[int, ...] = ()
+
+
+def merge(parts: Sequence[Part]) -> Merged:
+    """The problems of parts that protect the same (at least one), all about the same people."""
+    names = _names(parts)
+    shared: dict[tuple[str, tuple[int, ...]], None] = {}
+    islands: list[Island] = []
+    taken: set[str] = set()
+    problems = [each.problem for each in parts]
+    for index, part in enumerate(parts):
+        here = Island(parts=[index])
+        joined: list[Island] = []
+        for root in part.problem.roots:
+            copy = replace(root, dataset=copied(root.dataset, (index,), names[index], ""))
+            found = _same_root(root, part.world, islands, parts)
+            if found is None:
+                if root.dataset.name in taken:
+                    prefix = f"{part.label}: "
+                    copy = replace(
+                        root, dataset=copied(root.dataset, (index,), names[index], prefix)
+                    )
+                taken.add(copy.dataset.name)
+                here.roots.append(copy)
+                continue
+            island, known = found
+            shared.update(dict.fromkeys(join(known.dataset, copy.dataset)))
+            if island not in joined:
+                joined.append(island)
+        islands = [each for each in islands if each not in joined]
+        islands.append(_one_island([*joined, here]))
+    for island in islands:
+        _take_apart(island, problems)
+    goal = parts[0].problem.goal
+    problem = Problem(goal, [root for each in islands for root in each.roots])
+    return Merged(
+        problem,
+        tuple(
+            Problem(goal, each.roots, True, tuple(dict.fromkeys(each.apart.values())))
+            for each in islands
+        ),
+        tuple(names),
+        _told(shared),
+        tuple(
+            (part, tuple(each.roots[i].dataset.name for i in sorted(roots)))
+            for each in islands
+            for part, roots in each.apart.items()
+        ),
+        tuple(sorted(part for each in islands for part in each.contested)),
+    )
+
+
+def _names(parts: Sequence[Part]) -> list[Names]:
+    """What the mechanisms are called: names that clash start with the name of their spec."""
+    often: dict[str, int] = {}
+    listed = [list(dict.fromkeys(m.name for m in part.problem.mechanisms())) for part in parts]
+    for found in listed:
+        for name in found:
+            often[name] = often.get(name, 0) + 1
+    taken = {name for name, times in often.items() if times == 1}
+    result: list[Names] = []
+    for part, found in zip(parts, listed, strict=True):
+        names: Names = {}
+        for name in found:
+            new = name
+            if often[name] > 1:
+                tries = (f"{part.label}{_nth(n)}: {name}" for n in count(1))
+                new = next(each for each in tries if each not in taken)
+                taken.add(new)
+            names[name] = new
+        result.append(names)
+    return result
+
+
+def _nth(number: int) -> str:
+    return "" if number == 1 else f" ({number})"
+
+
+def _same_root(
+    root: Root, world: str | None, islands: Sequence[Island], parts: Sequence[Part]
+) -> tuple[Island, Root] | None:
+    """The root of the same name and declaration in the same world, with its island."""
+    if world is None:
+        return None
+    for island in islands:
+        for known in island.roots:
+            same = _declared(known) == _declared(root)
+            if same and parts[int(known.dataset.path[0])].world == world:
+                return island, known
+    return None
+
+
+def _declared(root: Root) -> tuple[object, ...]:
+    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size
+
+
+def _one_island(islands: Sequence[Island]) -> Island:
+    """Islands that one spec joins."""
+    whole = Island()
+    for each in islands:
+        whole.roots += each.roots
+        whole.parts += each.parts
+    return whole
+
+
+def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
+    """Note of which roots nobody is in two, where every part that reads one of them says so.
+
+    The word of a spec counts for what it releases itself.
+    """
+    place = {_declared(root): i for i, root in enumerate(island.roots)}
+    of_part = {
+        part: frozenset(place[_declared(root)] for root in problems[part].roots)
+        for part in island.parts
+    }
+    contested: list[int] = []
+    for part, roots in of_part.items():
+        if not problems[part].roots_disjoint or len(roots) < 2:
+            continue
+        readers = [other for other, theirs in of_part.items() if roots & theirs]
+        if all(problems[r].roots_disjoint and roots <= of_part[r] for r in readers):
+            island.apart[part] = roots
+        else:
+            contested.append(part)
+    island.contested = tuple(contested)
+
+
+def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
+    """A sample that several parts call drawn once, and that is not one and the same in them.
+
+    Its name with the numbers of the parts: one draw cannot be shared under different declarations,
+    or below what each part draws afresh.
+    """
+    found: dict[str, dict[int, None]] = {}
+    for root in merged.problem.roots:
+        stack = [root.dataset]
+        while stack:
+            dataset = stack.pop()
+            made_by = dataset.made_by
+            if isinstance(made_by, Sample) and made_by.shared:
+                found.setdefault(str(dataset.path[-1]), {})[int(dataset.path[0])] = None
+            stack.extend(dataset.derived)
+            for partition in dataset.partitions:
+                stack.extend(each.dataset for each in partition.classes)
+    apart = ((name, tuple(sorted(parts))) for name, parts in found.items() if len(parts) > 1)
+    return next(apart, None)
+
+
+def _told(
+    shared: dict[tuple[str, tuple[int, ...]], None],
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """What several parts have in common, each name once."""
+    found: dict[str, dict[int, None]] = {}
+    for name, parts in shared:
+        found.setdefault(name, {}).update(dict.fromkeys(parts))
+    return tuple((name, tuple(sorted(parts))) for name, parts in found.items())

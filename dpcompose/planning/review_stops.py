@@ -1,0 +1,71 @@
+"""What a review may want to stop at: what a change of a spec newly assumes, frees or allows."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from dpcompose.report import Report
+from dpcompose.report.verdict import implies
+from dpcompose.report.vouched import Claim, claims, difference, is_new
+from dpcompose.source import Source
+
+Event = Literal[
+    "increase",
+    "new-assumption",
+    "budget-raised",
+    "population-changed",
+    "removed-spec",
+    "settings-changed",
+]
+EVENTS: tuple[Event, ...] = get_args(Event)
+
+#: The parts of a spec whose assumptions are told by what they declare.
+_TOLD_BY_CLAIM = ("mechanisms", "reasons")
+_CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "adversary")
+
+
+def newly_assumed(
+    old: Report | None, new: Report, before: Source | None, now: Source
+) -> tuple[str, ...]:
+    """What `new` rests on and `old` does not, whatever is true of either.
+
+    What follows from the old declaration is left out: a guarantee that is weaker now assumes
+    nothing new. Of mechanisms only what they declare is told.
+    """
+    known = {each.says for each in (old.assumptions if old else ())}
+    facts = [
+        each.says
+        for each in new.assumptions
+        if each.span is not None and each.says not in known and each.of not in _TOLD_BY_CLAIM
+    ]
+    claimed = {each.of: each for each in (claims(before) if before else ())}
+    for each in claims(now):
+        known_claim = claimed.get(each.of)
+        if each.path[0] in _CLAIMED and is_new(each, known_claim):
+            facts.append(difference(each, known_claim)[0])
+    return tuple(dict.fromkeys(facts))
+
+
+def newly_free(before: Source | None, now: Source) -> tuple[str, ...]:
+    """The mechanisms that read released outputs alone now, and did not before."""
+    was = {each.of for each in _post(before)} if before else set[str]()
+    return tuple(each.of.removeprefix("mechanism ") for each in _post(now) if each.of not in was)
+
+
+def _post(source: Source) -> list[Claim]:
+    return [each for each in claims(source) if "post_processes" in each.content]
+
+
+def budget_raised(old: Report | None, new: Report | None) -> bool:
+    """Whether the budget of a spec may allow more than before, or is gone."""
+    if old is None or new is None or old.verdict is None:
+        return False
+    was, now = old.verdict, new.verdict
+    if now is None or now.of_adversary != was.of_adversary:
+        return True
+    return not implies(now.limit, was.limit)
+
+
+def population_changed(old: Report | None, new: Report | None) -> bool:
+    """Whether the data of a spec is said to be of other people."""
+    return old is not None and new is not None and old.population != new.population

@@ -1,0 +1,146 @@
+"""What each parameter of a spec is worth: how far its bound falls where one mechanism is halved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.errors import DpcomposeError, Span
+from dpcompose.planning.measured import Measured, measure
+from dpcompose.planning.scaling import Parameter, parameters, scaled
+from dpcompose.report.verdict import deltas_of
+from dpcompose.report.wording import number
+from dpcompose.resolve import Resolved, resolve
+from dpcompose.source import Source, load
+
+_HALF = Fraction(1, 2)
+
+
+class NoBound(DpcomposeError):
+    """There is no finite number to look at; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What halving the parameters of a mechanism (doubling its noise) takes off a bound.
+
+    `why`: a reason where it saves nothing, or could not be tried (`saves` is then None).
+    """
+
+    mechanism: str
+    saves: Fraction | None
+    span: Span
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """A number of a spec, named (`ε`, `ρ`, `ε at δ = 1e-6`), and what halving each entry saves."""
+
+    name: str
+    total: Fraction
+    savings: tuple[Saving, ...]
+
+
+#: By less than this share of the whole nothing is saved at a δ.
+_NOTHING = Fraction(1, 10**9)
+
+
+def sensitivity(
+    source: Source,
+    delta: Fraction | None,
+    most: int,
+    default: Budget | None = None,
+    required: Fraction | None = None,
+) -> Sensitivity:
+    """What halving each mechanism saves, the largest first; at most `most` are tried.
+
+    `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
+    is asked for: by the spec, by its budget (`default`: that of a spec without one), or `required`
+    of it. Raises InvalidSpec, NoBound, Unscalable.
+    """
+    resolved = resolve(source)
+    if delta is None:
+        whole = measure(resolved.problem)
+        if not whole.bounds:
+            delta = next(_deltas(resolved, default, required), None)
+            if delta is None:
+                raise NoBound("there is no finite bound; with --delta there may be an ε")
+    if delta is not None:
+        whole = measure(resolved.problem, (), [delta])
+    total = _number(whole, delta)
+    if total is None:
+        raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
+    known = parameters(source)
+    shares = _felt(whole) if delta is None else None
+    order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
+    slack = Fraction(0) if delta is None else total * _NOTHING
+    found = list(_savings(source, known, order, shares, (total, slack), delta, most))
+    found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
+    return Sensitivity(_name(whole, delta), total, tuple(found))
+
+
+def _savings(
+    source: Source,
+    known: Mapping[str, tuple[Parameter, ...]],
+    order: list[str],
+    shares: tuple[str, ...] | None,
+    total: tuple[Fraction, Fraction],
+    delta: Fraction | None,
+    most: int,
+) -> Iterator[Saving]:
+    tried = 0
+    for name in order:
+        if not known[name]:
+            continue
+        span = source.span(known[name][0].path[:2])
+        if shares is not None and name not in shares:
+            yield Saving(name, Fraction(0), span, "it is not in the worst change")
+            continue
+        tried += 1
+        if tried > most:
+            yield Saving(name, None, span, "not tried: see --most")
+            continue
+        text = scaled(source, {name: _HALF})
+        half = measure(
+            resolve(load(text, source.name)).problem, (), () if delta is None else [delta]
+        )
+        now = _number(half, delta)
+        saves = Fraction(0) if now is None else max(Fraction(0), total[0] - now)
+        if saves > total[1]:
+            yield Saving(name, saves, span)
+        else:
+            why = "another change is as bad" if shares is not None else "it does not decide"
+            yield Saving(name, Fraction(0), span, why)
+
+
+def _number(found: Measured, delta: Fraction | None) -> Fraction | None:
+    if delta is None:
+        return found.bounds[0].value if found.bounds else None
+    return found.at_delta[0].value if found.at_delta else None
+
+
+def _deltas(
+    resolved: Resolved, default: Budget | None, required: Fraction | None
+) -> Iterator[Fraction]:
+    """Where an ε is asked for, the spec's own wishes first."""
+    yield from resolved.deltas
+    yield from deltas_of(resolved.budget or resolved.adversary_budget or default)
+    if required is not None:
+        yield required
+
+
+def _name(found: Measured, delta: Fraction | None) -> str:
+    if delta is not None:
+        return f"ε at δ = {number(delta)}"
+    return {"rho": "ρ", "mu": "μ"}.get(found.bounds[0].notion.symbol, "ε")
+
+
+def _felt(found: Measured) -> tuple[str, ...] | None:
+    """The mechanisms of the worst change; None where there is not one that is worst alone."""
+    if found.solutions[0].notion is Notion.APPROX:
+        return None  # one change may have the largest ε, another one the largest δ
+    return tuple(dict.fromkeys(felt.mechanism.name for felt in found.solutions[0].felt))

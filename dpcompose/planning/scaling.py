@@ -1,0 +1,226 @@
+"""The parameters of a spec made larger or smaller in its text: comments and layout stay.
+
+Scaled are ε, ρ and μ of stated guarantees (the ε of every point of a curve, never a δ or an α), and
+the parameters of concrete mechanisms: noise is divided by the factor. Written numbers are rounded
+towards less loss where they have no short form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
+from fractions import Fraction
+
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.errors import DpcomposeError, InvalidSpec, Path, quoted
+from dpcompose.source import Source, Value, load
+
+#: Digits of a written number that has no short form.
+DIGITS = 12
+#: A longer fraction is written as a decimal.
+_LONGEST_FRACTION = 24
+#: A fraction with a larger denominator reads no better than a decimal.
+_LARGE_DENOMINATOR = 1000
+_LOSSES = ("epsilon", "rho", "mu")
+
+
+class Unscalable(DpcomposeError):
+    """A spec whose parameters cannot be scaled in its text; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number of a mechanism as it is written at `path`; `noise`: it is divided by a factor."""
+
+    path: Path
+    text: str
+    noise: bool = False
+
+
+def parameters(source: Source) -> dict[str, tuple[Parameter, ...]]:
+    """The parameters of every mechanism of a valid spec, by its name; those that read data only."""
+    tree = source.value
+    assert isinstance(tree, dict) and isinstance(tree["mechanisms"], list)
+    found: dict[str, tuple[Parameter, ...]] = {}
+    for index, each in enumerate(tree["mechanisms"]):
+        if isinstance(each, dict) and "post_processes" not in each:
+            found[str(each["name"])] = tuple(_of_mechanism(each, ("mechanisms", index)))
+    return found
+
+
+def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
+    several = entry.get("guarantees")
+    if isinstance(several, list):
+        for index, each in enumerate(several):
+            if isinstance(each, dict):
+                yield from _stated(each, (*path, "guarantees", index))
+    else:
+        yield from _stated(entry, path)
+
+
+def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
+    form = FORMS.get(str(entry.get("mechanism")))
+    if form is not None:
+        key = form.key.name
+        yield from _scalars(entry.get(key), (*path, key), form.key.noise)
+        return
+    for key in _LOSSES:
+        yield from _scalars(entry.get(key), (*path, key), False)
+    points, curve = entry.get("points"), entry.get("notion")
+    place = 1 if curve == "rdp" else 0  # of ε in a pair
+    at = (*path, "points")
+    if isinstance(points, dict):
+        if curve != "rdp":
+            message = "points written as `{ε: δ}` have ε for a key, which is not rewritten"
+            raise Unscalable(f"{quoted(str(entry.get('name', 'points')))}: {message}; write a list")
+        yield from _scalars(points, at, False)
+    elif isinstance(points, list):
+        for index, point in enumerate(points):
+            if isinstance(point, dict):
+                yield from _scalars(point.get("epsilon"), (*at, index, "epsilon"), False)
+            elif isinstance(point, list):
+                yield from _scalars(point[place], (*at, index, place), False)
+
+
+def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
+    """A number, or one for each block or order."""
+    if isinstance(value, str):
+        yield Parameter(path, value, noise)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _scalars(each, (*path, key), noise)
+
+
+# ---------------------------------------------------------------------------------------------
+# Writing
+
+
+def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
+    """The text of a valid spec with the parameters of the named mechanisms scaled.
+
+    Factors are above 0. Raises Unscalable where the text does not have a place for each number.
+    """
+    text = source.lines.text
+    offset = _offsets(text)
+    known = parameters(source)
+    changes: dict[tuple[int, int], str] = {}
+    expected = _copied(source.value)
+    for name, factor in factors.items():
+        for each in known[name]:
+            span = source.span(each.path)
+            at = offset(span.line, span.column), offset(span.end_line, span.end_column)
+            new = written(each, factor)
+            anchor = text[at[0] : at[1]].split()[0] if text[at[0]] == "&" else ""
+            whole = f"{anchor} {new}" if anchor else new
+            if changes.setdefault(at, whole) != whole:
+                raise Unscalable(_shared(each, name))
+            _put(expected, each.path, new)
+    pieces, end = [], len(text)
+    for (start, stop), new in sorted(changes.items(), reverse=True):
+        pieces += [text[stop:end], new]
+        end = start
+    result = "".join([text[:end], *reversed(pieces)])
+    try:
+        same = load(result, source.name).value == expected
+    except InvalidSpec:
+        same = False
+    if not same:
+        raise Unscalable(
+            "the parameters cannot be rewritten in place: an alias, a tag or a block of text "
+            "stands in the way; write the numbers out"
+        )
+    return result
+
+
+def _shared(parameter: Parameter, name: str) -> str:
+    return (
+        f"the number {quoted(parameter.text)} of {quoted(name)} stands for other parameters as "
+        "well, by an alias: write it out"
+    )
+
+
+def _offsets(text: str) -> Callable[[int, int], int]:
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return lambda line, column: starts[line - 1] + column - 1
+
+
+def _copied(value: Value) -> Value:
+    """A tree without shared parts, no deeper than the source may be nested."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _put(tree: Value, path: Path, text: str) -> None:
+    inner: Value = tree
+    for step in path[:-1]:
+        inner = _below(inner, step)
+    last = path[-1]
+    if isinstance(inner, dict):
+        inner[str(last)] = text
+    elif isinstance(inner, list):
+        inner[int(last)] = text
+
+
+def _below(tree: Value, step: str | int) -> Value:
+    if isinstance(tree, dict) and isinstance(step, str):
+        return tree[step]
+    assert isinstance(tree, list) and isinstance(step, int)
+    return tree[step]
+
+
+def written(parameter: Parameter, factor: Fraction) -> str:
+    """The text of a scaled parameter: a number where it was one, else an expression."""
+    times = 1 / factor if parameter.noise else factor
+    exactly = not _terminates(factor)
+    try:
+        value = parse(parameter.text, {})
+    except ExpressionError:  # it uses constants
+        inner = " ".join(parameter.text.split())
+        return f"({inner}) * {number_text(times, parameter.noise, exactly)}"
+    return number_text(value * times, parameter.noise, exactly)
+
+
+def number_text(value: Fraction, up: bool, exactly: bool) -> str:
+    """A number exactly where that is short, else rounded `up` or down to DIGITS digits.
+
+    `exactly`: a longer fraction counts as short as well.
+    """
+    short = _decimal(value, up)
+    if Fraction(short) == value:
+        return short
+    if value.denominator >= _LARGE_DENOMINATOR and not exactly:
+        return short
+    fraction = f"{value.numerator}/{value.denominator}" if _small(value) else short
+    return fraction if len(fraction) <= _LONGEST_FRACTION else short
+
+
+def _terminates(value: Fraction) -> bool:
+    """Whether a number is a decimal of at most DIGITS digits."""
+    return Fraction(_decimal(value, False)) == value
+
+
+def _small(value: Fraction) -> bool:
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) <= 80
+
+
+def rounded_down(value: Fraction, digits: int) -> Fraction:
+    """The largest number of so many digits that is not above `value`."""
+    return Fraction(_decimal(value, False, digits))
+
+
+def _decimal(value: Fraction, up: bool, digits: int = DIGITS) -> str:
+    rounding = ROUND_UP if up else ROUND_DOWN
+    context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    # The quotient of rounded parts could end on the wrong side: the parts are taken exactly.
+    exact = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    plain = context.normalize(exact)
+    if -7 <= plain.adjusted() <= DIGITS:
+        return format(plain, "f")
+    return str(plain).replace("E", "e").replace("e+", "e")

@@ -1,0 +1,376 @@
+"""Several releases on the same people, composed as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.units import State
+from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.walk import Answer
+from dpcompose.core.model.problem import Path
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.solver import Solver, notions
+from dpcompose.core.theorems.select import select
+from dpcompose.errors import Span
+from dpcompose.planning.measured import Measured, measure
+from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
+from dpcompose.report import At, Bound, Verdict
+from dpcompose.report.explanation import shares, worst_change
+from dpcompose.report.findings.reasons import why_none
+from dpcompose.report.verdict import deltas_of
+from dpcompose.report.wording import listing, number
+from dpcompose.resolve import Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A valid spec, and what to call it.
+
+    `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
+    `deltas`: where to state ε, beside where the spec asks for it.
+    """
+
+    label: str
+    resolved: Resolved
+    limits: tuple[Budget, ...] = ()
+    deltas: tuple[Fraction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a mechanism adds at the worst change of all: its name, its spec and its line there."""
+
+    mechanism: str
+    file: str
+    line: int
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What all releases on one population cost together.
+
+    `population`: None for specs that name none, added up because that was asked for. `alone`: each
+    release by itself. `refused`: why they cannot be added up; there is then no number.
+    `reasons`: why there is no finite bound. `assumed`: what only the names say.
+    """
+
+    population: str | None
+    files: tuple[str, ...]
+    relation: str
+    bounds: tuple[Bound, ...] = ()
+    at_delta: tuple[At, ...] = ()
+    alone: tuple[tuple[str, Bound | None], ...] = ()
+    theorem: str | None = None
+    worst: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    verdict: Verdict | None = None
+    assumed: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    refused: str | None = None
+
+    @property
+    def finite(self) -> bool:
+        """Whether there is any number."""
+        return bool(self.bounds) or any(at.value is not None for at in self.at_delta)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The totals of all populations, and the specs that were not added up."""
+
+    totals: tuple[Total, ...]
+    unnamed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
+
+    `limit`: None for the one that the releases name.
+    """
+
+    limit: Budget | None = None
+    deltas: tuple[Fraction, ...] = field(default=())
+    everything: bool = False
+    apart: bool = False
+
+
+def add_up(releases: Sequence[Release], asked: Asked) -> Sum:
+    """The total of each population, in the order of the specs."""
+    labels = _labels(releases)
+    groups: dict[str | None, list[int]] = {}
+    for index, each in enumerate(releases):
+        groups.setdefault(None if asked.everything else _population(each), []).append(index)
+    unnamed: tuple[str, ...] = ()
+    if not asked.everything:
+        unnamed = tuple(labels[index] for index in groups.pop(None, []))
+    totals = tuple(
+        _total(population, [releases[i] for i in group], [labels[i] for i in group], asked)
+        for population, group in groups.items()
+    )
+    return Sum(totals, unnamed)
+
+
+def _population(release: Release) -> str | None:
+    return release.resolved.population or None
+
+
+def _labels(releases: Sequence[Release]) -> list[str]:
+    """What each spec is called; one that is given again gets a number."""
+    seen: dict[str, int] = {}
+    labels: list[str] = []
+    for each in releases:
+        seen[each.label] = seen.get(each.label, 0) + 1
+        times = seen[each.label]
+        labels.append(each.label if times == 1 else f"{each.label} ({times})")
+    return labels
+
+
+def _total(
+    population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: Asked
+) -> Total:
+    relation, files = _protected(releases[0]), tuple(labels)
+    limits = next((each.limits for each in releases if each.limits), ())
+    if asked.limit is not None:
+        limits = (asked.limit,)
+    why = (
+        _clash(releases, labels)
+        or _other_units(releases, labels)
+        or (_unlike(releases, labels) if asked.limit is None else None)
+    )
+    if why is not None:
+        return Total(population, files, relation, refused=why)
+    deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
+
+    def together(world: bool) -> tuple[Merged, _Together, Measured]:
+        merged = merge(
+            [
+                Part(label, each.resolved.problem, _population(each) if world else None)
+                for label, each in zip(labels, releases, strict=True)
+            ]
+        )
+        solver = _Together(merged)
+        return merged, solver, measure(merged.problem, limits, deltas, solver)
+
+    world = not asked.apart
+    merged, solver, found = together(world)
+    twice = drawn_apart(merged) if world and population is not None else None
+    if twice is not None:
+        name, parts = twice
+        why = (
+            f"{listing(labels[part] for part in parts)} say that `{name}` is drawn once "
+            "(`draws: one`), but not the same of what it is drawn from, or how: write it alike in "
+            "all of them and below nothing random, or under different names where they are "
+            "different draws"
+        )
+        return Total(population, files, relation, refused=why)
+    if merged.contested:
+        # Each release with its own word for its own roots costs what it costs alone.
+        others = together(False)
+        if _least(others[2]) < _least(found):
+            merged, solver, found = others
+    total = Total(
+        population,
+        files,
+        relation,
+        found.bounds,
+        found.at_delta,
+        tuple(_alone(labels, releases)),
+        verdict=_verdict(found, limits),
+        assumed=tuple(_assumed(merged, labels, world and population is not None)),
+    )
+    return _told(total, found, solver, releases, labels)
+
+
+def _least(found: Measured) -> tuple[int, Fraction]:
+    """Something to compare bounds of the same releases by."""
+    if found.bounds:
+        return 0, found.bounds[0].value
+    values = [at.value for at in found.at_delta]
+    known = [value for value in values if value is not None]
+    return 1 + len(values) - len(known), sum(known, Fraction(0))
+
+
+def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different units, by the names of their columns, if they do."""
+    kind = releases[0].resolved.problem.goal.relation
+    if (kind.within or kind).kind is not RelationKind.USER:
+        return None
+    first: tuple[str, str] | None = None
+    for label, each in zip(labels, releases, strict=True):
+        for unit in _units(each):
+            if first is not None and unit != first[0]:
+                return (
+                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {label} all of "
+                    f"one `{unit}`: a bound for the one says nothing of the other, and if they are "
+                    "the same unit the columns need the same name in the specs"
+                )
+            first = first or (unit, label)
+    return None
+
+
+def _units(release: Release) -> Iterator[str]:
+    for root in release.resolved.problem.roots:
+        if root.unit is not None:
+            yield root.unit
+
+
+def _verdict(found: Measured, limits: Sequence[Budget]) -> Verdict | None:
+    """On the first limit that is not met, or else on the first one."""
+    verdicts = [found.held(each) for each in limits]
+    return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
+
+
+def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different things, if they do."""
+    first = releases[0]
+    for label, each in zip(labels, releases, strict=True):
+        if _goal(each) != _goal(first):
+            return (
+                f"in {labels[0]} {_protected(first)} are protected, in {label} "
+                f"{_protected(each)}: a bound for the one says nothing of the other"
+            )
+    return None
+
+
+def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases name different budgets for their total, if they do."""
+    named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
+    given = [(label, limits) for label, limits in named if limits]
+    for label, limits in given[1:]:
+        if limits != given[0][1]:
+            return (
+                f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
+                f"{label} is {_amounts(limits)}: --epsilon, --rho or --mu gives one for all"
+            )
+    return None
+
+
+def _amounts(limits: Sequence[Budget]) -> str:
+    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+    each = [
+        ", ".join(f"{symbols[name]} = {number(value)}" for name, value in limit.parameters)
+        for limit in limits
+    ]
+    return " and ".join(each)
+
+
+def _deltas(release: Release) -> Iterator[Fraction]:
+    """Where ε is asked for: by settings, by the spec, by its budget."""
+    yield from release.deltas
+    yield from release.resolved.deltas
+    yield from deltas_of(release.resolved.budget)
+
+
+def _goal(release: Release) -> tuple[Relation, int]:
+    goal = release.resolved.problem.goal
+    return goal.relation, goal.distance
+
+
+def _protected(release: Release) -> str:
+    goal = release.resolved.problem.goal
+    relation = goal.relation
+    within = ""
+    if relation.within is not None:
+        within = f" (at most {relation.distance} {relation.within} steps)"
+    distance = f" at distance {goal.distance}" if goal.distance > 1 else ""
+    return f"{relation}{within} neighbours{distance}"
+
+
+def _alone(
+    labels: Sequence[str], releases: Sequence[Release]
+) -> Iterator[tuple[str, Bound | None]]:
+    for label, each in zip(labels, releases, strict=True):
+        bounds = measure(each.resolved.problem).bounds
+        yield label, bounds[0] if bounds else None
+
+
+def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
+    """What only the names say; `world`: whether they mean the same in all specs."""
+    if len(labels) < 2:
+        return
+    about = "all of these specs are about the same people"
+    if not merged.apart:
+        yield f"{about}, each of whom may be in every root"
+    else:
+        yield f"{about}, each of whom may be in every root but for what the specs say:"
+    told: dict[tuple[str, ...], list[str]] = {}
+    for part, names in merged.apart:
+        told.setdefault(names, []).append(labels[part])
+    for names, said in told.items():
+        yield f"nobody is in two of {listing(names)} (`roots: disjoint` in {listing(said)})"
+    for part in merged.contested:
+        yield (
+            f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
+            "another spec reads some of these roots and does not say so"
+        )
+    fresh = (
+        "each release draws fresh noise, and samples, random limits and caps of its own, whatever "
+        "they are called"
+    )
+    once = "; but a sample with `draws: one` is one draw wherever it has the same name"
+    yield fresh + once if world else fresh
+    for name, parts in merged.same:
+        yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
+
+
+def _told(
+    total: Total,
+    found: Measured,
+    solver: _Together,
+    releases: Sequence[Release],
+    labels: Sequence[str],
+) -> Total:
+    """The total with its worst change, or with the reasons why there is no bound."""
+
+    def span(path: Path) -> Span:
+        return releases[int(path[0])].resolved.source.span(path[1:])
+
+    if found.solutions:
+        solution = found.solutions[0]
+        theorem, _ = select(solver, solution)
+        home = {name: i for i, names in enumerate(solver.names) for name in names}
+        entries = tuple(
+            Entry(
+                each.mechanism,
+                labels[home[each.mechanism]],
+                each.span.line if each.span else 0,
+                each.bound,
+            )
+            for each in shares(solution, span)
+        )
+        worst = worst_change(solution, span).says
+        return replace(total, theorem=theorem, worst=worst, entries=entries)
+    if total.finite:
+        shown = next(at for at in total.at_delta if at.value is not None)
+        return replace(total, worst=shown.worst)
+    tried = [solver.solve(notion) for notion in notions(solver.problem)]
+    chosen = bool(total.at_delta)
+    why = why_none(solver.problem, solver.tops, tried, total.at_delta, chosen)
+    return replace(total, reasons=tuple(why))
+
+
+class _Together(Solver):
+    """Solves a merged problem: the losses of its islands add up."""
+
+    def __init__(self, merged: Merged) -> None:
+        super().__init__(merged.problem)
+        self.names = [list(names.values()) for names in merged.names]
+        self._islands: list[Solver] = []
+        tops = {id(root): (root, top) for root, top in self.tops}
+        for problem in merged.islands:
+            island = Solver.__new__(Solver)
+            island.problem = problem
+            island.tops = [tops[id(root)] for root in problem.roots]
+            self._islands.append(island)
+
+    def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+        found = [island._joint(accountant) for island in self._islands]
+        loss = accountant.algebra.add(each for each, _ in found)
+        return loss, [answer for _, answers in found for answer in answers]

@@ -1,0 +1,179 @@
+"""Trees of datasets copied, and joined: what is the same in two of them is there once.
+
+Two datasets are the same if their names and declarations are, and nothing about them is random,
+but for a sample that is drawn once.
+Nothing recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dpcompose.core.model.problem import (
+    BlockClass,
+    Dataset,
+    Mechanism,
+    Partition,
+    PartitionKind,
+    Statement,
+)
+
+#: Partitions of more blocks, where specs tell them apart, stay apart.
+MOST_BLOCKS = 100_000
+#: And those whose blocks fall into more classes.
+MOST_CLASSES = 10_000
+
+#: What the mechanisms of a tree are called, by the names that they had.
+Names = dict[str, str]
+
+
+def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
+    """A dataset with all below it, on its own.
+
+    `place` goes before every path, `prefix` before every name of a dataset; `names`: new names of
+    mechanisms, None to keep them.
+    """
+    new = _bare(top, place, names, prefix)
+    stack = [(top, new)]
+    while stack:
+        old, copy = stack.pop()
+        for child in old.derived:
+            below = _bare(child, place, names, prefix)
+            copy.derived.append(below)
+            stack.append((child, below))
+        for partition in old.partitions:
+            classes: list[BlockClass] = []
+            for each in partition.classes:
+                below = _bare(each.dataset, place, names, prefix)
+                classes.append(BlockClass(each.names, below))
+                stack.append((each.dataset, below))
+            copy.partitions.append(_split(partition, classes, place, prefix))
+    return new
+
+
+def _bare(old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
+    mechanisms = [
+        each if names is None else _renamed(each, place, names[each.name])
+        for each in old.mechanisms
+    ]
+    return Dataset(prefix + old.name, (*place, *old.path), old.made_by, mechanisms)
+
+
+def _renamed(old: Mechanism, place: tuple[int, ...], name: str) -> Mechanism:
+    statements = tuple(_moved(each, place) for each in old.statements)
+    return Mechanism(name, statements, old.count, (*place, *old.path))
+
+
+def _moved(old: Statement, place: tuple[int, ...]) -> Statement:
+    return replace(old, path=(*place, *old.path))
+
+
+def _split(
+    old: Partition, classes: list[BlockClass], place: tuple[int, ...] = (), prefix: str = ""
+) -> Partition:
+    return Partition(
+        prefix + old.name,
+        (*place, *old.path),
+        old.kind,
+        classes,
+        old.column,
+        old.max_blocks,
+        old.kinds,
+        old.drops,
+        old.max_blocks_per_unit,
+        old.max_rows_per_block,
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Joining
+
+
+def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Put all that hangs on `other` below `known`; yields what was found to be the same.
+
+    That is told by its name and the two parts in which it stands.
+    """
+    stack = [(known, other)]
+    while stack:
+        into, new = stack.pop()
+        if isinstance(into.path[-1], str) and len(into.path) == 3:
+            yield str(into.path[-1]), (int(into.path[0]), int(new.path[0]))
+        into.mechanisms.extend(new.mechanisms)
+        for child in new.derived:
+            same = next((each for each in into.derived if _same_map(each, child)), None)
+            if same is None:
+                into.derived.append(child)
+            else:
+                stack.append((same, child))
+        for partition in new.partitions:
+            place = _same_split(into.partitions, partition)
+            pairs = None if place is None else _refined(into.partitions[place], partition)
+            if place is None or pairs is None:
+                into.partitions.append(partition)
+                continue
+            old = into.partitions[place]
+            into.partitions[place] = _split(old, [each for each, _ in pairs])
+            stack.extend((each.dataset, below) for each, below in pairs)
+
+
+def _same_map(one: Dataset, other: Dataset) -> bool:
+    same = one.path[-1] == other.path[-1] and one.made_by == other.made_by
+    return same and one.made_by is not None and one.made_by.conduct().determined
+
+
+def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
+    """The place of the partition with the same name and declaration.
+
+    Which positions make a block may be drawn at random, for each spec by itself.
+    """
+    if other.kind is PartitionKind.POSITION:
+        return None
+    for place, each in enumerate(known):
+        if _declaration(each) == _declaration(other) and each.size == other.size:
+            return place
+    return None
+
+
+def _declaration(each: Partition) -> tuple[object, ...]:
+    return (
+        each.path[-1],
+        each.kind,
+        each.column,
+        each.max_blocks,
+        each.kinds,
+        each.drops,
+        each.max_blocks_per_unit,
+        each.max_rows_per_block,
+    )
+
+
+def _refined(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
+    """The blocks in classes that both partitions keep: the content by the one, and by the other.
+
+    None where they have other blocks, or too many of them.
+    """
+    if len(one.classes) == len(other.classes) == 1:
+        known, new = one.classes[0], other.classes[0]
+        if known.names == new.names:
+            return [(known, new.dataset)]
+    if one.size > MOST_BLOCKS:
+        return None
+    of_other = {name: i for i, each in enumerate(other.classes) for name in each.names}
+    groups: dict[tuple[int, int], list[str | int]] = {}
+    for i, each in enumerate(one.classes):
+        for name in each.names:
+            if name not in of_other:
+                return None
+            groups.setdefault((i, of_other[name]), []).append(name)
+    if len(groups) > MOST_CLASSES:
+        return None
+    found: list[tuple[BlockClass, Dataset]] = []
+    for (i, j), names in groups.items():
+        content = copied(one.classes[i].dataset, (), None, "")
+        block = f"{one.name}.{names[0]}" if len(names) == 1 else f"{one.name}.*"
+        content.name = block
+        below = copied(other.classes[j].dataset, (), None, "")
+        found.append((BlockClass(tuple(names), content), below))
+    return found

@@ -1,0 +1,140 @@
+"""Values of settings as they are written: what each key takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
+from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE
+from dpcompose.policy.kinds import OF_ENTRIES, kinds
+from dpcompose.resolve.population import Misleading, canonical
+
+OFF = "off"
+
+
+class BadSettings(DpcomposeError):
+    """Settings that make no sense; the message names their place and what is wrong."""
+
+
+def known(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:
+    """Refuse keys that are none of the legal ones."""
+    for key in table:
+        if key not in legal:
+            raise BadSettings(f"{where}: unknown key {quoted(key)}; {_legal(key, legal)}")
+
+
+def _legal(wrong: str, legal: Collection[str]) -> str:
+    near = nearest(wrong, legal)
+    offer = f"did you mean {near}? " if near else ""
+    return f"{offer}possible: {', '.join(sorted(legal))}"
+
+
+def _one_of(value: Any, legal: Collection[str], where: str) -> str:
+    if isinstance(value, str) and value in legal:
+        return value
+    raise BadSettings(f"{where}: {_shown(value)} is none of them; {_legal(str(value), legal)}")
+
+
+def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
+    """An exact number ≥ 0, from a text or from a number that kept its text."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise BadSettings(f"{where}: a number is due, not {_shown(value)}")
+    text = str(value) if isinstance(value, str) or abs(value) < 10**18 else "9" * 2000
+    try:
+        number = parse(text, {})
+    except ExpressionError as error:
+        raise BadSettings(f"{where}: {_shown(value)} is not a number: {error.message}") from error
+    if number < 0 or (below_one and number >= 1):
+        due = "a probability below 1" if below_one else "a number ≥ 0"
+        raise BadSettings(f"{where}: {due} is due, not {_shown(value)}")
+    return number
+
+
+def a_probability(value: Any, where: str) -> Fraction:
+    """A number below 1."""
+    return _number(value, where, below_one=True)
+
+
+def a_budget(value: Any, where: str) -> Budget:
+    """ε, (ε, δ), ρ or μ."""
+    if not isinstance(value, Mapping) or not value:
+        form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
+        raise BadSettings(f"{where}: a table is due, {form}, not {_shown(value)}")
+    known(value, ("epsilon", "delta", "rho", "mu"), where)
+    if set(value) not in ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}):
+        raise BadSettings(f"{where}: a budget is epsilon, epsilon and delta, rho, or mu")
+    names = [name for name in ("epsilon", "delta", "rho", "mu") if name in value]
+    return Budget(
+        tuple((name, _number(value[name], f"{where}.{name}", name == "delta")) for name in names)
+    )
+
+
+def texts(value: Any, where: str) -> tuple[str, ...]:
+    """A text, or several."""
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
+        raise BadSettings(f"{where}: a text or a list of texts is due, not {_shown(value)}")
+    return tuple(found)
+
+
+def kinds_of_anything(value: Any, where: str) -> tuple[str, ...]:
+    """Kinds of what a spec declares."""
+    return tuple(_one_of(each, kinds(), where) for each in texts(value, where))
+
+
+def kinds_of_entries(value: Any, where: str) -> tuple[str, ...]:
+    """Those of entries, where a reason can stand."""
+    legal = [each for each in kinds() if each.split(".")[0] in OF_ENTRIES]
+    return tuple(_one_of(each, legal, where) for each in texts(value, where))
+
+
+def populations(value: Any, where: str) -> tuple[str, ...]:
+    """Names of populations, as they are compared; at least one."""
+    named = texts(value, where)
+    if not named:
+        raise BadSettings(f"{where}: at least one name is due")
+    try:
+        return tuple(dict.fromkeys(map(canonical, named)))
+    except Misleading as error:
+        raise BadSettings(f"{where}: a name misleads: {error}") from error
+
+
+def a_switch(value: Any, where: str) -> bool:
+    """`true` or `false`, also as texts."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    raise BadSettings(f"{where}: true or false is due, not {_shown(value)}")
+
+
+def a_level(value: Any, where: str) -> str:
+    """A level of findings."""
+    return _one_of(value, LEVELS, where)
+
+
+def levels(value: Any, where: str) -> dict[str, str]:
+    """Levels by code, or `off`."""
+    if not isinstance(value, Mapping):
+        raise BadSettings(f'{where}: a table is due, such as {{DPC204 = "off"}}')
+    found = {}
+    for code, level in value.items():
+        if code not in ADJUSTABLE:
+            raise BadSettings(
+                f"{where}: the level of {quoted(code)} cannot be set; {_legal(code, ADJUSTABLE)}"
+            )
+        legal = (*LEVELS, OFF) if code in REMOVABLE else LEVELS
+        found[code] = _one_of(level, legal, f"{where}.{code}")
+    return found
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return quoted(str(value).lower()[:100])

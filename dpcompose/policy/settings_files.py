@@ -1,0 +1,207 @@
+"""Settings files: those around a spec, and what each of them says for that spec."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from dpcompose.errors import printable
+from dpcompose.places import strays
+from dpcompose.policy.setting_values import BadSettings, a_switch, known
+from dpcompose.policy.settings import FIELDS, Layer, layer
+
+OWN, SHARED = "dpcompose.toml", "pyproject.toml"
+_TABLE = "dpcompose"
+_LARGEST = 2**20  # bytes
+_OVERRIDES, _ROOT = "overrides", "root"
+
+
+@dataclass(frozen=True, slots=True)
+class _Override:
+    patterns: tuple[re.Pattern[str], ...]
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A settings file: what it says for every spec, and for those at some paths below `folder`.
+
+    `root`: whether settings of the folders above are left alone.
+    """
+
+    path: str
+    folder: str
+    base: Layer
+    overrides: tuple[_Override, ...] = ()
+    root: bool = False
+
+    def layer(self, spec: str) -> Layer:
+        """What it says for a spec: overrides that fit replace what stands above them."""
+        found = self.base
+        inside = os.path.relpath(os.path.abspath(spec), self.folder).replace(os.sep, "/")
+        for each in self.overrides:
+            if any(pattern.fullmatch(inside) for pattern in each.patterns):
+                found = each.layer.over(found)
+        return found
+
+
+def names(spec: str) -> tuple[str, ...]:
+    """The paths by which a spec is below folders: as it is named, and without links."""
+    return tuple(dict.fromkeys((os.path.abspath(spec), os.path.realpath(spec))))
+
+
+def found_layers(spec: str) -> list[Layer]:
+    """What the settings files around a spec say, those of the nearest folder first.
+
+    They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
+    and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
+    """
+    return [file.layer(name) for name in names(spec) for file in _nearest(os.path.dirname(name))]
+
+
+def explicit(path: str) -> File:
+    """The settings file at a path that somebody named; its overrides are below the working folder.
+
+    Raises BadSettings, also where there is none.
+    """
+    if not path:
+        raise BadSettings("--settings: the name of the file is empty; is a variable not set?")
+    data = _bytes(path)
+    found = None if data is None else parsed_file(path, data, os.getcwd(), _shown(path))
+    if found is None:
+        why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
+        raise BadSettings(f"{_shown(path)} is {why}")
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _nearest(folder: str) -> tuple[File, ...]:
+    found: list[File] = []
+    while True:
+        here = [*_in(folder)]
+        found += here
+        above = os.path.dirname(folder)
+        if above == folder or any(file.root for file in here):
+            return tuple(found)
+        folder = above
+
+
+def _in(folder: str) -> Iterator[File]:
+    for name in (OWN, SHARED):
+        path = os.path.join(folder, name)
+        data = _bytes(path)
+        if data is None:
+            if os.path.lexists(path):
+                raise BadSettings(f"{_shown(path)} is no file that can be read")
+            continue
+        target = os.path.basename(os.path.realpath(path))
+        if name == OWN and target not in (OWN, SHARED):
+            # What a link leads to is not told: it may be any file of this machine.
+            raise BadSettings(f"{_shown(path)} is a link to what is no settings file")
+        file = parsed_file(path, data, folder, _shown(path))
+        if file is not None:
+            yield file
+
+
+def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
+    """The settings in a file that is called `path`; None for a pyproject.toml without any.
+
+    `folder`: what the paths of its overrides are below. Raises BadSettings, which calls it `shown`.
+    """
+    if len(data) > _LARGEST:
+        raise BadSettings(f"{shown}: settings are larger than 1 MiB")
+    if os.path.basename(path) != SHARED:
+        settings = _parsed(data, shown)
+        if "tool" in settings:
+            raise BadSettings(f"{shown}: settings stand at its top, without [tool.{_TABLE}]")
+        return _file(path, folder, settings, shown, shown)
+    if _TABLE.encode() not in data:  # most are about something else
+        return None
+    tools = _parsed(data, shown).get("tool")
+    table = tools.get(_TABLE) if isinstance(tools, dict) else None
+    if table is None:
+        return None
+    return _file(path, folder, table, shown, f"{shown}: [tool.{_TABLE}]")
+
+
+def _shown(path: str) -> str:
+    """A path as messages have it: from the working folder, where it is below that."""
+    inside = os.path.relpath(path)
+    return printable(path if inside.startswith(os.pardir) else inside)
+
+
+def _bytes(path: str) -> bytes | None:
+    """What a file holds; None where there is none."""
+    try:
+        if not os.path.isfile(path):
+            return None
+        if (why := strays(path)) is not None:
+            raise BadSettings(f"cannot read {_shown(path)}: {why}")
+        with open(path, "rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except OSError as error:
+        raise BadSettings(f"cannot read {_shown(path)}: {error.strerror or error}") from error
+    return data
+
+
+def _parsed(data: bytes, shown: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        # A float would not be exact: every number keeps its text.
+        return tomllib.loads(data.decode(), parse_float=str)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it cannot be parsed"
+        raise BadSettings(f"{shown}: not valid TOML: {why}") from error
+
+
+def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
+    if not isinstance(table, dict):
+        raise BadSettings(f"{where}: a table is due")
+    known(table, (*FIELDS, _OVERRIDES, _ROOT), where)
+    base = layer({k: v for k, v in table.items() if k in FIELDS}, name, where)
+    root = a_switch(table.get(_ROOT, False), f"{where}: {_ROOT}")
+    listed = table.get(_OVERRIDES, [])
+    if not isinstance(listed, list):
+        raise BadSettings(f"{where}: {_OVERRIDES}: tables are due, as in [[{_OVERRIDES}]]")
+    overrides = (
+        _override(each, f"{name}: {_OVERRIDES}[{number}]", f"{where}: {_OVERRIDES}[{number}]")
+        for number, each in enumerate(listed)
+    )
+    return File(path, folder, base, tuple(overrides), root)
+
+
+def _override(table: object, origin: str, where: str) -> _Override:
+    if not isinstance(table, Mapping):
+        raise BadSettings(f"{where}: a table is due")
+    known(table, ("paths", *FIELDS), where)
+    paths = table.get("paths")
+    if isinstance(paths, str):
+        paths = [paths]
+    if not isinstance(paths, list) or not paths or not all(isinstance(p, str) for p in paths):
+        raise BadSettings(f'{where}: paths are due, such as paths = ["census/**"]')
+    values = {key: value for key, value in table.items() if key != "paths"}
+    return _Override(_patterns(paths, where), layer(values, origin, where))
+
+
+def _patterns(paths: Sequence[str], where: str) -> tuple[re.Pattern[str], ...]:
+    for path in paths:
+        if not path or path.startswith("/") or len(path) > 1000 or path.count("*") > 20:
+            raise BadSettings(f"{where}: {path!r} is no path below the folder of the settings")
+    return tuple(re.compile(_expression(path)) for path in paths)
+
+
+def _expression(path: str) -> str:
+    """`*` and `?` stay within a name, `**` crosses folders; without a `/` any folder will do."""
+    path = path.removeprefix("./")
+    if path.endswith("/"):
+        path += "**"
+    found = "" if "/" in path else "(?:.*/)?"
+    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    for part in re.split(r"(\*\*/|\*\*|\*|\?)", path):
+        found += parts.get(part, re.escape(part))
+    return found

@@ -1,0 +1,194 @@
+"""What several releases cost together: for people, for review comments, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dpcompose.planning.totals import Sum, Total
+from dpcompose.render.inline import code, plain
+from dpcompose.render.json import at_shape, bound_shape, budget_shape, dumped, head, theorem_shape
+from dpcompose.render.layout import Style, columns, sentence, wrapped
+from dpcompose.render.numbers import (
+    amounts_text,
+    bound_text,
+    found_text,
+    given_text,
+    left_text,
+    named,
+)
+from dpcompose.render.terminal import section
+from dpcompose.report import Bound
+from dpcompose.report.wording import NOTION, listing, plural
+
+#: So many mechanisms are listed; JSON has them all.
+_MOST = 20
+
+
+def text(found: Sum, style: Style) -> Iterator[str]:
+    """A section for each population, then the specs that were left out."""
+    for index, total in enumerate(found.totals):
+        yield ("\n" if index else "") + _one(total, style)
+    left_out = _left_out(found)
+    if left_out:
+        yield ("\n" if found.totals else "") + "\n".join(wrapped(left_out, style)) + "\n"
+
+
+def _left_out(found: Sum) -> str:
+    if not found.unnamed:
+        return ""
+    return (
+        f"Not added up, since no `population:` is named: {listing(found.unnamed, 20)}; with --all "
+        "everything is added up."
+    )
+
+
+def _one(total: Total, style: Style) -> str:
+    good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
+    how = "good" if good else "bad"
+    head = f"{style.plain(_name(total))}: {style.paint(style.plain(_says(total)), how)}"
+    sections = (
+        [head],
+        section("Why", _items([total.refused] if total.refused else total.reasons, style), style),
+        section("Releases, each by itself", columns(_releases(total), style), style),
+        section("Worst change", _items(total.worst, style), style),
+        section("What each mechanism adds there", columns(_entries(total), style), style),
+        section("At a chosen δ", columns(_at(total), style), style),
+        section("Assumed, not checked", _items(total.assumed, style), style),
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _name(total: Total) -> str:
+    return "all specs" if total.population is None else f"population {total.population}"
+
+
+def _says(total: Total) -> str:
+    """`ε = 2 by 2 releases (pure DP, unbounded neighbours), within budget: 0.5 left`."""
+    releases = plural(len(total.files), "release")
+    if total.refused is not None:
+        return f"{releases} that cannot be added up"
+    if not total.finite:
+        return f"no finite bound of {releases} ({total.relation})"
+    if total.bounds:
+        terms = f"{NOTION[total.bounds[0].notion]}, {total.relation}"
+        value = bound_text(total.bounds[0])
+    else:
+        shown = next(at for at in total.at_delta if at.value is not None)
+        value, terms = f"{found_text(shown)} at {given_text(shown)}", total.relation
+    return f"{value} in {releases} ({terms}){_verdict(total)}"
+
+
+def _verdict(total: Total) -> str:
+    verdict = total.verdict
+    if verdict is None:
+        return ""
+    limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+    if verdict.slack is None:
+        return f", not comparable with the budget {limit}: {verdict.why}"
+    word = "within" if verdict.ok else "over"
+    held = ""
+    if verdict.at is not None:
+        held = f" by {found_text(verdict.at)} at {given_text(verdict.at)}"
+    left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
+    return f", {word} the budget {limit}{held}{left}"
+
+
+def _items(sentences: Any, style: Style) -> list[str]:
+    return [line for each in sentences for line in wrapped(sentence(each), style, "  - ")]
+
+
+def _releases(total: Total) -> list[tuple[str, str]]:
+    return [(label, _alone(bound)) for label, bound in total.alone]
+
+
+def _alone(bound: Bound | None) -> str:
+    return "no finite bound" if bound is None else bound_text(bound)
+
+
+def _entries(total: Total) -> list[tuple[str, str, str]]:
+    shown = total.entries[:_MOST]
+    rows = [
+        (each.mechanism, amounts_text(each.bound), f"{each.file}:{each.line}") for each in shown
+    ]
+    more = len(total.entries) - len(shown)
+    return [*rows, (f"and {more} more", "", "")] if more else rows
+
+
+def _at(total: Total) -> list[tuple[str, str]]:
+    return [(given_text(each), f"{found_text(each)} by {each.rule}") for each in total.at_delta]
+
+
+def markdown(found: Sum) -> Iterator[str]:
+    """A table of the populations, then what each is made of."""
+    yield "| population | releases | total | |\n|---|---|---|---|\n"
+    for total in found.totals:
+        name = code(total.population) if total.population is not None else "all specs"
+        yield f"| {name} | {len(total.files)} | {plain(_value(total))} | {_word(total)} |\n"
+    for total in found.totals:
+        name = "all specs" if total.population is None else f"population {code(total.population)}"
+        yield f"\n**{name}**: {plain(_says(total))}\n\n"
+        if total.refused is not None:
+            yield f"- {plain(total.refused)}\n"
+        yield from (f"- {plain(each)}\n" for each in total.reasons)
+        yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
+        yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
+        yield from (f"- assumed: {plain(each)}\n" for each in total.assumed)
+    if found.unnamed:
+        yield f"\n{plain(_left_out(found))}\n"
+
+
+def _value(total: Total) -> str:
+    if total.bounds:
+        return bound_text(total.bounds[0])
+    return "; ".join(f"{found_text(at)} at {given_text(at)}" for at in total.at_delta) or "none"
+
+
+def _word(total: Total) -> str:
+    if total.refused is not None:
+        return "**not added up**"
+    if not total.finite:
+        return "**no finite bound**"
+    if total.verdict is None:
+        return ""
+    return "within budget" if total.verdict.ok else "**over budget**"
+
+
+def json(found: Sum) -> Iterator[str]:
+    """One document."""
+    document = {
+        **head(),
+        "totals": [_shape(each) for each in found.totals],
+        "without_population": list(found.unnamed),
+    }
+    yield dumped(document, indent=2)
+
+
+def _shape(total: Total) -> dict[str, Any]:
+    return {
+        "population": total.population,
+        "files": list(total.files),
+        "protect": total.relation,
+        "status": "refused" if total.refused else "ok" if total.finite else "no-guarantee",
+        "refused": total.refused,
+        "guarantee": bound_shape(total.bounds[0]) if total.bounds else None,
+        "others": [bound_shape(each) for each in total.bounds[1:]],
+        "at_delta": [at_shape(each) for each in total.at_delta],
+        "theorem": theorem_shape(total.theorem),
+        "worst_case": list(total.worst),
+        "releases": [
+            {"file": label, "guarantee": bound_shape(bound)} for label, bound in total.alone
+        ],
+        "shares": [
+            {
+                "mechanism": each.mechanism,
+                "file": each.file,
+                "line": each.line,
+                "bound": bound_shape(each.bound),
+            }
+            for each in total.entries
+        ],
+        "assumptions": list(total.assumed),
+        "reasons": list(total.reasons),
+        "budget": budget_shape(total.verdict, total.bounds[0] if total.bounds else None),
+    }

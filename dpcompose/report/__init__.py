@@ -1,0 +1,285 @@
+"""The report: what an analysis found, ready for any renderer. No wording of formats here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.errors import Diagnostic, Span
+
+#: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
+#: of no file, but counts those that a run met and has no result for.
+Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a run met and has no result for.
+
+    `unread`: files that could not be read, each told by itself. `skipped`: YAML files in folders
+    that are no specs. `dangling`: links that lead to no file. `folders`: links to folders that are
+    not looked into by another name. `names`: the first of these, but of `unread`.
+    """
+
+    unread: int = 0
+    skipped: int = 0
+    dangling: int = 0
+    folders: int = 0
+    names: tuple[str, ...] = ()
+
+    @property
+    def untold(self) -> int:
+        """How many are told of by this count alone."""
+        return self.skipped + self.dangling + self.folders
+
+    @property
+    def says(self) -> str:
+        """`1 file without a result; 2 other YAML files skipped; 1 dangling link`."""
+        parts = (
+            (self.unread, "file{} without a result"),
+            (self.skipped, "other YAML file{} skipped"),
+            (self.dangling, "dangling link{}"),
+            (self.folders, "link{} to folders elsewhere"),
+        )
+        return "; ".join(
+            f"{count} {noun.format('' if count == 1 else 's')}" for count, noun in parts if count
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A certified guarantee: `value` is ε, ρ or μ, never below the truth; `delta` for approx.
+
+    `exact` and `delta_exact`: whether the fraction is the bound itself, not rounded up.
+    """
+
+    notion: Notion
+    value: Fraction
+    delta: Fraction | None = None
+    exact: bool = True
+    delta_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A mechanism that feels the worst change, and what it adds there.
+
+    `copies`: how many copies or blocks of it are touched; `each` is the loss of one of them and
+    `total` of all, both in the notion's own parameter (ε; ρ; μ) as text-free numbers.
+    """
+
+    mechanism: str
+    dataset: str
+    copies: int
+    each: Bound
+    total: Bound
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstChange:
+    """The worst neighbouring change: one sentence for each thing that happens, then the touches.
+
+    `datasets`: the datasets it changes. `omitted`: how many further touches are not listed.
+    """
+
+    says: tuple[str, ...]
+    datasets: tuple[str, ...]
+    touches: tuple[Touch, ...]
+    omitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One numbered step of the reasoning: `inputs` are the numbers of earlier lines."""
+
+    number: int
+    theorem: str | None
+    says: str
+    inputs: tuple[int, ...]
+    bound: Bound | None
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A theorem that was compared: its bound, or None and the hypothesis that fails.
+
+    `theorem` may be None for a further bound that the same theorem certifies (an undominated
+    (ε, δ), or another notion).
+    """
+
+    theorem: str | None
+    bound: Bound | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something the result rests on and the tool cannot check; the standing ones have no `span`.
+
+    `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it
+    is about, such as `datasets`.
+    """
+
+    says: str
+    span: Span | None
+    because: str | None = None
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A budget and whether it is met.
+
+    `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where
+    they cannot be compared; `why` then says so. `by`: the bound that was held against the limit,
+    where it is not the report's own. `of_adversary`: the budget is one against the adversary, and
+    `by` is the adversary's bound. `at`: the ε at the budget's δ that was held against it, where
+    it is not a bound at all; `by` is then None.
+    """
+
+    limit: Budget
+    ok: bool
+    slack: Fraction | None
+    why: str | None = None
+    by: Bound | None = None
+    at: At | None = None
+    of_adversary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to a number at a chosen δ or ε: its `name`, what it gives, and how in a sentence.
+
+    `value`: ε (at a δ) or δ (at an ε), rounded up; None where the route gives none, `why` says so.
+    """
+
+    name: str
+    value: Fraction | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The least number certified at a chosen δ (`wanted` "delta") or at a chosen ε ("epsilon").
+
+    `given`: the chosen number. `value`: the ε or the δ that holds, None if there is no finite one.
+    `lower`: no true value is below it, None where not known. `rule`: the name of the winning route;
+    `says`: one sentence on it; `others`: the routes compared, from the best on.
+    `worst`: the worst change at this point, in words, where it is not that of the whole report.
+    `chain`: the steps of the δ bookkeeping, one sentence each. `datasets`: those that the worst
+    change reaches and some mechanism reads.
+    """
+
+    wanted: Literal["delta", "epsilon"]
+    given: Fraction
+    value: Fraction | None
+    lower: Fraction | None
+    rule: str
+    says: str
+    others: tuple[Route, ...] = ()
+    worst: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one mechanism adds at the worst change (`check` prints these)."""
+
+    mechanism: str
+    bound: Bound
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """What holds against an adversary with two hypotheses alone; weaker than the bound of DP.
+
+    `label` says so, and against whom. `bound`: None if nothing is known, `why` then says why.
+    `ratio`: its ε as a share of that of DP, None where there is none. `theorem`: what gives it.
+    `attained`: some mechanisms with just these guarantees lose as much. `at_delta`: the least ε at
+    the chosen δ's.
+    """
+
+    label: str
+    hypotheses: tuple[str, str]
+    bound: Bound | None
+    theorem: str | None
+    ratio: Fraction | None
+    attained: bool = False
+    why: str | None = None
+    chain: tuple[Line, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    at_delta: tuple[At, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A finding that a comment in the spec ignores, for the reason given there."""
+
+    finding: Diagnostic
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of one spec.
+
+    `file` is what `file:line:column` names; `document` is its number where the file has several.
+
+    `relation` and `keeps`: the relation protected, and the columns that a replacement keeps.
+    `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
+    `findings` are sorted by position; an invalid spec has only those. `bound` is None for an ok
+    report where the mechanisms have no common notion without a δ: the result is then the profile,
+    with its numbers in `at_delta`. `rechecked`: how many claims prove the bounds, all checked again
+    by the kernel; None where that was not asked for, or where there is no result.
+    `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
+    `place`: where its verdict belongs, which is the budget or else what is protected.
+    """
+
+    file: str
+    title: str
+    status: Status
+    relation: str | None = None
+    keeps: tuple[str, ...] = ()
+    distance: int = 1
+    bound: Bound | None = None
+    theorem: str | None = None
+    worst: WorstChange | None = None
+    chain: tuple[Line, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    reasons: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    shares: tuple[Share, ...] = ()
+    verdict: Verdict | None = None
+    at_delta: tuple[At, ...] = ()
+    at_epsilon: tuple[At, ...] = ()
+    adversary: Adversary | None = None
+    place: Span | None = None
+    document: int | None = None
+    population: str | None = None
+    ceilings: tuple[Verdict, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    left_out: LeftOut | None = None
+    rechecked: int | None = None
+    lines: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def label(self) -> str:
+        """What to call the spec: its file, and which document of it where there are several."""
+        return self.file if self.document is None else f"{self.file} (document {self.document})"
+
+    @property
+    def not_rechecked(self) -> tuple[str, ...]:
+        """The parts of the report with numbers that a recheck leaves out, by their fields."""
+        return tuple(
+            name for name in ("at_delta", "at_epsilon", "adversary") if getattr(self, name)
+        )

@@ -1,0 +1,230 @@
+"""What holds against an adversary with two hypotheses, told; always beside the bound of DP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
+from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
+from dpcompose.core.hypotheses.losses import About, questions
+from dpcompose.core.hypotheses.mixtures import tell_apart
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.search.solver import Solution
+from dpcompose.core.theorems.questions import Asked as AskedOf
+from dpcompose.core.theorems.select import for_question
+from dpcompose.report import Adversary, Alternative, At, Bound, Line, Report, Route, Verdict
+from dpcompose.report.outcomes import Case
+from dpcompose.report.wording import number, plural, whole
+from dpcompose.resolve.bind_adversary import Adversary as Asked
+from dpcompose.source import Source
+
+#: So many kinds of blocks are written out.
+MOST_LISTED = 8
+
+_WEAKER = "weaker than differential privacy: holds only against"
+_SAME_ROW = (
+    "what a block holds of the person is the same under both hypotheses, whatever other blocks "
+    "they say the person is in"
+)
+_HOW: dict[Rule, str] = {
+    "point mass": "the mean of e^ε over the sets that are held possible",
+    "every outcome": "the likelihoods of every outcome of the worst mechanisms under both",
+    "by size": "the likelihoods at the two extreme outcomes: with the sizes of one hypothesis all "
+    "below those of the other no outcome is worse",
+    "exact transport": "the best coupling of the two hypotheses, found exactly",
+    "Algorithm 3": "a coupling of the two hypotheses by Algorithm 3, which need not be the best",
+    "nested sets": "a coupling by size, each smaller set inside the larger one",
+    "through nobody": "each hypothesis against the empty set, one after the other",
+    "samples of one half": "each block has the person with chance 1/2, as if sampled: composed",
+    "differential privacy": "what is differentially private is so against every hypothesis",
+}
+
+
+def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
+    """The report with its part on the adversary, if the spec has one.
+
+    A budget is held against that part only where the spec says so in so many words. What is asked
+    of differential privacy is never met by it: then both must hold.
+    """
+    asked = case.resolved.adversary
+    if asked is None:
+        return report
+    limit = case.against
+    found = _against(report, asked, limit, case, finite)
+    if limit is None:
+        return replace(report, adversary=found)
+    decision = _verdict(limit, found)
+    if report.verdict is not None and (decision.ok or not report.verdict.ok):
+        decision = report.verdict
+    return replace(report, adversary=found, verdict=decision)
+
+
+def _against(
+    report: Report,
+    asked: Asked,
+    limit: Budget | None,
+    case: Case,
+    finite: Sequence[Solution],
+) -> Adversary:
+    first, second = asked.words
+    label = (
+        f"{_WEAKER} an adversary who weighs two hypotheses about one person: {first}; or {second}"
+    )
+    nothing = Adversary(label, asked.words, None, None, None)
+    solution = next((s for s in finite if s.notion in (Notion.PURE, Notion.APPROX)), None)
+    if solution is None:
+        return replace(nothing, why="some mechanism has no finite bound in ε and δ")
+    about = About(asked.where, asked.partition, asked.classes, asked.beliefs)
+    posed = questions(case.solver, solution, about)
+    pairs = [(question, each) for question in posed for each in tell_apart(question)]
+    composed = [(question, sharper(question, each)) for question, each in pairs]
+    pairs += _by_dp(report, posed[0])
+    if not pairs:
+        return replace(nothing, why="the δ of what is told apart reaches 1")
+    pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
+    kept = _undominated(pairs)
+    question, best = kept[0]
+    theorem = for_question(AskedOf(case.problem, question, best))
+    found = [each for _, each in kept]
+    pairs += [(question, each) for question, each in composed if each is not None]
+    found += [each for _, each in composed if each is not None]
+    dp = report.bound.value if report.bound is not None else None
+    givens = [at.given for at in report.at_delta]
+    if limit is not None:
+        givens += [value for name, value in limit.parameters if name == "delta"]
+    by_dp = {at.given: at.value for at in report.at_delta}
+    return replace(
+        nothing,
+        bound=_bound(best),
+        theorem=theorem,
+        ratio=None if not dp else best.epsilon / dp,
+        attained=best.attained,
+        chain=tuple(_chain(asked, question, best, theorem, case.source)),
+        alternatives=tuple(
+            Alternative(for_question(AskedOf(case.problem, q, each)), _bound(each), _said(each))
+            for q, each in pairs
+            if each is not best
+        ),
+        assumptions=(_SAME_ROW,) if all(b.present for b in asked.beliefs) else (),
+        at_delta=tuple(
+            _at(posed, given, found, by_dp.get(given)) for given in dict.fromkeys(givens)
+        ),
+    )
+
+
+def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
+    """The bound of differential privacy, which covers the empty set against anything."""
+    bound = report.bound
+    sides = (question.first, question.second)
+    if bound is None or bound.notion not in (Notion.PURE, Notion.APPROX):
+        return []
+    if all(side.present for side in sides):
+        return []
+    delta = bound.delta or Fraction(0)
+    return [(question, Found("differential privacy", bound.value, delta))]
+
+
+def _undominated(pairs: list[tuple[Question, Found]]) -> list[tuple[Question, Found]]:
+    kept: list[tuple[Question, Found]] = []
+    for pair in pairs:
+        if not kept or pair[1].delta < kept[-1][1].delta:
+            kept.append(pair)
+    return kept
+
+
+def _bound(found: Found) -> Bound:
+    if not found.delta:
+        return Bound(Notion.PURE, found.epsilon, None, False)
+    return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)
+
+
+def _said(found: Found) -> str:
+    pairs = f" ({plural(found.pairs, 'pair')} of sets)" if found.pairs else ""
+    return _HOW[found.rule] + pairs
+
+
+# ---------------------------------------------------------------------------------------------
+# The steps
+
+
+def _chain(
+    asked: Asked, question: Question, best: Found, theorem: str, source: Source
+) -> Iterator[Line]:
+    texts = [*_blocks(asked, question), *_others(question)]
+    place = (source.span(asked.partition.path),)
+    for n, text in enumerate(texts, 1):
+        yield Line(n, None, text, (), None, place)
+    start = len(texts)
+    spans = (source.span(("adversary",)),)
+    for n, words in enumerate(asked.words, 1):
+        yield Line(start + n, None, f"hypothesis {n}: {words}", (), None, spans)
+    given = tuple(range(1, start + 3))
+    text = f"told apart by at most: {_said(best)}"
+    if best.delta and best.rule == "point mass":
+        text += (
+            "; δ is the larger of the mean δ of the sets and of that mean weighted by e^-ε, "
+            "since both directions must hold"
+        )
+    yield Line(start + 3, theorem, text, given, _bound(best), ())
+
+
+def _blocks(asked: Asked, question: Question) -> Iterator[str]:
+    seen: dict[tuple[str, Fraction, Fraction], int] = {}
+    for (index, _), block in zip(asked.classes, question.blocks, strict=True):
+        key = asked.partition.classes[index].dataset.name, block.epsilon, block.delta
+        seen[key] = seen.get(key, 0) + block.count
+    for (name, epsilon, delta), count in list(seen.items())[:MOST_LISTED]:
+        which = f"each of {whole(count)} blocks `{name}`" if count > 1 else f"`{name}`"
+        yield f"{which} loses at most {_amount(epsilon, delta)} for a row of the person in it"
+    if len(seen) > MOST_LISTED:
+        yield f"{len(seen) - MOST_LISTED} more kinds of blocks are not listed"
+
+
+def _others(question: Question) -> Iterator[str]:
+    epsilon, delta = question.beside
+    if epsilon or delta:
+        yield (
+            f"everything else that sees the person loses at most {_amount(epsilon, delta)}, "
+            "which is added to every case"
+        )
+
+
+def _amount(epsilon: Fraction, delta: Fraction) -> str:
+    return f"ε = {number(epsilon)}" + (f", δ = {number(delta)}" if delta else "")
+
+
+# ---------------------------------------------------------------------------------------------
+# At a chosen δ, and the budget
+
+
+def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fraction | None) -> At:
+    found = [each for question in posed for each in at_delta(question, given, known, by_dp)]
+    found.sort(key=lambda each: each.epsilon)
+    if not found:
+        return At("delta", given, None, None, "", "no finite ε is known at this δ")
+    best, *others = found
+    routes = tuple(Route(each.rule, each.epsilon, _HOW[each.rule]) for each in others)
+    return At("delta", given, best.epsilon, None, best.rule, _HOW[best.rule], routes)
+
+
+def _verdict(limit: Budget, found: Adversary) -> Verdict:
+    asked = dict(limit.parameters)
+    allowed = asked.get("delta", Fraction(0))
+    if found.bound is None:
+        return Verdict(limit, False, None, found.why, of_adversary=True)
+    bounds = [found.bound, *(each.bound for each in found.alternatives if each.bound)]
+    fitting = [each for each in bounds if (each.delta or Fraction(0)) <= allowed]
+    least = min(fitting, key=lambda each: each.value, default=None)
+    at = next((a for a in found.at_delta if a.given == allowed and a.value is not None), None)
+    if at is not None and at.value is not None and (least is None or at.value < least.value):
+        slack = asked["epsilon"] - at.value
+        return Verdict(limit, slack >= 0, slack, at=at, of_adversary=True)
+    if least is None:
+        slack = asked["epsilon"] - found.bound.value
+        why = "δ is above the budget's δ"
+        return Verdict(limit, False, slack, why, found.bound, of_adversary=True)
+    slack = asked["epsilon"] - least.value
+    return Verdict(limit, slack >= 0, slack, None, least, of_adversary=True)

@@ -1,0 +1,242 @@
+"""What a result rests on and the tool cannot check, with the place that declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.mechanisms import form_of
+from dpcompose.core.model.problem import (
+    Domain,
+    Partition,
+    PartitionKind,
+    Path,
+    Problem,
+    Root,
+    Statement,
+)
+from dpcompose.core.model.tree import Edge, Place, dropping_edges
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.report.wording import NAMES, listing, plural
+
+Fact = tuple[str, Path | None]
+
+
+def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
+    """Every standing and declared assumption once, in the order of the spec."""
+    facts: list[Fact] = [
+        ("every mechanism draws fresh noise, independent of everything but its inputs", None),
+        (
+            "maps, partitions, parameters and the number of mechanisms are fixed before the first "
+            "output",
+            None,
+        ),
+    ]
+    goal = problem.goal.relation
+    base = goal.within or goal
+    if goal.keeps:
+        columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
+        facts.append((f"a replacement keeps {columns}: these columns are public", ("protect",)))
+    if goal.name is not None:
+        facts.append(
+            (
+                f"`{goal.name}` neighbours are at most {goal.distance} {goal.within} steps apart",
+                ("relations", goal.name),
+            )
+        )
+    if problem.roots_disjoint:
+        facts.append(("nobody is in two of the roots", ("roots",)))
+        if base.kind is RelationKind.BOUNDED:
+            facts.append(("a replaced row stays in its root", ("roots",)))
+    readers = _readers(problem)
+    for root, top in tops:
+        facts.extend(_of_root(problem, root))
+        facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED, readers))
+    facts.extend(_of_mechanisms(problem))
+    for each in problem.post_processing:
+        says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
+        facts.append((says, (*each.path, "post_processes")))
+    return list(dict.fromkeys(facts))
+
+
+def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
+    path = root.dataset.path
+    name = root.dataset.name
+    if root.domain is Domain.GRAPH:
+        yield f"the vertices of `{name}` are public", path
+        if root.max_degree is not None:
+            yield (
+                f"no vertex of `{name}` ever has more than {root.max_degree} edges",
+                (*path, "max_degree"),
+            )
+    if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
+        yield f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
+
+
+def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
+    told: set[tuple[int, int]] = set()
+    stack = [top]
+    seen: set[int] = set()
+    while stack:
+        place = stack.pop()
+        if id(place.dataset) in seen:
+            # A later draw of a sample, or what is made from one: the same datasets again.
+            continue
+        seen.add(id(place.dataset))
+        for up in _padded(place, replaces):
+            for edge in dropping_edges(place.ancestors(up)):
+                key = (id(edge.parent), id(edge.partition or edge.made_by))
+                if key not in told:
+                    told.add(key)
+                    yield from _drops(place, edge)
+        below: list[Place] = []
+        for child in place.derived:
+            if child.read:
+                yield from _of_map(child, readers)
+                below.append(child)
+        for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
+            used = [block for block in blocks if block.read]
+            if used:
+                yield from _of_partition(partition)
+                below.extend(used)
+        stack.extend(reversed(below))
+
+
+def _padded(place: Place, replaces: bool) -> set[int]:
+    """From how far above statements for bounded neighbours may rest on the padding lemma.
+
+    `replaces`: the protected change replaces rows of the root, so that statements on the root
+    itself never meet an added row.
+    """
+    return {
+        each.statement.up
+        for _, placed in place.mechanisms
+        for each in placed
+        if each.padded
+        and each.statement.relation.kind is RelationKind.BOUNDED
+        and not (replaces and each.statement.up == place.depth)
+    }
+
+
+def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
+    """That some possible row gives nothing further down, where the spec says so by this edge."""
+    partition = edge.partition
+    if partition is not None and not partition.drops:
+        if partition.kind is PartitionKind.VALUE:
+            yield (
+                f"every block of `{partition.name}` leaves out some possible row "
+                f"of `{edge.parent.dataset.name}`",
+                partition.path,
+            )
+        return
+    name = _child(place, edge.parent) if partition is None else partition.name
+    path = ("datasets", name) if partition is None else partition.path
+    owner = "map" if partition is None else "partition"
+    yield (
+        f"some possible row of `{edge.parent.dataset.name}` gives nothing to `{name}`",
+        (*path, owner, "drops"),
+    )
+
+
+def _child(place: Place, parent: Place) -> str:
+    while place.edge is not None and place.edge.parent is not parent:
+        place = place.edge.parent
+    return place.dataset.name
+
+
+def _of_map(place: Place, readers: dict[int, Readers]) -> Iterator[Fact]:
+    dataset, path = place.dataset, (*place.dataset.path, "map")
+    assert dataset.made_by is not None
+    of_it = readers.get(id(dataset), _NOBODY)
+    for says, at in dataset.made_by.declares(dataset.name, of_it):
+        yield says, (*path, *at)
+
+
+def _of_partition(partition: Partition) -> Iterator[Fact]:
+    name, path = f"`{partition.name}`", (*partition.path, "partition")
+    match partition.kind:
+        case PartitionKind.VALUE:
+            yield f"the blocks of {name} are disjoint sets of row values", path
+        case PartitionKind.KEY:
+            yield f"each value of `{partition.column}` is in at most one block of {name}", path
+        case PartitionKind.POSITION:
+            yield f"the blocks of {name} depend on the positions of rows alone", path
+        case PartitionKind.MEMBERSHIP:
+            yield (
+                f"each row is in at most {plural(partition.max_blocks or 1, 'block')} of {name}",
+                (*path, "max_blocks"),
+            )
+        case PartitionKind.KINDS:
+            yield f"each row is of one of the kinds of {name}, which names its blocks", path
+    if partition.max_blocks_per_unit is not None:
+        yield (
+            f"each unit is in at most {plural(partition.max_blocks_per_unit, 'block')} of {name}",
+            (*path, "max_blocks_per_unit"),
+        )
+    if partition.max_rows_per_block is not None:
+        yield (
+            f"each unit has at most {plural(partition.max_rows_per_block, 'row')} in a block "
+            f"of {name}",
+            (*path, "max_rows_per_block"),
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Readers and mechanisms
+
+
+#: The readers of what nobody asks for.
+_NOBODY = Readers((), 0)
+
+
+def _readers(problem: Problem) -> dict[int, Readers]:
+    """The readers of every dataset, by its identity, where one is drawn; few names are enough."""
+    found: dict[int, Readers] = {}
+    datasets = list(problem.datasets())
+    if not any(each.made_by is not None and each.made_by.conduct().random for each in datasets):
+        return found
+    for dataset in reversed(datasets):
+        names = dict.fromkeys(mechanism.name for mechanism in dataset.mechanisms)
+        copies = max((mechanism.count for mechanism in dataset.mechanisms), default=0)
+        below = list(dataset.derived)
+        for partition in dataset.partitions:
+            below.extend(each.dataset for each in partition.classes)
+        for readers in (found[id(each)] for each in below):
+            names.update(dict.fromkeys(readers.names))
+            copies = max(copies, readers.copies)
+        found[id(dataset)] = Readers(tuple(names)[: NAMES + 1], copies)
+    return found
+
+
+def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
+    """What is trusted of concrete mechanisms and of curves; one fact for all of a kind."""
+    found: dict[str, tuple[dict[str, None], Path]] = {}
+    for mechanism in problem.mechanisms():
+        for statement in mechanism.statements:
+            if not statement.implied:
+                for says in _trusted(statement):
+                    names, _ = found.setdefault(says, ({}, statement.path))
+                    names[mechanism.name] = None
+    for says, (named, path) in found.items():
+        yield says.format(listing(named)), path
+
+
+def _trusted(statement: Statement) -> Iterator[str]:
+    guarantee = statement.guarantee
+    if guarantee.notion in (Notion.RDP, Notion.PROFILE):
+        yield "the points stated for {} hold for every two neighbours, in both orders"
+    if guarantee.noise is None:
+        return
+    form = form_of(guarantee.noise)
+    yield form.trusted
+    if form.sensitivity is None:
+        return
+    # A name may hold braces of its own.
+    neighbours = str(statement.relation).replace("{", "{{").replace("}", "}}")
+    change = {
+        RelationKind.UNBOUNDED: " (one row added or removed)",
+        RelationKind.BOUNDED: " (one row replaced)",
+    }.get(statement.relation.kind, "")
+    norm = f", in {form.norm}," if form.norm is not None else ""
+    yield f"the sensitivities of {{}}{norm} hold for every two {neighbours} neighbours{change}"

@@ -1,0 +1,247 @@
+"""Numbers at a chosen δ or ε, told: the winning route, the others, the worst change, the steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta.chosen import Chosen, choose
+from dpcompose.core.at_delta.routes import Found, Point, Rule
+from dpcompose.core.loss.pattern import Felt, Trace
+from dpcompose.core.profile import parts
+from dpcompose.core.profile.fewer_losses import is_merged
+from dpcompose.core.profile.parts import Composition, Part
+from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.report import At, Route, wording
+
+#: So many sorts of losses, and of touched mechanisms, are written out.
+MOST_LISTED = 12
+#: Of more numbers than this not each has grids of its own.
+MOST_APART = 16
+
+_ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
+_HOW = {
+    Rule.OPTIMAL: "each stated (ε, δ) is at worst a randomized response, and these are composed "
+    "exactly (Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016)",
+    Rule.GAUSSIAN: "Gaussian mechanisms compose to one, whose curve is known exactly (Balle and "
+    "Wang 2018, Theorem 8)",
+    Rule.LOSSES: f"the distributions of the privacy losses are composed ({_ADAPTIVE})",
+    Rule.ZCDP: "all are read as zCDP, and Σρ is converted at the best order (Canonne, Kamath and "
+    "Steinke 2020, Corollary 13)",
+    Rule.RENYI: "the Rényi divergences add at every order, and the best one is converted "
+    "(Canonne, Kamath and Steinke 2020, Proposition 12)",
+    Rule.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
+    Rule.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
+    Rule.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
+    Rule.AS_GAUSSIAN: "each ε is read as the least μ, and the Gaussian curve is exact",
+    Rule.SPLIT: "δ is shared out between two groups of mechanisms, whose ε's add up",
+}
+_IN_SHORT = {
+    Rule.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
+    Rule.GAUSSIAN: "Balle and Wang 2018",
+    Rule.LOSSES: "Zhu, Dong and Wang 2022",
+    Rule.ZCDP: "Canonne, Kamath and Steinke 2020",
+    Rule.RENYI: "Canonne, Kamath and Steinke 2020",
+    Rule.BASIC: "the ε's add up, and the δ's",
+    Rule.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
+    Rule.CLOSED: "Kairouz, Oh and Viswanath 2015",
+    Rule.AS_GAUSSIAN: "the least μ's, one Gaussian curve",
+    Rule.SPLIT: "ε₁ at δ₁ and ε₂ at δ₂ add up",
+}
+
+
+def at_points(
+    solver: Solver,
+    deltas: Iterable[Fraction],
+    epsilons: Iterable[Fraction],
+    solution: Solution | None,
+) -> tuple[tuple[At, ...], tuple[At, ...]]:
+    """The numbers at the chosen δ's and ε's, each once; none where some change has no finite bound.
+
+    `solution`: the worst change that the report tells, None if it tells none.
+    """
+    wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
+    many = sum(map(len, wanted)) > MOST_APART
+    asked = [
+        [Point(delta=each, many=many) for each in wanted[0]],
+        [Point(epsilon=each, many=many) for each in wanted[1]],
+    ]
+    patterned = solver.patterns() if any(asked) else ()
+    if not patterned:
+        return (), ()
+    told = None if solution is None else _touched_by(solution)
+    bounds = () if solution is None else solution.quantities
+    at_delta, at_epsilon = (
+        # Neighbours share most of the work.
+        {
+            point: _told(choose(patterned, point, bounds), told)
+            for point in sorted(points, key=lambda point: point.given)
+        }
+        for points in asked
+    )
+    return tuple(at_delta[each] for each in asked[0]), tuple(at_epsilon[each] for each in asked[1])
+
+
+def _told(chosen: Chosen, told: Counter[tuple[str, str]] | None) -> At:
+    best, *others = chosen.worst.found
+    worst = chosen.worst.pattern
+    return At(
+        wanted="delta" if chosen.point.delta is not None else "epsilon",
+        given=chosen.point.given,
+        value=chosen.value,
+        lower=chosen.lower,
+        rule=str(best.rule),
+        says=_says(best) if chosen.value is not None else _why_none(chosen),
+        others=tuple(_route(each) for each in others),
+        worst=() if told == _touched(worst.trace) else tuple(_worst(worst.trace)),
+        chain=tuple(_chain(chosen)),
+        datasets=tuple(dict.fromkeys(felt.dataset for felt in _flat(worst.trace))),
+    )
+
+
+def _why_none(chosen: Chosen) -> str:
+    leak = 1 - chosen.worst.composition.stay
+    if leak > chosen.point.given:
+        return f"the stated δ's give all away with chance up to {wording.number(leak)}"
+    return "no ε is known to hold at so small a δ"
+
+
+def told_apart(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
+    """The numbers, without their worst change where it is the one that the report tells."""
+    return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
+
+
+def _says(found: Found) -> str:
+    text = _HOW[found.rule]
+    if found.bracket is not None and found.bracket.grid is not None:
+        text += f"; on a grid of width {wording.number(found.bracket.grid)}, towards more loss"
+    return text
+
+
+def _route(found: Found) -> Route:
+    return Route(str(found.rule), found.value, _IN_SHORT[found.rule])
+
+
+# ---------------------------------------------------------------------------------------------
+# The worst change
+
+
+def _flat(trace: Trace) -> Counter[Felt]:
+    """How often each mechanism is touched."""
+    found: Counter[Felt] = Counter()
+    stack: list[tuple[Trace, int]] = [(trace, 1)]
+    while stack:
+        inner, times = stack.pop()
+        for each, n in inner:
+            if isinstance(each, Felt):
+                found[each] += n * times
+            else:
+                stack.append((each, n * times))
+    return found
+
+
+def _touched(trace: Trace) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for felt, n in _flat(trace).items():
+        found[felt.mechanism, wording.change(felt.state)] += n
+    return found
+
+
+def _touched_by(solution: Solution) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for felt in solution.felt:
+        copies = felt.visit.copies * felt.mechanism.count
+        found[felt.mechanism.name, wording.change(felt.visit.state)] += copies
+    return found
+
+
+def _worst(trace: Trace) -> Iterable[str]:
+    flat = _flat(trace)
+    for felt, n in flat.most_common(MOST_LISTED):
+        times = "" if n == 1 else f"{wording.whole(n)} × "
+        yield f"{times}`{felt.mechanism}` on `{felt.dataset}`: {wording.change(felt.state)}"
+    if len(flat) > MOST_LISTED:
+        yield f"and {len(flat) - MOST_LISTED} more mechanisms"
+
+
+# ---------------------------------------------------------------------------------------------
+# The steps
+
+
+def _chain(chosen: Chosen) -> Iterable[str]:
+    composition = chosen.worst.composition
+    kinds = list(_losses(composition))
+    if chosen.worst.pattern.loose:
+        yield "the changes are bounded together, by one that is at least as bad as each of them"
+    elif chosen.patterns > 1:
+        yield f"the worst of {wording.whole(chosen.patterns)} changes none of which covers another"
+    more = len(kinds) - MOST_LISTED
+    listed = "; ".join(kinds[:MOST_LISTED]) + (f"; {more} more" if more > 0 else "")
+    yield f"what composes: {listed}" if kinds else "nothing is lost"
+    if is_merged(composition.parts):
+        yield (
+            "that is very many different losses: their parameters are rounded up to fewer, and "
+            "the bound is a little larger than it need be"
+        )
+    given = chosen.point.given
+    leak = 1 - composition.stay
+    if leak:
+        text = f"the stated δ's give all away with chance at most {wording.number(leak)}"
+        if chosen.point.delta is None:
+            yield f"{text}, which is part of the δ found"
+        elif leak > given:
+            yield f"{text}, which is more than δ = {wording.number(given)}: no ε is finite"
+        else:
+            left = composition.left(given)
+            yield (
+                f"{text}; of δ = {wording.number(given)} that leaves {wording.number(left)} "
+                "for the rest"
+            )
+    best = chosen.worst.found[0]
+    if best.value is not None:
+        symbol = "ε" if chosen.point.delta is not None else "δ"
+        yield f"{symbol} = {wording.number(best.value)} by {best.rule}"
+
+
+def _losses(composition: Composition) -> Iterable[str]:
+    for part, n in composition.parts:
+        yield (f"{wording.whole(n)} × " if n > 1 else "") + part_text(part)
+    if composition.gaussian:
+        from dpcompose.core.numbers.exact import sqrt_up
+
+        yield f"Gaussian with μ = {wording.number(sqrt_up(composition.gaussian))} in all"
+
+
+def part_text(part: Part) -> str:
+    """A part of a composition in a few words."""
+    number = wording.number
+    match part:
+        case parts.Response(epsilon):
+            return f"ε = {number(epsilon)}"
+        case parts.MechanismLoss():
+            return part.says()
+        case parts.Points(points):
+            return f"a profile of {wording.plural(len(points), 'point')}"
+        case parts.Concentrated(rho):
+            return f"ρ = {number(rho)}"
+        case parts.Renyi(points):
+            return f"a Rényi curve of {wording.plural(len(points), 'order')}"
+        case parts.Sampled(rate, base, replace):
+            how = "without replacement" if replace else "Poisson"
+            inside = _listing(list(_losses(base)))
+            return f"a sample of rate {number(rate)} ({how}) of ({inside})"
+        case parts.Drawn(rate, base):
+            inside = _listing(list(_losses(base)))
+            return f"with chance {number(rate)} ({inside}), else nothing"
+        case parts.Exchanged(rate, once, both):
+            inside = _listing(list(_losses(once if both is None else both)))
+            return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
+        case parts.Grouped(base, steps):
+            return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
+
+
+def _listing(kinds: Sequence[str]) -> str:
+    more = len(kinds) - 3
+    return "; ".join(kinds[:3]) + (f"; {more} more" if more > 0 else "")

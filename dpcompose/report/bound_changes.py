@@ -1,0 +1,173 @@
+"""Which way the numbers of two reports moved: what may be compared, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from dpcompose.core.notions.guarantee import CONVERTS, convert
+from dpcompose.report import At, Bound, Report
+from dpcompose.report.wording import number
+
+Direction = Literal["same", "decreased", "increased", "incomparable"]
+#: Numbers at a δ are found by search; by less than this nothing has changed.
+NEARLY = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number before and now; None where there is no finite one, or no spec.
+
+    `name`: `ε`, `δ`, `ρ`, `μ`, or `ε at δ = 1e-6`.
+    """
+
+    name: str
+    old: Fraction | None
+    new: Fraction | None
+    direction: Direction
+
+
+def from_nothing(report: Report) -> Iterator[Number]:
+    """The numbers of a spec that is new."""
+    if report.bound is not None:
+        for name, value in named_parameters(report.bound):
+            yield Number(name, None, value, "increased")
+    for at in report.at_delta:
+        yield Number(_at_name(at), None, at.value, "increased")
+
+
+def to_nothing(report: Report) -> Iterator[Number]:
+    """The numbers of a spec that is gone."""
+    for each in from_nothing(report):
+        yield Number(each.name, each.new, None, "decreased")
+
+
+def compared(old: Report, new: Report) -> tuple[Direction, tuple[Number, ...], str | None]:
+    """Which way the bound moved, its numbers, and why that cannot be told."""
+    numbers = [*_of_bounds(old, new), *_at_deltas(old, new)]
+    if _protected(old) != _protected(new):
+        why = f"what is protected changed from {_protected(old)} to {_protected(new)}"
+        return (
+            "incomparable",
+            tuple(replace(each, direction="incomparable") for each in numbers),
+            (why),
+        )
+    if old.status != new.status:
+        return ("increased" if new.status == "no-guarantee" else "decreased"), tuple(numbers), None
+    directions = {each.direction for each in numbers}
+    if old.bound is not None and new.bound is not None and old.bound.notion != new.bound.notion:
+        directions.add(_across(old.bound, new.bound))
+    if old.status == "ok" and not directions:
+        directions.add("incomparable")
+    if "increased" in directions:
+        return "increased", tuple(numbers), None
+    if "incomparable" in directions:
+        if _decided(numbers):
+            directions.discard("incomparable")
+        else:
+            return "incomparable", tuple(numbers), _no_comparison(old, new)
+    return ("decreased" if "decreased" in directions else "same"), tuple(numbers), None
+
+
+def _decided(numbers: Sequence[Number]) -> bool:
+    """Whether numbers at a δ say what became of bounds that cannot be compared themselves."""
+    return any(" at " in each.name for each in numbers) and all(
+        each.direction != "incomparable" for each in numbers if " at " in each.name
+    )
+
+
+def _no_comparison(old: Report, new: Report) -> str:
+    terms = [
+        "a profile" if each.bound is None else f"{_symbols(each.bound)} ({each.bound.notion.value})"
+        for each in (old, new)
+    ]
+    if terms[0] == terms[1]:
+        return "one of ε and δ increased, the other one decreased; --delta compares ε at one δ"
+    return f"the bound was in {terms[0]} and is in {terms[1]}; --delta compares ε at one δ"
+
+
+def _symbols(bound: Bound) -> str:
+    return " and ".join(name for name, _ in named_parameters(bound))
+
+
+def _protected(report: Report) -> str:
+    keeps = f" keeping {', '.join(report.keeps)}" if report.keeps else ""
+    distance = f" at distance {report.distance}" if report.distance > 1 else ""
+    return f"{report.relation}{keeps} neighbours{distance}"
+
+
+def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
+    symbol = {"rho": "ρ", "mu": "μ"}.get(bound.notion.symbol, "ε")
+    return [(symbol, bound.value), *([] if bound.delta is None else [("δ", bound.delta)])]
+
+
+def _of_bounds(old: Report, new: Report) -> Iterator[Number]:
+    """The parameters of the bounds where both are in one notion, or one of them is none."""
+    if old.bound is None or new.bound is None:
+        known = old.bound or new.bound
+        if known is not None and old.status != new.status:
+            for name, value in named_parameters(known):
+                was = value if old.bound is not None else None
+                now = value if new.bound is not None else None
+                yield Number(name, was, now, _way(was, now))
+        return
+    if old.bound.notion is not new.bound.notion:
+        return
+    pairs = zip(named_parameters(old.bound), named_parameters(new.bound), strict=True)
+    found = [Number(name, was, now, _way(was, now)) for (name, was), (_, now) in pairs]
+    mixed = {each.direction for each in found} >= {"increased", "decreased"}
+    for each in found:
+        yield replace(each, direction="incomparable") if mixed else each
+
+
+def _across(old: Bound, new: Bound) -> Direction:
+    """Which way a bound moved that is now in another notion, where a conversion tells."""
+    if old.delta is not None or new.delta is not None:
+        return _with_delta(old, new)
+    if old.notion in CONVERTS[new.notion]:
+        if convert(_amount(new), new.notion, old.notion) <= _amount(old):
+            return "decreased"
+    elif new.notion in CONVERTS[old.notion] and (
+        convert(_amount(old), old.notion, new.notion) <= _amount(new)
+    ):
+        return "increased"
+    return "incomparable"
+
+
+def _with_delta(old: Bound, new: Bound) -> Direction:
+    """The same, where one of the bounds is an (ε, δ)."""
+    epsilons = {"pure", "approx"}
+    if old.notion.value in epsilons and new.notion.value in epsilons:
+        if old.delta is None and new.value >= old.value:
+            return "increased"
+        if new.delta is None and new.value <= old.value:
+            return "decreased"
+    return "incomparable"
+
+
+def _amount(bound: Bound) -> Fraction:
+    return bound.value**2 if bound.notion.value == "gdp" else bound.value
+
+
+def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(0)) -> Direction:
+    """Which way a number moved; None is above all numbers."""
+    if old is None or new is None:
+        return "same" if old is new else "increased" if new is None else "decreased"
+    if abs(new - old) <= slack * old:
+        return "same"
+    return "increased" if new > old else "decreased"
+
+
+def _at_name(at: At) -> str:
+    return f"ε at δ = {number(at.given)}"
+
+
+def _at_deltas(old: Report, new: Report) -> Iterator[Number]:
+    before = {at.given: at for at in old.at_delta}
+    for at in new.at_delta:
+        was = before.get(at.given)
+        if was is not None:
+            way = _way(was.value, at.value, NEARLY)
+            yield Number(_at_name(at), was.value, at.value, way)

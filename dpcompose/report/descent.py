@@ -1,0 +1,106 @@
+"""How a change goes down the tree, in words: along maps, and into the blocks of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dpcompose.core.change.units import Kind, State, all_leaves
+from dpcompose.core.loss.walk import Choice
+from dpcompose.core.model.problem import Partition, PartitionKind
+from dpcompose.core.model.tree import Place
+from dpcompose.core.search.solver import Visit
+from dpcompose.report import wording
+
+
+def descent(visit: Visit) -> Iterator[str]:
+    """One sentence for each map and each partition that the change passes from here."""
+    for choice in visit.answer.choices[: len(visit.place.derived)]:
+        after = next((branch for branch in choice.branches if branch.state), None)
+        if after is not None:
+            units = f" (at most {wording.whole(choice.units)} such units)"
+            yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
+                units if choice.units > 1 else ""
+            )
+    for _, choice, says in splits(visit):
+        units = f" (for each of {wording.whole(choice.units)} such units)"
+        yield says + (units if choice.units > 1 else "")
+
+
+def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
+    """Each partition that the change passes from here, with what it does to the blocks."""
+    place = visit.place
+    choices = visit.answer.choices[len(place.derived) :]
+    for partition, choice in zip(place.dataset.partitions, choices, strict=False):
+        reached = [(b.place, b.state, b.copies) for b in choice.branches if b.state]
+        if reached:
+            yield partition, choice, _partition_change(partition, visit.state, reached)
+
+
+def _partition_change(
+    partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
+) -> str:
+    """What one change does to the blocks of a partition, in words."""
+    found = all_leaves(before)
+    alone = sum(found.values()) == 1
+    kind = next(iter(found)).kind
+    moves = [(place, copies, _kind(state)) for place, state, copies in reached]
+    if alone and kind is Kind.PAIR and all(what is not None for _, _, what in moves):
+        return _replaced_row(partition, moves)
+    if alone and kind is Kind.SINGLE and all(what is Kind.SINGLE for _, _, what in moves):
+        names = _names(moves)
+        return f"the row is in {names} of `{partition.name}`"
+    parts = [
+        f"{_one_name(place, copies)}: {wording.change(state)}"
+        for place, state, copies in reached[: wording.NAMES]
+    ]
+    more = len(reached) - len(parts)
+    return f"in `{partition.name}`, " + "; ".join(parts) + (f"; {more} more" if more else "")
+
+
+def _kind(state: State) -> Kind | None:
+    found = all_leaves(state)
+    if sum(found.values()) != 1:
+        return None
+    return next(iter(found)).kind
+
+
+def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    stays = [(place, copies, what) for place, copies, what in moves if what is Kind.PAIR]
+    ends = [(place, copies, what) for place, copies, what in moves if what is Kind.SINGLE]
+    name = f"`{partition.name}`"
+    if not ends:
+        return f"the row is replaced within {_names(stays)} of {name}"
+    disjoint = partition.kind in (PartitionKind.VALUE, PartitionKind.KEY)
+    if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
+        if len(ends) == 2:
+            first, second = (_one_name(place, copies) for place, copies, _ in ends)
+            return f"the row moves from {first} to {second} of {name}"
+        return f"the row moves from one block to another: {_names(ends)} of {name}"
+    if disjoint and not stays:
+        return f"the row moves between {_names(ends)} of {name} and outside the blocks"
+    text = f"the row enters or leaves {_names(ends)} of {name}"
+    return text + (f", and is in {_names(stays)} before and after" if stays else "")
+
+
+def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    parts: list[str] = []
+    single: list[str] = []
+    for place, copies, _ in moves:
+        names = _block_names(place)
+        if len(names) == copies and copies == 1:
+            single.append(str(names[0]))
+        else:
+            parts.append(wording.blocks(names, copies))
+    if single:
+        parts.insert(0, ("block " if len(single) == 1 else "blocks ") + wording.listing(single))
+    return " and ".join(parts)
+
+
+def _one_name(place: Place, copies: int) -> str:
+    return _names([(place, copies, None)])
+
+
+def _block_names(place: Place) -> Sequence[str | int]:
+    edge = place.edge
+    assert edge is not None and edge.partition is not None
+    return edge.partition.classes[edge.block].names

@@ -1,0 +1,244 @@
+"""How an answer is told: the worst change with what feels it, the numbered chain, the shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.model.derivation import Step
+from dpcompose.core.model.problem import Path, PostProcessing
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.search.proof import added_up, share
+from dpcompose.core.search.solver import Felt, Solution, Visit, parameter
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import BOOK, in_role
+from dpcompose.errors import Span
+from dpcompose.report import At, Bound, Line, Share, Touch, WorstChange, wording
+from dpcompose.report.descent import descent, splits
+
+#: So many touched mechanisms are listed in a report.
+MOST_TOUCHES = 200
+SpanOf = Callable[[Path], Span]
+
+
+def bound_of(quantity: Quantity) -> Bound:
+    """A certified quantity in the notion's own parameter."""
+    value, exact = parameter(quantity)
+    if quantity.notion is not Notion.APPROX:
+        return Bound(quantity.notion, value, None, exact)
+    return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
+
+
+def _bound(solution: Solution, loss: object) -> Bound:
+    quantity = solution.quantity(loss)
+    assert quantity is not None
+    return bound_of(quantity)
+
+
+# ---------------------------------------------------------------------------------------------
+# The worst change
+
+
+def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
+    """The worst change, with the mechanisms that feel it."""
+    says: list[str] = []
+    for visit in solution.visits:
+        if visit.place.edge is None:
+            says.append(f"in `{visit.place.dataset.name}`: {wording.change(visit.state)}")
+        says.extend(descent(visit))
+    datasets = [visit.place.dataset.name for visit in solution.visits]
+    touches = tuple(_touch(solution, felt, span) for felt in solution.felt[:MOST_TOUCHES])
+    return WorstChange(
+        tuple(says),
+        tuple(dict.fromkeys(datasets)),
+        touches,
+        max(0, len(solution.felt) - MOST_TOUCHES),
+    )
+
+
+def _touch(solution: Solution, felt: Felt, span: SpanOf) -> Touch:
+    amount, delta = share(solution, felt)
+    total = bound_of(Quantity(solution.notion, amount, delta))
+    return Touch(
+        felt.mechanism.name,
+        felt.visit.place.dataset.name,
+        felt.visit.copies * felt.mechanism.count,
+        _bound(solution, _of_one_copy(solution, felt)),
+        total,
+        span(felt.mechanism.path),
+    )
+
+
+def _of_one_copy(solution: Solution, felt: Felt) -> object:
+    return Coster(solution.algebra).cost_of(1, felt.placed, felt.visit.state)
+
+
+# ---------------------------------------------------------------------------------------------
+# The chain
+
+
+def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:
+    """The derivation as numbered lines, each with its theorem, its inputs and its places."""
+    teller = _Teller(solution, span)
+    teller.tell(derivation)
+    return tuple(teller.lines)
+
+
+class _Teller:
+    def __init__(self, solution: Solution, span: SpanOf) -> None:
+        self.solution = solution
+        self.span = span
+        self.lines: list[Line] = []
+
+    def add(
+        self,
+        theorem: str | None,
+        says: str,
+        inputs: Sequence[int],
+        bound: Bound | None,
+        paths: Sequence[Path],
+    ) -> int:
+        number = len(self.lines) + 1
+        spans = tuple(self.span(path) for path in paths)
+        self.lines.append(Line(number, theorem, says, tuple(inputs), bound, spans))
+        return number
+
+    def tell(self, cite: Step) -> None:
+        (together,) = cite.inputs
+        changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
+        before = self._changes(changes)
+        costs = [
+            self._cost(step) if step.rule == "cost" else self._rest(step)
+            for step in together.inputs
+            if step.rule in ("cost", "rest")
+        ]
+        costs += [self._post(step) for step in together.inputs if step.rule == "post"]
+        assert together.bound is not None and cite.bound is not None
+        total = bound_of(together.bound)
+        last = self.add(
+            together.theorem, self._sum(together, total), [*before[-1:], *costs], total, ()
+        )
+        if cite.theorem is not None and cite.theorem != together.theorem:
+            entry = BOOK[cite.theorem]
+            says = f"{entry.place} ({entry.title}) gives the same bound: {entry.formula}"
+            self.add(cite.theorem, says, [last], bound_of(cite.bound), ())
+
+    def _changes(self, steps: Sequence[Step]) -> list[int]:
+        numbers: list[int] = []
+        for step in steps:
+            visit: Visit = step.facts["visit"]
+            dataset = visit.place.dataset
+            if step.rule == "root":
+                says = f"the protected change in `{dataset.name}`: {wording.change(visit.state)}"
+                numbers.append(self.add(None, says, (), None, step.paths))
+            elif step.rule == "map":
+                edge = visit.place.edge
+                assert edge is not None and edge.made_by is not None
+                says = (
+                    f"`{dataset.name}` is {edge.made_by.says()} of "
+                    f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
+                )
+                if visit.place.above is not None and edge.made_by.conduct().random:
+                    says += "; what is drawn is part of the one release that depends on it"
+                numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
+            for partition, _, text in splits(visit):
+                how = partition.kind.value
+                says = f"`{partition.name}` splits `{dataset.name}` by {how}: {text}"
+                numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
+        return numbers
+
+    def _cost(self, step: Step) -> int:
+        felt: Felt = step.facts["felt"]
+        given = step.inputs[0]
+        placed = given.facts["placed"]
+        statement = placed.statement
+        place = felt.visit.place
+        where = place.up(statement.up)
+        says = (
+            f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
+            f"{statement.relation} neighbours of `{where.dataset.name}`"
+        )
+        if len(step.inputs) > 1:
+            says += f" (and {len(step.inputs) - 1} more guarantees)"
+        read_as = statement.guarantee.notion is not self.solution.notion
+        needed = step.facts["steps"]
+        reach = "" if not statement.up else f" that reaches `{place.dataset.name}`"
+        if needed:
+            says += f"; the change{reach} takes {wording.steps(needed, statement.relation)}"
+        if read_as:
+            says += f"; read as {wording.NOTION[self.solution.notion]}"
+        if felt.mechanism.count > 1:
+            says += f"; {wording.whole(felt.mechanism.count)} copies"
+        draws = _draws(place)
+        if draws > 1:
+            says += f"; in each of {wording.whole(draws)} draws of the sample"
+        if felt.visit.copies > draws:
+            says += f"; on each of {wording.whole(felt.visit.copies // draws)} blocks"
+        bound = None if step.bound is None else bound_of(step.bound)
+        return self.add(step.theorem, says, (), bound, [given.paths[0]])
+
+    def _rest(self, step: Step) -> int:
+        says = f"{step.facts['count']} more touches of mechanisms, in the same way"
+        bound = None if step.bound is None else bound_of(step.bound)
+        return self.add(None, says, (), bound, ())
+
+    def _post(self, step: Step) -> int:
+        post: PostProcessing = step.facts["post"]
+        says = f"`{post.name}` uses only released outputs ({wording.listing(post.inputs)}): free"
+        return self.add(step.theorem, says, (), None, step.paths)
+
+    def _sum(self, step: Step, total: Bound) -> str:
+        units = {Notion.PURE: "ε", Notion.APPROX: "ε and δ", Notion.ZCDP: "ρ", Notion.GDP: "μ²"}[
+            total.notion
+        ]
+        if not self.solution.felt:
+            return "no mechanism feels the change: nothing is lost"
+        if step.facts["bounded"]:
+            return (
+                f"the {units} of the mechanisms that feel the change add up; several units of "
+                "change are bounded by group privacy, as a path of single ones"
+            )
+        says = f"the {units} of the mechanisms that feel the change add up"
+        if step.facts["sampled"] and self.solution.loss != added_up(self.solution):
+            says += "; what reads one sample adds up first, and ε becomes ln(1 + q(e^ε - 1)) once"
+        return f"{says}; no other change is worse"
+
+
+def _draws(place: Place) -> int:
+    """How many draws of samples above a place are alike."""
+    draws, edge = 1, place.edge
+    while edge is not None:
+        draws, edge = draws * edge.rounds, edge.parent.edge
+    return draws
+
+
+def profile_chain(at: At) -> tuple[Line, ...]:
+    """The steps of a result that is known only at a chosen δ or ε."""
+    lines = [
+        Line(number, None, says, (number - 1,) if number > 1 else (), None, ())
+        for number, says in enumerate([*at.worst, *at.chain[:-1]], start=1)
+    ]
+    number = len(lines) + 1
+    inputs = tuple(range(1, number))
+    return (*lines, Line(number, in_role(Role.PROFILES).id, at.chain[-1], inputs, None, ()))
+
+
+# ---------------------------------------------------------------------------------------------
+# Shares
+
+
+def shares(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
+    """What every mechanism adds at the worst change, the largest first."""
+    totals: dict[str, tuple[Fraction, Fraction, Path]] = {}
+    for felt in solution.felt:
+        amount, delta = share(solution, felt)
+        old = totals.get(felt.mechanism.name, (Fraction(0), Fraction(0), felt.mechanism.path))
+        totals[felt.mechanism.name] = (old[0] + amount, old[1] + delta, old[2])
+    order = sorted(totals.items(), key=lambda each: (-each[1][0], each[0]))
+    return tuple(
+        Share(name, bound_of(Quantity(solution.notion, amount, delta)), span(path))
+        for name, (amount, delta, path) in order
+    )

@@ -1,0 +1,163 @@
+"""Why a problem has no finite bound: what is missing, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss.pattern_algebra import Patterns
+from dpcompose.core.model.problem import Problem, Root
+from dpcompose.core.model.protected import initial
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.solver import Solution, Visit
+from dpcompose.report import At
+from dpcompose.report.findings.uncovered import (
+    Reason,
+    Touched,
+    in_public_sample,
+    uncovered,
+    upwards,
+)
+from dpcompose.report.wording import SYMBOL, listing, number
+
+_CHOOSE = "write `report: {delta: 1e-6}` in the spec, or `--delta 1e-6` on the command line"
+
+
+def why_none(
+    problem: Problem,
+    tops: Sequence[tuple[Root, Place]],
+    solutions: Sequence[Solution],
+    found: Sequence[At] = (),
+    asked: bool = False,
+) -> list[str]:
+    """Why there is no finite bound, in whole sentences, each with its way out.
+
+    `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
+    asked for, none of them finite; `asked`: whether any point was asked for.
+    """
+    told: list[Reason] = []
+    if asked or not solutions:
+        told.extend(_at_any_point(problem, tops))
+    if not told and asked:
+        told.extend(_beyond(found))
+    if not told and solutions:
+        told.extend(reasons(solutions[0], asked))
+    why = list(
+        dict.fromkeys(
+            f"{says[:1].upper()}{says[1:]}. Way out: {way_out}." for says, way_out, _ in told
+        )
+    )
+    if not solutions and not asked:
+        why.append(missing_notion(problem))
+    return why or ["no finite bound is known for the worst change"]
+
+
+def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
+    """What has no finite cost in the notion of a solution.
+
+    `asked`: a δ was asked for, so that choosing one is no way out.
+    """
+    none = solution.algebra.none
+    for visit in solution.visits:
+        yield from _sampled(solution, visit, asked)
+    for felt in solution.felt:
+        if felt.loss == none:
+            yield from uncovered(
+                Touched(felt.mechanism, felt.placed, felt.visit.place, felt.visit.state)
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Samples
+
+
+def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
+    """That a sample which the change reaches has no finite cost, though what is below may."""
+    dataset, sample, none = visit.place.dataset, visit.place.dataset.made_by, solution.algebra.none
+    if not isinstance(sample, Sample) or visit.via is None or visit.via.loss != none:
+        return
+    path = (*dataset.path, "map")
+    if sample.size is not None and in_public_sample(visit.place, visit.state):
+        yield _only_replaced(visit.place), _REPLACE, path
+    elif solution.notion in (Notion.GDP, Notion.ZCDP) and visit.answer.loss != none and not asked:
+        names = dict.fromkeys(
+            felt.mechanism.name
+            for felt in solution.felt
+            if any(each.dataset is dataset for each in upwards(felt.visit.place))
+        )
+        verb = "reads" if len(names) == 1 else "read"
+        symbol = SYMBOL[solution.notion]
+        says = (
+            f"{listing(names)} {verb} the sample `{dataset.name}`, which amplifies an ε and a δ, "
+            f"not a {symbol}: the number is known only at a chosen δ"
+        )
+        yield says, _CHOOSE, path
+
+
+_REPLACE = "protect `bounded` neighbours, or draw each row by chance (`poisson: q`)"
+
+
+def _only_replaced(place: Place) -> str:
+    return (
+        f"the sample `{place.dataset.name}` has a fixed size, and hides one replaced row; nothing "
+        "is known for another change of what is sampled"
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Numbers at a chosen δ
+
+
+def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Iterator[Reason]:
+    """Mechanisms that have no finite loss at any δ, where the worst change reaches them."""
+    accountant = Accountant(Patterns())
+    none = accountant.algebra.none
+    for root, top in tops:
+        stack = [(top, initial(root, top, problem.goal))]
+        while stack:
+            place, state = stack.pop()
+            answer = accountant.answer(place, state)
+            if not state or answer.loss != none:
+                continue
+            for (mechanism, placed), loss in zip(place.mechanisms, answer.own, strict=True):
+                if loss == none:
+                    yield from uncovered(Touched(mechanism, placed, place, state))
+            for choice in answer.choices:
+                for branch in choice.branches if choice.loss == none else ():
+                    if in_public_sample(branch.place, branch.state):
+                        yield _only_replaced(branch.place), _REPLACE, branch.place.dataset.path
+                    stack.append((branch.place, branch.state))
+
+
+def _beyond(found: Sequence[At]) -> Iterator[Reason]:
+    """That the δ asked for is too small for what is stated, or no δ below 1 holds at the ε."""
+    for at in found:
+        if at.value is not None:
+            continue
+        given = number(at.given)
+        if at.wanted == "epsilon":
+            yield f"at ε = {given} no δ below 1 holds", "choose a larger ε", ()
+        elif not at.given:
+            says = "at δ = 0 no ε is finite: something of what is composed has a δ or is known by "
+            yield f"{says}a ρ, a μ or a curve", "choose a δ above 0", ()
+        else:
+            says = f"at δ = {given} no ε is finite: what is composed gives all away with a greater"
+            yield f"{says} chance", "choose a larger δ, or state smaller δ's", ()
+
+
+def missing_notion(problem: Problem) -> str:
+    """Why the mechanisms of a spec have no notion in common, and the way out."""
+    seen: dict[str, str] = {}
+    for mechanism in problem.mechanisms():
+        stated = " or ".join(sorted({each.guarantee.notion.value for each in mechanism.statements}))
+        seen.setdefault(stated, mechanism.name)
+    parts = [f"`{name}` is stated as {stated}" for stated, name in list(seen.items())[:4]]
+    if len(seen) == 1:
+        return f"{parts[0]}, which is a number only at a chosen δ. Way out: {_CHOOSE}"
+    return (
+        f"{' and '.join(parts)}: these have no notion in common without choosing a δ. "
+        "pure converts to approx, to zcdp and to gdp, and gdp to zcdp; nothing else converts "
+        f"without a δ. Way out: {_CHOOSE}; or state all of them in one notion"
+    )

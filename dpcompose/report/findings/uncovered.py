@@ -1,0 +1,198 @@
+"""Why the guarantees of one mechanism do not cover a change that reaches it, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.change.units import Kind, State, all_leaves
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.cost import Coster
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Mechanism, Path
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.report.wording import change
+
+#: What is missing, a way out, and the place in the spec.
+Reason = tuple[str, str, Path]
+
+
+class Touched(NamedTuple):
+    """A mechanism, with its statements, that a change of the dataset read reaches."""
+
+    mechanism: Mechanism
+    placed: tuple[Placed, ...]
+    place: Place
+    state: State
+
+
+def uncovered(touched: Touched) -> Iterator[Reason]:
+    """The reason and the way out; none below a sample of fixed size, which is a reason itself."""
+    if not in_public_sample(touched.place, touched.state):
+        yield _says(touched), _way_out(touched), touched.mechanism.path
+
+
+def _says(touched: Touched) -> str:
+    name = touched.place.dataset.name
+    reader = touched.mechanism.name
+    what = change(touched.state)
+    # Where a random map is part of the release, what is stated below it is seen elsewhere.
+    most = touched.place.depth if touched.place.above is None else touched.place.above
+    seen = [each for each in touched.placed if touched.place.depth - each.statement.up <= most]
+    statements = [each.statement for each in seen]
+    if all(each.relation.kind is RelationKind.FREE_LUNCH for each in statements):
+        return f"`{reader}` reads `{name}`, where nothing covers the change: {what}"
+    if _delta_reaches_one(touched):
+        return (
+            f"`{reader}` reads `{name}`, where the worst change is: {what}; at that "
+            "group distance its δ reaches 1, which promises nothing"
+        )
+    stated = {
+        f"{each.relation} neighbours of `{touched.place.up(each.up).dataset.name}`"
+        for each in statements
+    }
+    covers = " and ".join(sorted(stated))
+    why = ""
+    between = _random_between(touched)
+    if between is not None:
+        why = f" ({between.told} lies between, and more than one release depends on what is drawn)"
+    elif any(not each.usable for each in seen):
+        why = " (too many datasets with statements lie between)"
+    elif statements and all(each.relation.kind is RelationKind.BOUNDED for each in statements):
+        why = ": no number of replacements adds or removes a row (Example II.9, Theorem VII.2)"
+    elif any(each.counted is not None for each in seen) and _of_a_unit(touched):
+        why = (
+            "; all rows of the unit there count, for what is drawn or chosen on the way is not "
+            "what those that arrive would give alone"
+        )
+    elif _curve_alone(touched):
+        why = "; at that group distance its curve promises nothing"
+    return (
+        f"`{reader}` reads `{name}`, where the worst change is: {what}; its guarantee "
+        f"is for {covers}{why}"
+    )
+
+
+def _of_a_unit(touched: Touched) -> bool:
+    root = touched.place.up(touched.place.depth)
+    return root.traits.unit is not None
+
+
+def _covered(touched: Touched) -> bool:
+    """Whether the steps of the statements cover the change, whatever each of them loses."""
+    without = Scalars(Notion.PURE)
+    placed = tuple(
+        each._replace(statement=replace(each.statement, guarantee=_nothing(each)))
+        for each in touched.placed
+    )
+    return bool(Coster(without).cost_of(1, placed, touched.state) != without.none)
+
+
+def _nothing(each: Placed) -> Guarantee:
+    return Guarantee(Notion.PURE, each.statement.guarantee.value)
+
+
+def _delta_reaches_one(touched: Touched) -> bool:
+    """Whether the change is covered by the statement, but at too great a distance for its δ."""
+    return any(each.statement.guarantee.delta for each in touched.placed) and _covered(touched)
+
+
+def _curve_alone(touched: Touched) -> bool:
+    """Whether the change is covered by a Rényi curve or a profile, but too far away for it."""
+    curves = (Notion.RDP, Notion.PROFILE)
+    return any(each.statement.guarantee.notion in curves for each in touched.placed) and _covered(
+        touched
+    )
+
+
+class _Drawn(NamedTuple):
+    """A random dataset with how to tell of it."""
+
+    name: str
+    told: str
+
+
+def _random_between(touched: Touched) -> _Drawn | None:
+    """The random map below the dataset of a statement that is not usable, if that is why."""
+    for each in touched.placed:
+        home = touched.place.depth - each.statement.up
+        if home >= touched.place.given:
+            continue
+        for place in (edge.parent for edge in touched.place.ancestors(each.statement.up)[1:]):
+            if place.given == place.depth:
+                return _drawn(place)
+        return _drawn(touched.place)
+    return None
+
+
+def _drawn(place: Place) -> _Drawn:
+    name, made_by = place.dataset.name, place.dataset.made_by
+    assert made_by is not None
+    return _Drawn(name, f"the {made_by.conduct().random} `{name}`")
+
+
+def _way_out(touched: Touched) -> str:
+    if _delta_reaches_one(touched):
+        return "state it with a smaller δ, or for neighbours as far apart as those protected"
+    found = all_leaves(touched.state)
+    place = touched.place
+    between = _random_between(touched)
+    if between is not None:
+        return f"state its guarantee on what is drawn (`stated_on: {between.name}`)"
+    if touched.place.above is None and any(not each.usable for each in touched.placed):
+        return "give the guarantee of the mechanism on the dataset that it reads"
+    root = place.up(place.depth)
+    if any(leaf.kind is Kind.ANY for leaf in found):
+        if place.depth and _needs_degree(place):
+            return "declare `max_degree` on the graph"
+        return (
+            "only a free-lunch guarantee, or one stated on a dataset above the map that loses "
+            "track of rows, covers this"
+        )
+    if any(leaf.kind is Kind.METRIC for leaf in found):
+        return "bound how far the value moves: give its sensitivity for this relation or a diameter"
+    if any(leaf.kind is Kind.USER for leaf in found):
+        return "cap the rows of each unit (`map: {kind: cap, rows: m, keep: first}`) above it"
+    if any(leaf.kind in (Kind.NODE, Kind.NODE_REWIRED) for leaf in found):
+        return "declare `max_degree` on the graph, or give a guarantee for that relation"
+    if _curve_alone(touched):
+        return "state it for neighbours as far apart as those protected"
+    if place is root:
+        return "give its unbounded guarantee (`relation: unbounded`)"
+    if any(isinstance(above.dataset.made_by, Sample) for above in upwards(place)):
+        # What is stated above a sample is not amplified, if it holds at all.
+        return "give its unbounded guarantee (`relation: unbounded`)"
+    return (
+        f"state the guarantee on the whole table (`stated_on: {root.dataset.name}`), or give its "
+        "unbounded guarantee (`relation: unbounded`)"
+    )
+
+
+def upwards(place: Place) -> Iterator[Place]:
+    """The place and what it is made from, up to the root."""
+    yield place
+    while place.edge is not None:
+        place = place.edge.parent
+        yield place
+
+
+def _needs_degree(place: Place) -> bool:
+    """Whether the table of edges or of vertices of a graph of unknown degree lies above."""
+    for each in upwards(place):
+        traits = each.traits
+        if traits.shape is Shape.GRAPH and traits.degree is None and each is not place:
+            return True
+    return False
+
+
+def in_public_sample(place: Place, state: State) -> bool:
+    """Whether a sample of fixed size lies above, below which a change may be anything."""
+    return any(leaf.kind is Kind.ANY for leaf in all_leaves(state)) and any(
+        isinstance(each.dataset.made_by, Sample) and each.dataset.made_by.size is not None
+        for each in upwards(place)
+    )

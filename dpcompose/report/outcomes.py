@@ -1,0 +1,195 @@
+"""The three ways in which an analysis comes out: a bound, a profile, or no finite guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.search.proof import prove
+from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import in_role
+from dpcompose.core.theorems.select import Compared, select
+from dpcompose.errors import Diagnostic
+from dpcompose.report import (
+    Alternative,
+    At,
+    Bound,
+    Report,
+    Status,
+    Verdict,
+    WorstChange,
+    explanation,
+)
+from dpcompose.report.assumptions import assumptions
+from dpcompose.report.because import assumed
+from dpcompose.report.findings import findings
+from dpcompose.report.verdict import verdict
+from dpcompose.resolve import Resolved
+from dpcompose.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One spec: its text and meaning, what to call it, the budget to use, and its solver.
+
+    `against`: the budget for what holds against the adversary alone.
+    """
+
+    source: Source
+    resolved: Resolved
+    name: str
+    asked: Budget | None
+    solver: Solver
+    against: Budget | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """What is asked of the accountant."""
+        return self.resolved.problem
+
+
+def _outset(case: Case, status: Status) -> Report:
+    """What a report says of its case whatever comes out."""
+    goal = case.problem.goal
+    return Report(
+        file=case.name,
+        title=case.resolved.title,
+        status=status,
+        relation=goal.relation.name or goal.relation.kind.value,
+        keeps=tuple(sorted(goal.relation.keeps)),
+        distance=goal.distance,
+        assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
+        lines=case.source.lines,
+    )
+
+
+def certified(
+    case: Case,
+    finite: list[Solution],
+) -> Report:
+
+    solution = finite[0]
+    cited, compared = select(case.solver, solution)
+    bounds = [explanation.bound_of(quantity) for quantity in solution.quantities]
+    others = [explanation.bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
+    chosen = 0
+    decision = None
+    if case.asked is not None:
+        fitting = [verdict(case.asked, [bound]).ok for bound in bounds]
+        chosen = fitting.index(True) if any(fitting) else 0
+        decision = verdict(case.asked, [bounds[chosen], *others])
+    solution.quantities = (
+        solution.quantities[chosen],
+        *solution.quantities[:chosen],
+        *solution.quantities[chosen + 1 :],
+    )
+    derivation = prove(case.solver, solution, cited)
+    return replace(
+        _outset(case, "ok"),
+        bound=bounds[chosen],
+        theorem=cited,
+        worst=explanation.worst_change(solution, case.source.span),
+        chain=explanation.chain(solution, derivation, case.source.span),
+        alternatives=_alternatives(
+            solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
+        ),
+        findings=_remarks(case, solution),
+        shares=explanation.shares(solution, case.source.span),
+        verdict=decision,
+    )
+
+
+def profile(
+    case: Case,
+    found: tuple[At, ...],
+) -> Report:
+    """A result that is a profile: finite at a δ, with no bound in one notion."""
+
+    shown = next(at for at in found if at.value is not None)
+    return replace(
+        _outset(case, "ok"),
+        theorem=in_role(Role.PROFILES).id,
+        worst=WorstChange(shown.worst, shown.datasets, ()),
+        chain=explanation.profile_chain(shown),
+        findings=_remarks(case, None),
+        verdict=None if case.asked is None else verdict(case.asked, []),
+    )
+
+
+def _alternatives(
+    solution: Solution, compared: Iterable[Compared], undominated: list[Bound], others: list[Bound]
+) -> tuple[Alternative, ...]:
+
+    found = [
+        Alternative(None, bound, "another pair that holds as well: neither is better in both")
+        for bound in undominated
+    ]
+    found += [Alternative(None, bound, "the same release in another notion") for bound in others]
+    for each in compared:
+        quantity = None if each.loss is None else solution.quantity(each.loss)
+        bound = None if quantity is None else explanation.bound_of(quantity)
+        found.append(Alternative(each.theorem, bound, each.why))
+    return tuple(found)
+
+
+def no_guarantee(
+    case: Case,
+    solutions: list[Solution],
+    found: tuple[At, ...] = (),
+    chosen: bool = False,
+) -> Report:
+
+    # Imported where it is needed: most specs have a bound.
+    from dpcompose.report.findings.reasons import why_none
+
+    why = why_none(case.problem, case.solver.tops, solutions, found, chosen)
+    alternatives: list[Alternative] = []
+    remarks: tuple[Diagnostic, ...] = ()
+    if solutions:
+        solution = solutions[0]
+        alternatives = _unusable(case, solution)
+        remarks = _remarks(case, solution)
+    decision = None
+    if case.asked is not None:
+        decision = Verdict(case.asked, False, None, "there is no finite bound")
+    return replace(
+        _outset(case, "no-guarantee"),
+        alternatives=tuple(alternatives),
+        reasons=tuple(why),
+        findings=remarks,
+        verdict=decision,
+    )
+
+
+def _unusable(case: Case, solution: Solution) -> list[Alternative]:
+    """The theorems that do not help, each with the hypothesis that fails."""
+
+    _, compared = select(case.solver, solution)
+    found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
+    if case.problem.goal.relation.kind.value == "bounded":
+        found.append(
+            Alternative(
+                in_role(Role.CONVERSE).id,
+                None,
+                "a composition is private only if each mechanism is, as a function of the whole "
+                "table; a bounded guarantee on a part does not say so (Example II.9)",
+            )
+        )
+    return found
+
+
+def _remarks(case: Case, solution: Solution | None) -> tuple[Diagnostic, ...]:
+    """The findings in the order of their places."""
+    found = [
+        Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)
+        for each in findings(case.problem, case.solver.tops, solution)
+    ]
+
+    def place(each: Diagnostic) -> tuple[int, int, str]:
+        span = each.span
+        return (span.line, span.column, each.code) if span else (0, 0, each.code)
+
+    return tuple(sorted(found, key=place))

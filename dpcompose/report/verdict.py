@@ -1,0 +1,133 @@
+"""Whether a certified bound meets a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dpcompose.core.notions.guarantee import CONVERTS, Notion, convert
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.report import At, Bound, Verdict
+from dpcompose.report.wording import NOTION
+
+#: A number at a δ that is better by less than this is not worth a mention.
+NEARLY = Fraction(1, 10**6)
+
+
+def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
+    """The limit held against bounds that all hold (none: no finite bound).
+
+    A bound counts in the budget's own terms, converted where that is possible; the one that
+    leaves most is used.
+    """
+    asked = dict(limit.parameters)
+    held = list(bounds)
+    found = [(_slack(asked, bound), bound) for bound in held]
+    if not found:
+        return Verdict(limit, False, None, "there is no finite bound")
+    comparable = [(each, bound) for each, bound in found if not isinstance(each, str)]
+    if not comparable:
+        return Verdict(limit, False, None, next(each for each, _ in found if isinstance(each, str)))
+    (slack, fits), best = max(comparable, key=lambda each: (each[0][1], each[0][0]))
+    by = None if best is held[0] else best
+    if slack >= 0 and not fits:
+        return Verdict(limit, False, slack, "δ is above the budget's δ", by)
+    return Verdict(limit, slack >= 0 and fits, slack, None, by)
+
+
+def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | str:
+    """(what is left of the main parameter, whether δ fits), or why they cannot be compared."""
+    notion = bound.notion
+    if "epsilon" in asked:
+        return _epsilon_slack(asked["epsilon"], asked.get("delta"), bound)
+    name, wanted = ("rho", Notion.ZCDP) if "rho" in asked else ("mu", Notion.GDP)
+    if wanted not in CONVERTS[notion]:
+        return (
+            f"{NOTION[notion]} gives no {name} without a δ; "
+            f"a budget in {'ρ' if notion is Notion.ZCDP else 'ε and δ'} would be comparable"
+        )
+    amount = convert(_amount(bound), notion, wanted)
+    if wanted is Notion.GDP:
+        if notion is Notion.GDP:
+            # Compare squares: μ itself may be irrational and rounded up.
+            return asked["mu"] - bound.value, True
+        from dpcompose.core.numbers.exact import sqrt_up
+
+        return asked["mu"] - sqrt_up(Fraction(amount)), True
+    return asked["rho"] - Fraction(amount), True
+
+
+def _epsilon_slack(
+    epsilon: Fraction, delta: Fraction | None, bound: Bound
+) -> tuple[Fraction, bool] | str:
+    notion = bound.notion
+    if notion is Notion.PURE:
+        return epsilon - bound.value, True
+    if notion is Notion.APPROX:
+        allowed = delta if delta is not None else Fraction(0)
+        if delta is None and bound.delta:
+            return "the bound has a δ; a budget with epsilon and delta would be comparable"
+        return epsilon - bound.value, (bound.delta or Fraction(0)) <= allowed
+    if not delta:
+        return (
+            f"{NOTION[notion]} gives an ε only at a δ; "
+            f"a budget with {'rho' if notion is Notion.ZCDP else 'mu'}, "
+            "or with epsilon and a positive delta, would be comparable"
+        )
+    from dpcompose.core.at_delta.routes import Point, of_bound
+    from dpcompose.core.notions.quantity import Quantity
+
+    spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
+    if spent is None:
+        return f"no ε of {NOTION[notion]} is known at so small a δ"
+    return epsilon - spent, True
+
+
+def _amount(bound: Bound) -> Fraction:
+    return bound.value * bound.value if bound.notion is Notion.GDP else bound.value
+
+
+def implies(one: Budget, other: Budget) -> bool:
+    """Whether what meets `one` meets `other`, by the numbers alone: in the same unit, no larger.
+
+    A budget in ε without a δ allows none.
+    """
+    small, large = dict(one.parameters), dict(other.parameters)
+    if "epsilon" not in small or "epsilon" not in large:
+        return small.keys() == large.keys() and all(small[key] <= large[key] for key in small)
+    none = Fraction(0)
+    return small["epsilon"] <= large["epsilon"] and small.get("delta", none) <= large.get(
+        "delta", none
+    )
+
+
+def least(limits: Iterable[Budget]) -> tuple[Budget, ...]:
+    """The limits that no other one implies, in their order: they hold where all of them do."""
+    kept: list[Budget] = []
+    for each in limits:
+        if not any(implies(known, each) for known in kept):
+            kept = [known for known in kept if not implies(each, known)] + [each]
+    return tuple(kept)
+
+
+def deltas_of(asked: Budget | None) -> list[Fraction]:
+    """The δ that a budget names, if it does."""
+    return [] if asked is None else [value for name, value in asked.parameters if name == "delta"]
+
+
+def sharper(decision: Verdict | None, asked: Budget | None, ats: tuple[At, ...]) -> Verdict | None:
+    """The verdict by the ε at the budget's δ, where that leaves more."""
+    if asked is None or decision is None:
+        return decision
+    given = dict(asked.parameters)
+    at = next((at for at in ats if at.given == given.get("delta")), None)
+    if at is None or at.value is None or "epsilon" not in given:
+        return decision
+    slack = given["epsilon"] - at.value
+    if decision.ok and decision.slack is not None:
+        held = given["epsilon"] - decision.slack
+        if at.value >= held * (1 - NEARLY):
+            return decision
+    if not decision.ok and decision.why is None and decision.slack is not None:
+        slack = max(slack, decision.slack)
+    return Verdict(asked, slack >= 0, slack, at=at)

@@ -1,0 +1,194 @@
+"""What the author of a spec vouches for: its entries as they are, wherever they stand.
+
+Everything that an entry declares is part of its claim: what a mechanism guarantees, on which data,
+how far one row moves it, what is dropped or kept, how often it is drawn. Numbers count by their
+value, constants put in; the reason (`because`), the place and the title of the spec do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.errors import Path, printable, quoted
+from dpcompose.source import Source, Value
+
+#: Keys whose values are numbers, which may be expressions; the larger ones of the first are weaker.
+_WEAKER_IF_LARGER = frozenset(
+    {
+        "epsilon", "delta", "rho", "mu", "sensitivity", "unbounded", "bounded", "diameter",
+        "stability", "max_rows", "max_blocks", "max_blocks_per_unit", "max_rows_per_block",
+        "max_degree",
+    }
+)  # fmt: skip
+_WEAKER_IF_SMALLER = frozenset({"scale", "sigma", "variance"})
+_NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
+#: Keys below which nothing is a number.
+_NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "column"})
+#: How often a mechanism runs is no claim that a larger number weakens: it is a parameter.
+_PARAMETERS = frozenset({"count"})
+
+
+#: What stands for the value of a key that is not there.
+_ABSENT = object()
+#: Keys without which as much is said of what is declared, and less assumed.
+_MORE = frozenset({"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An entry of a spec: what it is called, what it declares, and where it stands."""
+
+    of: str
+    content: dict[str, Any]
+    path: Path
+
+
+def claims(source: Source) -> list[Claim]:
+    """All entries of a valid spec that declare something, in the order of the language."""
+    tree = source.value
+    assert isinstance(tree, dict)  # a spec that could be read
+    return [each for each in _claims(tree) if each.content]
+
+
+def _claims(tree: dict[str, Value]) -> Iterator[Claim]:
+    constants = _constants(tree.get("constants"))
+    for key in ("population", "adaptivity", "roots", "adversary"):
+        if key in tree:
+            yield Claim(key, {key: _plain(tree[key], constants)}, (key,))
+    protect = tree.get("protect")
+    if isinstance(protect, dict) and protect.get("keeps"):
+        yield Claim("protect", _entry(protect, constants), ("protect",))
+    for section, noun in (("relations", "relation"), ("datasets", "dataset")):
+        entries = tree.get(section)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            yield Claim(f"{noun} {name}", _entry(entry, constants), (section, name))
+    mechanisms = tree.get("mechanisms")
+    for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
+        content = _entry(entry, constants)
+        name = content.pop("name", "")
+        # A guarantee without a relation is one for what the spec protects.
+        if "reads" in content:
+            content["protect"] = _plain(protect, constants)
+        yield Claim(f"mechanism {name}", content, ("mechanisms", number))
+
+
+def _constants(written: Value) -> dict[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for name, text in written.items() if isinstance(written, dict) else ():
+        if isinstance(text, str):
+            found[name] = parse(text, found)
+    return found
+
+
+def _entry(entry: Value, constants: Mapping[str, Fraction]) -> dict[str, Any]:
+    found = _plain(entry, constants)
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(
+    value: Value, constants: Mapping[str, Fraction], numbers: bool = False, names: bool = False
+) -> Any:
+    """A value without reasons; `numbers`: its texts are numbers; `names`: none below is one."""
+    if isinstance(value, dict):
+        return {
+            str(key): _plain(
+                each,
+                constants,
+                not names and (numbers or key in _NUMBERS),
+                names or key in _NAMES,
+            )
+            for key, each in value.items()
+            if key != "because" or numbers or names
+        }
+    if isinstance(value, list):
+        return [_plain(each, constants, numbers, names) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if numbers:
+        try:
+            return str(parse(value, constants))
+        except ExpressionError:
+            return str(value)
+    return str(value)
+
+
+def is_new(claim: Claim, known: Claim | None) -> bool:
+    """Whether a claim says more than a known one of the same entry (None: there is none)."""
+    return known is None or not _follows(claim.content, known.content)
+
+
+def _follows(new: Any, old: Any, key: str = "") -> bool:
+    """Whether what is said now follows from what was said before."""
+    if isinstance(new, dict) and isinstance(old, dict):
+        scored = new.get("mechanism") == "exponential"  # whose weights its sensitivity sets
+        if scored and new.get("sensitivity") != old.get("sensitivity"):
+            return False
+        if new.get("exact") is True and new.get("max_rows") != old.get("max_rows"):
+            return False  # exactly so many rows are neither more nor fewer
+        if key == "" and new.keys() ^ old.keys() <= _PARAMETERS:
+            keys = set(new.keys() & old.keys()) - _PARAMETERS
+        elif not new.keys() - old.keys() and old.keys() - new.keys() <= _MORE:
+            keys = set(new)
+        else:
+            return False
+        inner = key if key in _NUMBERS else None
+        return all(_follows(new[name], old[name], inner or name) for name in keys)
+    if isinstance(new, list) and isinstance(old, list) and key != "points":
+        pairs = zip(new, old, strict=False)
+        return len(new) == len(old) and all(_follows(one, other, key) for one, other in pairs)
+    if new == old:
+        return True
+    if isinstance(new, str) and isinstance(old, str):
+        if key in _WEAKER_IF_LARGER:
+            return _number(new) >= _number(old)
+        if key in _WEAKER_IF_SMALLER:
+            return _number(new) <= _number(old)
+    return False
+
+
+def _number(text: str) -> Fraction:
+    return Fraction(text)
+
+
+# --- in words ------------------------------------------------------------------------------------
+
+
+def difference(claim: Claim, known: Claim | None) -> tuple[str, Path]:
+    """What a claim says beside a known one of the same entry, and where: at the first such key."""
+    name = quoted(claim.of)
+    if known is None:
+        return f"{name}: {_said(claim.content)}", claim.path
+    keys: list[str] = []
+    new, old = claim.content, known.content
+    while isinstance(new, dict) and isinstance(old, dict):
+        keys.append(next(key for key in [*new, *old] if _there(new, key) != _there(old, key)))
+        new, old = _there(new, keys[-1]), _there(old, keys[-1])
+    path: Path = (*claim.path, *keys[keys[0] in claim.path :])
+    if keys[0] == "protect" and claim.path[0] == "mechanisms":
+        path = tuple(keys)
+    says = f"{'.'.join(map(printable, keys))} is {_said(new)} and was {_said(old)}"
+    return f"{name} as it is: {says}", path
+
+
+def _there(content: dict[str, Any], key: str) -> Any:
+    return content.get(key, _ABSENT)
+
+
+def _said(value: Any) -> str:
+    if value is _ABSENT:
+        return "not there"
+    if isinstance(value, dict):
+        return quoted(", ".join(f"{key}: {_text(each)}" for key, each in value.items()))
+    return quoted(_text(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_text(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    return value if isinstance(value, str) else str(value).lower()

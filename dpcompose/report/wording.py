@@ -1,0 +1,131 @@
+"""The words for changes, statements and losses that all reports share. Plain text, no layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
+from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.numbers.words import NAMES as NAMES
+from dpcompose.core.numbers.words import listing as listing
+from dpcompose.core.numbers.words import number as number
+from dpcompose.core.numbers.words import plural as plural
+from dpcompose.core.numbers.words import whole as whole
+
+SYMBOL = {
+    Notion.PURE: "ε",
+    Notion.APPROX: "ε",
+    Notion.ZCDP: "ρ",
+    Notion.GDP: "μ",
+    Notion.RDP: "ε",
+    Notion.PROFILE: "ε",
+}
+NOTION = {notion: notion.words for notion in Notion}
+
+
+def guarantee(stated: Guarantee) -> str:
+    """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
+    text = _in_notion(stated)
+    return text if stated.noise is None else f"{text} ({stated.noise.says(stated.shift)})"
+
+
+def _in_notion(stated: Guarantee) -> str:
+    value = number(stated.value)
+    match stated.notion:
+        case Notion.PURE:
+            return f"{value}-DP"
+        case Notion.APPROX:
+            return f"({value}, {number(stated.delta)})-DP"
+        case Notion.ZCDP:
+            return f"{value}-zCDP"
+        case Notion.GDP:
+            return f"{value}-GDP"
+        case Notion.RDP:
+            return _curve(stated.points, "RDP", "order")
+        case Notion.PROFILE:
+            return _curve(stated.points, "DP", "point")
+
+
+def _curve(points: Sequence[tuple[Fraction, Fraction]], suffix: str, noun: str) -> str:
+    """`(2, 0.1)- and (8, 0.5)-RDP`; of more than two the first and the last."""
+    told = points if len(points) < 3 else (points[0], points[-1])
+    pairs = [f"({number(first)}, {number(second)})" for first, second in told]
+    if len(points) < 3:
+        return f"{'- and '.join(pairs)}-{suffix}"
+    return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(points), noun)})"
+
+
+def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
+    """`ε = 0.7`, `ε = 6, δ = 0.00006`."""
+    text = f"{SYMBOL[notion]} = {number(value)}"
+    return text if delta is None else f"{text}, δ = {number(delta)}"
+
+
+def relation(which: Relation) -> str:
+    """A relation as an adjective before "neighbours"."""
+    return str(which)
+
+
+def steps(count: int, which: Relation) -> str:
+    """`1 bounded step`."""
+    if which.kind is RelationKind.EUCLIDEAN:
+        return "the distance moved"
+    return f"{whole(count)} {which} step" + ("" if count == 1 else "s")
+
+
+def _leaf(leaf: Leaf, count: int) -> str:
+    match leaf.kind:
+        case Kind.SINGLE:
+            return f"{plural(count, 'row')} added or removed"
+        case Kind.PAIR:
+            return f"{plural(count, 'row')} replaced"
+        case Kind.USER:
+            rows = "all rows" if leaf.size is None else f"at most {plural(int(leaf.size), 'row')}"
+            who = "one unit" if count == 1 else f"each of {whole(count)} units"
+            return f"{rows} of {who} added or removed"
+        case Kind.EDGE:
+            return f"{plural(count, 'edge')} added or removed"
+        case Kind.NODE:
+            return "all edges of one vertex" + _times(count)
+        case Kind.NODE_REWIRED:
+            return "the edges of one vertex replaced" + _times(count)
+        case Kind.DECLARED:
+            return "one step" + _times(count)
+        case Kind.METRIC:
+            if leaf.size is None:
+                return "a value that may move without bound"
+            return f"the value moved by at most {number(Fraction(leaf.size))}" + _times(count)
+        case Kind.ANY:
+            return "changed in any way"
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {whole(count)} times"
+
+
+def change(state: State) -> str:
+    """What happens to a dataset, in words."""
+    found: Counter[tuple[Kind, object]] = Counter()
+    example: dict[tuple[Kind, object], Leaf] = {}
+    for leaf, count in all_leaves(state).items():
+        if leaf.kind is Kind.ANY:
+            return "changed in any way"
+        found[leaf.kind, leaf.size] += count
+        example[leaf.kind, leaf.size] = leaf
+    if not found:
+        return "unchanged"
+    return " and ".join(_leaf(example[key], count) for key, count in found.items())
+
+
+def blocks(names: Sequence[str | int], taken: int) -> str:
+    """`south`, or "365 of 5000 equal blocks"."""
+    if taken == len(names) and taken <= NAMES:
+        return listing(str(name) for name in names)
+    if taken == len(names):
+        return f"all {taken} blocks that are alike"
+    if taken == 1:
+        return f"any one of {len(names)} equal blocks"
+    return f"{taken} of {len(names)} equal blocks"

@@ -1,0 +1,144 @@
+"""Where a neighbouring relation has a meaning."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.model.problem import Goal
+from dpcompose.errors import Path, quoted
+from dpcompose.faults import Faults
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.facts import Facts, no_unit
+from dpcompose.resolve.forest import Place
+from dpcompose.spec.relations import LongRelation
+
+_ON_GRAPHS = frozenset({RelationKind.EDGE, RelationKind.NODE, RelationKind.NODE_REWIRED})
+_GRAPH_NAMES = "`edge`, `node` or `node-rewired`"
+
+
+class Where(NamedTuple):
+    """A dataset as the meaning of a relation needs it.
+
+    `above`: what it is made from. `movable`: a statement may speak of another dataset than this.
+    """
+
+    name: str
+    facts: Facts
+    above: str | None
+    movable: bool = True
+
+    def instead(self, name: str) -> str:
+        """The hint to speak of the dataset `name` instead."""
+        return f"say `stated_on: {name}`" if self.movable else f"read {quoted(name)} instead"
+
+
+class Meaningless(NamedTuple):
+    """Why a relation has no meaning on a dataset, and what to do."""
+
+    code: str
+    why: str
+    hint: str
+
+
+def meaningless(relation: Relation, where: Where) -> Meaningless | None:
+    """Why `relation` has no meaning on a dataset, or None if it has one."""
+    facts, kind = where.facts, relation.kind
+    if not facts.sound or kind is RelationKind.FREE_LUNCH:
+        return None
+    if kind is RelationKind.DECLARED:
+        assert relation.within is not None
+        if where.above is None:
+            return meaningless(relation.within, where)
+        hint = f"{where.instead(facts.root)}, or name a built-in relation"
+        return Meaningless("DPC151", "a declared relation is one between roots", hint)
+    if kind is RelationKind.EUCLIDEAN:
+        if facts.traits.shape is Shape.VALUE:
+            return None
+        hint = "a distance is one between values: `map: {kind: value, sensitivity: …}`"
+        return Meaningless("DPC149", f"it is {facts.traits.shape}", hint)
+    if kind in _ON_GRAPHS:
+        return _off_graph(kind, where)
+    shape = facts.traits.shape
+    if shape is Shape.VALUE or (shape is Shape.GRAPH and kind is not RelationKind.USER):
+        return _no_rows(where)
+    if kind is RelationKind.USER and facts.traits.unit is None:
+        why, hint = no_unit(facts)
+        return Meaningless("DPC147", why, f"{hint}; or name another relation")
+    if facts.traits.fixed and kind is not RelationKind.BOUNDED:
+        why = "its size is public, so that no two of its tables are neighbours (Example III.4)"
+        hint = "say `bounded`: a row is replaced, and the size stays"
+        return Meaningless("DPC140", why, hint)
+    return None
+
+
+def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
+    facts = where.facts
+    traits = facts.traits
+    if traits.shape is Shape.GRAPH or (kind is RelationKind.EDGE and traits.edge_rows):
+        return None
+    why = f"it is {facts.traits.shape}"
+    if facts.on_graph:
+        hint = f"{where.instead(facts.root)}, or name a relation between tables"
+        return Meaningless("DPC146", f"{why}, made from a graph", hint)
+    return Meaningless(
+        "DPC146", why, "on tables: `unbounded`, `bounded` or `user`; a graph has `domain: graph`"
+    )
+
+
+def _no_rows(where: Where) -> Meaningless:
+    why = f"it is {where.facts.traits.shape} and has no rows"
+    if where.facts.traits.shape is Shape.GRAPH:
+        return Meaningless("DPC148", why, f"on graphs: {_GRAPH_NAMES}")
+    hint = f"say `relation: euclidean` (per unit of distance), or {where.instead(str(where.above))}"
+    return Meaningless("DPC148", why, hint)
+
+
+# --- of statements -------------------------------------------------------------------------------
+
+
+class Meanings:
+    """What relations statements speak of, and whether those have a meaning where they stand."""
+
+    def __init__(self, relations: Relations, goal: Goal | None, faults: Faults) -> None:
+        """`goal`: None if it is faulty; nothing is then said of what it would mean by default."""
+        self.goal = goal
+        self._relations = relations
+        self._faults = faults
+        self._simple: dict[str, Relation] = {}
+        self._fine: set[tuple[Relation, int, bool]] = set()
+
+    def relation(self, written: str | LongRelation | None, path: Path) -> Relation | None:
+        """The relation at `path`, by default the one protected; None if that is faulty."""
+        if written is None:
+            return None if self.goal is None else self.goal.relation
+        if not isinstance(written, str):
+            return self._relations.stated(written, path)
+        known = self._simple.get(written)
+        if known is None:
+            known = self._relations.stated(written, path)
+            if known is not None:
+                self._simple[written] = known
+        return known
+
+    def hold(
+        self, relation: Relation, domain: Place, at: Path, given: bool, movable: bool = True
+    ) -> bool:
+        """Whether a relation has a meaning on a dataset; if not, that is reported `at` a place.
+
+        `given`: the spec names the relation. `movable`: the statement could be on another dataset.
+        """
+        key = (relation, id(domain.facts), domain.parent is None)
+        if key in self._fine:
+            return True
+        above = None if domain.parent is None else domain.parent.name
+        why = meaningless(relation, Where(domain.name, domain.facts, above, movable))
+        if why is None:
+            self._fine.add(key)
+            return True
+        name = quoted(str(relation))
+        subject = name if given else f"the relation protected, {name},"
+        message = f"{subject} has no meaning on {quoted(domain.name)}: {why.why}"
+        self._faults.add(why.code, at, message, why.hint)
+        return False

@@ -1,0 +1,206 @@
+"""From concrete mechanisms as written to statements: one for each change with a sensitivity.
+
+A sensitivity speaks of the dataset that is read, and nothing is said of its ancestors.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
+
+from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import Form
+from dpcompose.core.model.problem import Path
+from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.errors import quoted
+from dpcompose.faults import Faults
+from dpcompose.resolve.applicable import Meanings
+from dpcompose.resolve.forest import Place
+from dpcompose.resolve.parameters import Parameters
+from dpcompose.resolve.statements import Draft, Parameter
+from dpcompose.spec import concrete as written
+
+_ONE = Fraction(1)
+#: With these protected, nothing says what a sensitivity on a graph is for.
+_NOT_OF_GRAPHS = frozenset({RelationKind.FREE_LUNCH, RelationKind.DECLARED})
+_ROW_CHANGES = {"unbounded": UNBOUNDED, "bounded": BOUNDED}
+_ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
+
+
+# --- what a mechanism guarantees ------------------------------------------------------------------
+
+
+def _guarantee(
+    form: Form,
+    notion: str,
+    values: int | None,
+    parameter: Fraction,
+    moved: Fraction = _ONE,
+    *others: Fraction,
+) -> Guarantee:
+    """The guarantee of a mechanism in one notion; `others`: all sensitivities, where relative."""
+    mechanism = form.made(parameter, values)
+    # Which of two sensitivities is the unit remains unsaid: the smaller one is the safe reading.
+    shift = moved / min(others) if others else moved
+    numbers = {"pure": mechanism.epsilon, "zcdp": mechanism.rho, "gdp": mechanism.mu}
+    value = numbers[notion](shift)
+    assert value is not None
+    return Guarantee(Notion(notion), value, noise=mechanism, shift=shift)
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+class _Moved(NamedTuple):
+    """What change a sensitivity is for, if the spec says so, and where its faults are reported."""
+
+    relation: Relation
+    given: bool
+    at: Path
+
+
+class Concrete:
+    """Reads concrete mechanisms."""
+
+    def __init__(self, meanings: Meanings, parameters: Parameters, faults: Faults) -> None:
+        self._meanings = meanings
+        self._parameters = parameters
+        self._faults = faults
+
+    def drafts(
+        self, mechanism: written.AnyConcrete, path: Path, place: Place | None
+    ) -> list[Draft] | None:
+        """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
+        form = FORMS[mechanism.mechanism]
+        key = form.key.name
+        read = self._parameters.read
+        parameter = read(getattr(mechanism, key), (*path, key), place, form.key.need)
+        if form.sensitivity is None:
+            return self._by_rows(form, mechanism, path, place, parameter)
+        assert isinstance(mechanism, written.Concrete)
+        sensitivities = [
+            read(text, where, place, form.sensitivity)
+            for text, where in _texts(mechanism.sensitivity, (*path, "sensitivity"))
+        ]
+        moved = None if place is None else self._moved(mechanism, path, place)
+        if place is None or moved is None:
+            return None
+        fine = True
+        for each in moved:
+            fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
+        euclidean = moved[0].relation.kind is RelationKind.EUCLIDEAN
+        if euclidean and form.states[0] != "pure":
+            message = f"`relation: euclidean` does not go with `mechanism: {mechanism.mechanism}`"
+            hint = "only a loss ε per unit of distance can be followed: `laplace` has one"
+            self._faults.add("DPC150", (*path, "relation"), message, hint)
+            fine = False
+        known = [each for each in sensitivities if each is not None]
+        if not fine or parameter is None or len(known) < len(sensitivities):
+            return None
+        others = known if form.relative else []
+        makes = [partial(_guarantee, form, notion, None) for notion in form.states]
+        return [
+            Draft(each.relation, 0, (parameter, own, *others), make, path, each.given, i > 0)
+            for each, own in zip(moved, known, strict=True)
+            for i, make in enumerate(makes[:1] if euclidean else makes)
+        ]
+
+    # sensitivities
+
+    def _moved(self, mechanism: written.Concrete, path: Path, place: Place) -> list[_Moved] | None:
+        """The sensitivities, each with its change; None if they are faulty (reported)."""
+        given, at = mechanism.sensitivity, (*path, "sensitivity")
+        if isinstance(given, written.Sensitivities):
+            if mechanism.relation is not None:
+                message = "`relation` and a sensitivity for each relation exclude each other"
+                hint = "with `relation`, the sensitivity is a number"
+                self._faults.add("DPC105", (*path, "relation"), message, hint, key=True)
+                return None
+            found = [
+                _Moved(_ROW_CHANGES[str(where[-1])], True, where) for _, where in _texts(given, at)
+            ]
+            if not found:
+                message = "a sensitivity needs `unbounded` or `bounded`"
+                self._faults.add("DPC102", at, message, "or both", key=True)
+            return found or None
+        if mechanism.relation is not None:
+            where = (*path, "relation")
+            relation = self._meanings.relation(mechanism.relation, where)
+            return None if relation is None else [_Moved(relation, True, where)]
+        default = self._default(place, at)
+        return None if default is None else [_Moved(*default, (*path, "reads"))]
+
+    def _default(self, place: Place, at: Path) -> tuple[Relation, bool] | None:
+        """What a plain sensitivity is for, and whether that is said by its form alone.
+
+        One row added or removed; on a graph the relation protected.
+        """
+        facts, goal = place.facts, self._meanings.goal
+        if not facts.sound or (facts.traits.shape is Shape.TABLE and not facts.traits.fixed):
+            return UNBOUNDED, True
+        if facts.traits.shape is Shape.TABLE:
+            name = quoted(place.name)
+            message = f"this sensitivity is for one row added or removed, and the size of {name} is"
+            hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
+            self._faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
+            return None
+        if goal is None:
+            return None
+        if facts.traits.shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
+            return goal.relation, False
+        hint = (
+            "write `relation: edge`, `node` or `node-rewired`"
+            if facts.traits.shape is Shape.GRAPH
+            else "write `relation: euclidean`, for one unit of distance"
+        )
+        shape = facts.traits.shape
+        message = f"{quoted(place.name)} is {shape}: for what change is the sensitivity?"
+        self._faults.add("DPC153", at, message, hint)
+        return None
+
+    # every row by itself
+
+    def _by_rows(
+        self,
+        form: Form,
+        mechanism: written.AnyConcrete,
+        path: Path,
+        place: Place | None,
+        parameter: Parameter | None,
+    ) -> list[Draft] | None:
+        if place is None:
+            return None
+        at = (*path, "reads")
+        fine = self._meanings.hold(BOUNDED, place, at, given=True, movable=False)
+        if fine and self._counts_rows(place):
+            relation = quoted(str(self._meanings.goal.relation)) if self._meanings.goal else ""
+            message = (
+                f"an answer for every row of {quoted(place.name)} reveals how many rows there are, "
+                f"and {relation} neighbours differ in that"
+            )
+            hint = "protect `bounded` neighbours, or release noisy counts instead"
+            self._faults.add("DPC154", (*path, "mechanism"), message, hint)
+            fine = False
+        if not fine or parameter is None:
+            return None
+        make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None))
+        return [Draft(BOUNDED, 0, (parameter,), make, path, True)]
+
+    def _counts_rows(self, place: Place) -> bool:
+        """Whether protected neighbours differ in the number of rows."""
+        goal = self._meanings.goal
+        if goal is None or not place.facts.sound or place.facts.traits.fixed:
+            return False
+        steps = goal.relation.within or goal.relation
+        return steps.kind in _ROWS_COME_AND_GO
+
+
+def _texts(given: str | written.Sensitivities, at: Path) -> list[tuple[str | dict[str, str], Path]]:
+    """The sensitivities as they are written, each with its place."""
+    if isinstance(given, str):
+        return [(given, at)]
+    pairs = ((getattr(given, key), (*at, key)) for key in _ROW_CHANGES)
+    return [(text, where) for text, where in pairs if text is not None]

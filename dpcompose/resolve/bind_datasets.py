@@ -1,0 +1,231 @@
+"""From the datasets as written to the forest: parents found, maps and partitions checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.model.problem import Dataset as Resolved
+from dpcompose.core.model.problem import Domain, PartitionKind, Path, Root
+from dpcompose.errors import quoted
+from dpcompose.faults import Faults
+from dpcompose.resolve.bind_maps import Maps
+from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
+from dpcompose.resolve.forest import Blocks, Names, Place, Split, number
+from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
+from dpcompose.spec import datasets as written
+from dpcompose.spec.model import Spec
+
+_CYCLE_SHOWN = 10
+
+
+@dataclass(slots=True, eq=False)
+class RootPlace:
+    """A root with what is public about it."""
+
+    place: Place
+    domain: Domain
+    unit: str | None
+    max_degree: int | None
+    size: int | None
+
+    def filled(self, dataset: Resolved) -> Root:
+        """The root of a problem."""
+        return Root(dataset, self.domain, self.unit, self.max_degree, self.size)
+
+
+class Datasets:
+    """Builds the forest. `order`: everything in it, parents first."""
+
+    def __init__(self, spec: Spec, names: Names, maps: Maps, faults: Faults) -> None:
+        self.names = names
+        self.roots: list[RootPlace] = []
+        self.order: list[Place | Split] = []
+        self._spec = spec
+        self._maps = maps
+        self._faults = faults
+        self._index = {name: index for index, name in enumerate(spec.datasets)}
+
+    def build(self) -> None:
+        """Make everything that `from` connects to a root; report what it does not."""
+        waiting: dict[str, list[str]] = {}
+        for name, dataset in self._spec.datasets.items():
+            if not self._named_well(name):
+                continue
+            if isinstance(dataset, written.Table | written.Graph):
+                self._root(name, dataset)
+            else:
+                waiting.setdefault(dataset.from_.partition(".")[0], []).append(name)
+        made = [root.place.name for root in self.roots]
+        for parent in made:
+            made.extend(name for name in waiting.pop(parent, ()) if self._derive(name))
+        self._refuse_rest(waiting)
+        self._sort_children()
+        rows_missing(self._children_first(), self._faults)
+        number([root.place for root in self.roots])
+
+    def _sort_children(self) -> None:
+        for node in self._children_first():
+            if isinstance(node, Place):
+                node.children.sort(key=lambda child: child.index)
+
+    def _children_first(self) -> Iterator[Place | Split]:
+        """Everything in the forest, with the blocks of a partition before it."""
+        for node in reversed(self.order):
+            if isinstance(node, Split):
+                yield from (node.star, *node.named.values())
+            yield node
+
+    def _named_well(self, name: str) -> bool:
+        if name.strip() and "." not in name:
+            return True
+        message = f"{quoted(name)} cannot be the name of a dataset"
+        hint = "a dot stands before the name of a block: use another character"
+        path = ("datasets", name)
+        self._faults.add("DPC109", path, message, hint if "." in name else None, key=True)
+        return False
+
+    # roots
+
+    def _root(self, name: str, dataset: written.Table | written.Graph) -> None:
+        path: Path = ("datasets", name)
+        domain = Domain(dataset.domain)
+        unit = size = degree = None
+        if isinstance(dataset, written.Graph):
+            degree = dataset.max_degree
+        else:
+            unit, size = dataset.unit, dataset.size
+        if size is not None and domain is Domain.TABLE:
+            message = "`size` says that the number of rows is public"
+            hint = "write `domain: fixed-size-table`"
+            self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
+        public = None if domain is Domain.TABLE else size
+        facts = facts_of_root(name, domain, unit, public)
+        place = Place(name, path, self._index[name], None, 0, facts, None)
+        self.names.nodes[name] = place
+        self.roots.append(RootPlace(place, domain, unit, degree, size))
+        self.order.append(place)
+
+    # derived
+
+    def _derive(self, name: str) -> bool:
+        """Make a derived dataset, whose parent is made already."""
+        dataset = self._spec.datasets[name]
+        assert isinstance(dataset, written.Mapped | written.Split)
+        parent = self.names.place(dataset.from_, ("datasets", name, "from"))
+        if parent is None:
+            return False
+        if isinstance(dataset, written.Mapped):
+            return self._map(name, dataset, parent)
+        return self._split(name, dataset, parent)
+
+    def _map(self, name: str, dataset: written.Mapped, parent: Place) -> bool:
+        path: Path = ("datasets", name)
+        made_by = self._maps.made(dataset.map, (*path, "map"))
+        if made_by is None:
+            return False
+        facts = self._after(name, made_by, parent)
+        place = Place(
+            name, path, self._index[name], parent, parent.depth + 1, facts, parent.scope, made_by
+        )
+        parent.children.append(place)
+        self.names.nodes[name] = place
+        self.order.append(place)
+        return True
+
+    def _after(self, name: str, made_by: Map, parent: Place) -> Facts:
+        facts = parent.facts
+        if not facts.sound:
+            return facts
+        refused = map_refused(name, made_by, parent, self._faults)
+        after = facts_after_map(name, made_by, facts)
+        return replace(after, sound=not refused)
+
+    # partitions
+
+    def _split(self, name: str, dataset: written.Split, parent: Place) -> bool:
+        path: Path = ("datasets", name)
+        partition = dataset.partition
+        blocks = self._blocks(partition, (*path, "partition"))
+        if blocks is None:
+            return False
+        kind = PartitionKind(partition.by)
+        facts = facts_of_blocks(kind, len(blocks), parent.facts)
+        if facts.sound:
+            facts = replace(
+                facts, sound=not partition_refused(name, partition, parent, self._faults)
+            )
+        index = self._index[name]
+        star = Place(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
+        split = Split(name, path, index, kind, partition, blocks, parent, star)
+        star.scope = split
+        parent.children.append(split)
+        self.names.nodes[name] = split
+        self.order.append(split)
+        return True
+
+    def _blocks(self, partition: written.AnyPartition, path: Path) -> Blocks | None:
+        if isinstance(partition, written.ByKinds):
+            return self._blocks_of_kinds(partition.kinds, (*path, "kinds"))
+        if isinstance(partition.blocks, int):
+            return Blocks(range(partition.blocks))
+        fine = self._distinct(partition.blocks, (*path, "blocks"))
+        return Blocks(tuple(partition.blocks)) if fine else None
+
+    def _blocks_of_kinds(self, kinds: dict[str, list[str]], path: Path) -> Blocks | None:
+        fine = [self._distinct(fed, (*path, kind)) for kind, fed in kinds.items()]
+        names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
+        if not names:
+            self._faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
+            return None
+        return Blocks(names) if all(fine) else None
+
+    def _distinct(self, names: list[str], path: Path) -> bool:
+        """Whether names of blocks are usable and differ; what is not is reported."""
+        first: dict[str, int] = {}
+        fine = True
+        for i, name in enumerate(names):
+            if not name.strip() or name == "*":
+                message = f"{quoted(name)} cannot be the name of a block"
+                self._faults.add("DPC109", (*path, i), message, "`*` stands for every block")
+            elif first.setdefault(name, i) != i:
+                message = f"the block {quoted(name)} is named twice"
+                self._faults.add("DPC120", (*path, i), message, "remove one of them")
+            else:
+                continue
+            fine = False
+        return fine
+
+    # what is left
+
+    def _refuse_rest(self, waiting: dict[str, list[str]]) -> None:
+        """Report what hangs on nothing: unknown parents and cycles."""
+        left = {name: parent for parent, names in waiting.items() for name in names}
+        for name, parent in left.items():
+            if self.names.declared is not None and parent not in self.names.declared:
+                dataset = self._spec.datasets[name]
+                assert isinstance(dataset, written.Mapped | written.Split)
+                self.names.find(dataset.from_, ("datasets", name, "from"))
+        for cycle in _cycles(left, self._index):
+            shown = [*cycle[:_CYCLE_SHOWN], *(["…"] if len(cycle) > _CYCLE_SHOWN else []), cycle[0]]
+            around = " from ".join("…" if each == "…" else quoted(each) for each in shown)
+            message = f"{quoted(cycle[0])} is made from itself: {around}"
+            hint = "make one of them from a root, or a root: `{}`"
+            self._faults.add("DPC124", ("datasets", cycle[0], "from"), message, hint)
+
+
+def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str]]:
+    """Each cycle once, from its first dataset on; `parents` gives one parent to each."""
+    seen: set[str] = set()
+    for start in sorted(parents, key=index.__getitem__):
+        trail: dict[str, int] = {}
+        name = start
+        while name in parents and name not in seen:
+            seen.add(name)
+            trail[name] = len(trail)
+            name = parents[name]
+        if name in trail:
+            cycle = list(trail)[trail[name] :]
+            first = min(range(len(cycle)), key=lambda i: index[cycle[i]])
+            yield cycle[first:] + cycle[:first]

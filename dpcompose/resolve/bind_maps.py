@@ -1,0 +1,64 @@
+"""From maps as written to those of a problem."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.maps.kind import Contradiction, Key, Map, Sort
+from dpcompose.core.mechanisms.family import Need
+from dpcompose.errors import Path
+from dpcompose.faults import Faults
+from dpcompose.resolve.constants import Numbers
+from dpcompose.spec import maps as written
+
+
+class _Faulty(Exception):
+    """A number of a map is none, which is reported."""
+
+
+class Maps:
+    """Reads the maps of a spec."""
+
+    def __init__(self, numbers: Numbers, faults: Faults) -> None:
+        self._numbers = numbers
+        self._faults = faults
+
+    def made(self, given: written.AnyMap, path: Path) -> Map | None:
+        """The map at `path`; None if it is faulty, which is then reported."""
+        form = MAPS[given.kind]
+        try:
+            return form.made(*(self._at(key, given, path) for key in form.keys))
+        except _Faulty:
+            return None
+        except Contradiction as found:
+            why = found.why
+            at = (*path, *why.at)
+            self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
+            return None
+
+    def _at(self, key: Key, given: written.AnyMap, path: Path) -> object:
+        """What stands at a key."""
+        value, at = getattr(given, key.name), (*path, key.name)
+        match key.sort:
+            case Sort.NAMES:
+                return frozenset(value)
+            case Sort.NUMBER:
+                return self._number(value, at, key.need)
+            case Sort.MOVES if isinstance(value, written.Sensitivity):
+                return (
+                    self._number(value.unbounded, (*at, "unbounded"), key.need),
+                    self._number(value.bounded, (*at, "bounded"), key.need),
+                )
+            case Sort.MOVES:
+                return None if value is None else (self._number(value, at, key.need), None)
+            case _:
+                return value
+
+    def _number(self, text: str | None, at: Path, need: Need) -> Fraction | None:
+        if text is None:
+            return None
+        value = self._numbers.parameter(text, at, need)
+        if value is None:
+            raise _Faulty
+        return value

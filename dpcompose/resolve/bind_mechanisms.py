@@ -1,0 +1,120 @@
+"""From mechanisms as written to those of a problem, each at the place that it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcompose.core.model.problem import Goal, Mechanism, Path, PostProcessing
+from dpcompose.errors import quoted
+from dpcompose.faults import Faults
+from dpcompose.resolve.applicable import Meanings
+from dpcompose.resolve.bind_concrete import Concrete
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.constants import Numbers
+from dpcompose.resolve.forest import Names, Place
+from dpcompose.resolve.parameters import Parameters
+from dpcompose.resolve.stated import Stated
+from dpcompose.resolve.statements import Draft, Varied, varying
+from dpcompose.spec import mechanisms as written
+from dpcompose.spec.concrete import AnyConcrete
+from dpcompose.spec.guarantees import Stated as Claim
+from dpcompose.spec.mechanism_entry import Reading
+
+
+class Mechanisms:
+    """Puts every mechanism where it reads, and reports what is wrong with it."""
+
+    def __init__(
+        self,
+        names: Names,
+        relations: Relations,
+        numbers: Numbers,
+        goal: Goal | None,
+        faults: Faults,
+    ) -> None:
+        """`goal`: None if it is faulty; nothing is then said of what it would mean by default."""
+        self.post_processing: list[PostProcessing] = []
+        self._names = names
+        self._faults = faults
+        meanings = Meanings(relations, goal, faults)
+        parameters = Parameters(numbers, faults)
+        self._stated = Stated(names, meanings, parameters, faults)
+        self._concrete = Concrete(meanings, parameters, faults)
+        self._first: dict[str, Path] = {}
+        self._places: dict[str, Place | None] = {}
+
+    def add(self, index: int, mechanism: written.Mechanism) -> None:
+        """Add the mechanism at `index` of the spec."""
+        path: Path = ("mechanisms", index)
+        self._name(mechanism.name, path)
+        if isinstance(mechanism, written.PostProcessing):
+            inputs = tuple(mechanism.post_processes)
+            self.post_processing.append(PostProcessing(mechanism.name, inputs, path))
+            return
+        place = self._read(mechanism.reads, path)
+        drafts = self._drafts(mechanism, path, place)
+        if place is not None and drafts is not None:
+            self._put(place, index, mechanism, drafts, path)
+
+    def look_at(self, index: int, tree: Any) -> None:
+        """Check what is sound of a mechanism with faults: its name, and what it reads."""
+        path: Path = ("mechanisms", index)
+        entry = tree["mechanisms"][index]
+        if not isinstance(entry, dict):
+            return
+        if isinstance(name := entry.get("name"), str):
+            self._name(name, path)
+        if isinstance(reads := entry.get("reads"), str):
+            self._read(reads, path)
+
+    def _drafts(
+        self,
+        mechanism: written.AnyStated | AnyConcrete | written.SeveralMechanism,
+        path: Path,
+        place: Place | None,
+    ) -> list[Draft] | None:
+        """All that is known of a mechanism; None if some of it is faulty, which is reported."""
+        if not isinstance(mechanism, written.SeveralMechanism):
+            if isinstance(mechanism, Claim):
+                return self._stated.drafts(mechanism, path, place)
+            return self._concrete.drafts(mechanism, path, place)
+        listed = [
+            self._stated.drafts(each, (*path, "guarantees", i), place)
+            for i, each in enumerate(mechanism.guarantees)
+        ]
+        found = [draft for drafts in listed for draft in drafts or ()]
+        return None if None in listed else found
+
+    def _name(self, name: str, path: Path) -> None:
+        at = (*path, "name")
+        if not name.strip():
+            self._faults.add("DPC109", at, "a mechanism needs a name that can be seen")
+        elif self._first.setdefault(name, path) is not path:
+            message = f"the mechanism {quoted(name)} is named twice"
+            hint = "names are unique: several copies are one mechanism with `count`"
+            self._faults.add("DPC120", at, message, hint)
+
+    def _read(self, reads: str, path: Path) -> Place | None:
+        place = self._places.get(reads)
+        if place is None:
+            # What refers to nothing is looked up again, so that every use is reported.
+            place = self._places[reads] = self._names.place(reads, (*path, "reads"))
+        return place
+
+    def _put(
+        self,
+        place: Place,
+        index: int,
+        mechanism: Reading,
+        drafts: list[Draft],
+        path: Path,
+    ) -> None:
+        name, count = mechanism.name, mechanism.count
+        if varying(drafts):
+            assert place.scope is not None
+            each = Varied(name, drafts, count, path)
+            place.scope.varied.append(each)
+            place.mechanisms.append((index, each))
+            return
+        statements = tuple(draft.on(None) for draft in drafts)
+        place.mechanisms.append((index, Mechanism(name, statements, count, path)))

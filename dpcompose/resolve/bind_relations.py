@@ -1,0 +1,91 @@
+"""Names of neighbouring relations: the built-in ones, and those that a spec declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.model.problem import Goal
+from dpcompose.errors import Path, quoted
+from dpcompose.faults import Faults
+from dpcompose.spec.relations import Declared, LongRelation, Protected
+
+_PROTECTABLE = {
+    kind.value: Relation(kind)
+    for kind in RelationKind
+    if kind not in {RelationKind.EUCLIDEAN, RelationKind.DECLARED}
+}
+_BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
+
+
+class Relations:
+    """The relations that a spec can name: the built-in ones, and those that it declares."""
+
+    def __init__(
+        self, written: Mapping[str, Declared], broken: frozenset[Path], faults: Faults
+    ) -> None:
+        self._faults = faults
+        self._broken = {path[1] for path in broken if path[0] == "relations" and len(path) == 2}
+        self._all_broken = ("relations",) in broken
+        self._declared: dict[str, Relation] = {}
+        for name, declared in written.items():
+            self._declare(name, declared)
+
+    def _declare(self, name: str, declared: Declared) -> None:
+        path = ("relations", name)
+        if name in _BUILT_IN or not name.strip():
+            message = f"{quoted(name)} cannot be the name of a declared relation"
+            hint = "it is built in: choose another name" if name in _BUILT_IN else None
+            self._faults.add("DPC109", path, message, hint, key=True)
+            self._broken.add(name)
+            return
+        within = _PROTECTABLE.get(declared.within)
+        if within is None:
+            message = f"{quoted(declared.within)} is not a built-in relation"
+            at = (*path, "within")
+            self._faults.add("DPC129", at, message, wrong=declared.within, legal=_PROTECTABLE)
+            self._broken.add(name)
+            return
+        self._declared[name] = Relation(
+            RelationKind.DECLARED, name=name, within=within, distance=declared.distance
+        )
+
+    def goal(self, written: str | Protected) -> Goal | None:
+        """The relation to protect; None if it is faulty, which is then reported."""
+        path: Path = ("protect",)
+        if isinstance(written, str):
+            relation = self._named(written, path, protects=True)
+            return None if relation is None else Goal(relation)
+        relation = self._long(written, path, protects=True)
+        return None if relation is None else Goal(relation, written.distance)
+
+    def stated(self, written: str | LongRelation, path: Path) -> Relation | None:
+        """The relation of a statement; None if it is faulty, which is then reported."""
+        if isinstance(written, str):
+            return self._named(written, path)
+        return self._long(written, path)
+
+    def _long(self, written: LongRelation, path: Path, protects: bool = False) -> Relation | None:
+        relation = self._named(written.relation, (*path, "relation"), protects)
+        if relation is None or not written.keeps:
+            return relation
+        if relation.kind is not RelationKind.BOUNDED:
+            message = f"`keeps` says what a replacement keeps, and {quoted(str(relation))} is none"
+            self._faults.add("DPC152", (*path, "keeps"), message, "`keeps` goes with `bounded`")
+            return None
+        return Relation(RelationKind.BOUNDED, keeps=frozenset(written.keeps))
+
+    def _named(self, name: str, path: Path, protects: bool = False) -> Relation | None:
+        built_in = _PROTECTABLE if protects else _BUILT_IN
+        relation = built_in.get(name) or self._declared.get(name)
+        if relation is not None or name in self._broken:
+            return relation
+        if protects and name in _BUILT_IN:
+            message = f"{quoted(name)} is a relation between values: it cannot be protected"
+        elif self._all_broken:
+            return None
+        else:
+            message = f"unknown relation {quoted(name)}"
+        legal = [*built_in, *self._declared]
+        self._faults.add("DPC129", path, message, wrong=name, legal=legal)
+        return None
