@@ -477,10 +477,10 @@ def total(
     """
     from dpcompose.commands.goals import limit_of, points_of
     from dpcompose.commands.total import total_of
-    from dpcompose.planning.totals import Asked
+    from dpcompose.planning.totals import TotalAsked
 
     limit = limit_of(epsilon, delta, rho, mu)
-    asked = Asked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
+    asked = TotalAsked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     most = most_of(max_seconds, max_memory)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)

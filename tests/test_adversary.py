@@ -16,7 +16,7 @@ from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.render.json import result
-from dpcompose.report import Adversary, Report
+from dpcompose.report import AgainstAdversary, Report
 
 WEAKER = "weaker than differential privacy: holds only against"
 
@@ -45,7 +45,7 @@ def approx(epsilon: str, delta: str, reads: str = "block.*", name: str = "q") ->
     return f"  - {{name: {name}, reads: {reads}, {rest}}}\n"
 
 
-def adversary(text: str) -> Adversary:
+def adversary(text: str) -> AgainstAdversary:
     found = analyze(text).adversary
     assert found is not None
     return found

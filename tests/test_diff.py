@@ -11,7 +11,7 @@ from contracts import checked
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.planning.comparison import Change, Invalid, Terms, Version, change
+from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.policy import settings_files
 from dpcompose.render import diff_json, diff_text
 from dpcompose.render.diff_text import headline
@@ -42,7 +42,7 @@ def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result
     return result
 
 
-def changed(old: str, new: str, terms: Terms | None = None) -> Change:
+def changed(old: str, new: str, terms: SameTerms | None = None) -> Change:
     found = change(Version("old", old.encode()), Version("new", new.encode()), terms)
     assert isinstance(found, Change), found
     return found

@@ -10,7 +10,7 @@ import pytest
 from contracts import checked
 from gate import OVERLAPPING, SPEC, codes, run, write
 
-from dpcompose.report.vouched import Claim, claims, is_new
+from dpcompose.report.vouched import Vouched, claims, is_new
 from dpcompose.source import load
 
 LOCK = "assumptions.lock"
@@ -50,7 +50,7 @@ def check(*arguments: str) -> tuple[int, list[str]]:
     ],
 )
 def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
-    def claim(made_by: str) -> Claim:
+    def claim(made_by: str) -> Vouched:
         text = (
             "dpcompose: 1\nprotect: bounded\n"
             f"datasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}\n"

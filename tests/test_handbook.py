@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
-from dpcompose.handbook import HANDBOOK, Entry
+from dpcompose.handbook import HANDBOOK, CodeEntry
 from dpcompose.handbook.entry import REST
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.code import explained, in_markdown, in_text, silenced
@@ -44,7 +44,7 @@ def whole(lines: str, times: int = 1) -> str:
     return "".join(REST[key] for key in REST if keys and key not in keys) + text
 
 
-def given(entry: Entry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:
+def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:
     """The codes of what dpcompose finds, with their levels."""
     if entry.command == "python":
         try:

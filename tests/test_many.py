@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.once import Once
 from dpcompose.commands.parallel import pool
 from dpcompose.commands.progress import Progress, waiting_stream
@@ -218,7 +218,7 @@ def test_services_get_names_from_the_root(run: Run, name: str) -> None:
 def test_files_are_found_one_at_a_time(folder: Path) -> None:
     found = Gathering(("b.yaml", "nothing*", "a")).items()
     assert next(found) == "b.yaml"
-    assert isinstance(next(found), Problem)
+    assert isinstance(next(found), NoFile)
 
 
 # --- streams -------------------------------------------------------------------------------------

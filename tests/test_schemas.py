@@ -21,11 +21,11 @@ from dpcompose.cli import app
 from dpcompose.commands.outputs import SchemaOf
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import Diagnostic, Span
-from dpcompose.planning.comparison import Change, Invalid, Terms, Version, change
+from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.planning.savings import NoBound
 from dpcompose.planning.savings import sensitivity as sensitivity_of
 from dpcompose.planning.scaling import Unscalable
-from dpcompose.planning.totals import Asked, Release, Sum, add_up
+from dpcompose.planning.totals import Release, Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render import diff_json, sensitivity, total_views
 from dpcompose.render.json import render
@@ -68,7 +68,7 @@ def release(name: str, text: str, limit: Budget | None = None) -> Release:
 
 
 def added(*releases: Release, **asked: Any) -> Sum:
-    return add_up(releases, Asked(**{"everything": True, **asked}))
+    return add_up(releases, TotalAsked(**{"everything": True, **asked}))
 
 
 def budget(**parameters: str) -> Budget:
@@ -81,10 +81,10 @@ def budget(**parameters: str) -> Budget:
 def changes() -> Iterator[Change | Invalid]:
     for (was, old), (now, new) in pairwise([*TEXTS.items(), *TEXTS.items()]):
         yield change(Version(was, old), Version(now, new))
-        yield change(Version(was, old), Version(now, new, 7, 2), Terms((DELTA, Fraction(0))))
+        yield change(Version(was, old), Version(now, new, 7, 2), SameTerms((DELTA, Fraction(0))))
     for name, text in TEXTS.items():
-        yield change(None, Version(name, text), Terms((), (budget(rho="1"),)))
-        yield change(Version(f"{name}@HEAD", text, path=name), None, Terms((DELTA,)))
+        yield change(None, Version(name, text), SameTerms((), (budget(rho="1"),)))
+        yield change(Version(f"{name}@HEAD", text, path=name), None, SameTerms((DELTA,)))
         yield change(Version(name, text), Version(name, "x: 1", 0, 1))
     for path in BAD:
         yield change(Version("old", path.read_bytes()), Version("new", path.read_bytes()))
@@ -177,7 +177,7 @@ def examples() -> dict[str, str]:
     found = change(
         Version("old", old),
         Version("new", new.replace("epsilon: 1}", "epsilon: 1.5}"), 7, 2),
-        Terms((DELTA,), audit=lambda _, report: found_in(report)),
+        SameTerms((DELTA,), audit=lambda _, report: found_in(report)),
     )
     invalid = change(Version("old", old), Version("new", "x: 1", 0, 2))
     summed = added(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.core.notions.quantity import Budget
-from dpcompose.planning.totals import Asked, Release, Total, add_up
+from dpcompose.planning.totals import Release, Total, TotalAsked, add_up
 from dpcompose.policy import settings_files
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
@@ -42,7 +42,7 @@ def total(*texts: str, everything: bool = False, **asked: object) -> Total:
         Release(f"{index}.yaml", resolve(load(text, f"{index}.yaml")))
         for index, text in enumerate(texts)
     ]
-    found = add_up(releases, Asked(everything=everything, **asked))  # type: ignore[arg-type]
+    found = add_up(releases, TotalAsked(everything=everything, **asked))  # type: ignore[arg-type]
     assert len(found.totals) == 1, found
     return found.totals[0]
 

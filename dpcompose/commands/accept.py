@@ -7,7 +7,7 @@ from getpass import getuser
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Problem
+from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
 from dpcompose.commands.policies import accepted_in
@@ -24,7 +24,7 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
     specs: dict[str, list[tuple[int, Source]]] = {}
     code = ExitCode.FINE
     for item in selection.gathering().items():
-        if isinstance(item, Problem):
+        if isinstance(item, NoFile):
             complain(item.says)
             code = max(code, ExitCode.USAGE)
             continue

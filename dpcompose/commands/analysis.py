@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.bounds import Most
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
-from dpcompose.commands.goals import Points
+from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
 from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
-from dpcompose.commands.run import Run, Task
+from dpcompose.commands.run import FileTask, Run
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
@@ -122,7 +122,7 @@ class Strictness:
 def analyze_files(
     selection: Selection,
     strictness: Strictness,
-    points: Points,
+    points: AskedPoints,
     form: Format,
     output: Sequence[str] | None,
     quiet: bool,
@@ -131,7 +131,7 @@ def analyze_files(
     """The command `analyze`. Raises BadCall."""
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
-    task = Task(points=points)
+    task = FileTask(points=points)
     return _run(task, selection, strictness, outputs_of(output, form), color, quiet)
 
 
@@ -139,18 +139,18 @@ def check_files(
     selection: Selection,
     strictness: Strictness,
     limit: Budget | None,
-    points: Points,
+    points: AskedPoints,
     form: Format,
     output: Sequence[str] | None,
     color: Color,
 ) -> ExitCode:
     """The command `check`. Raises BadCall."""
-    task = Task(limit, points, checking=True)
+    task = FileTask(limit, points, checking=True)
     return _run(task, selection, strictness, outputs_of(output, form), color)
 
 
 def _run(
-    task: Task,
+    task: FileTask,
     selection: Selection,
     strictness: Strictness,
     outputs: Sequence[Output],
@@ -244,7 +244,9 @@ def _read(reports: Iterable[Report]) -> Iterator[Report]:
     return (report for report in reports if report.status not in NO_SPEC)
 
 
-def _bounds(reports: Iterable[Report], style: Style, named: bool, points: Points) -> Iterator[str]:
+def _bounds(
+    reports: Iterable[Report], style: Style, named: bool, points: AskedPoints
+) -> Iterator[str]:
     """The numbers alone; what is wrong with an invalid spec goes to standard error."""
     from dpcompose.render.quiet import render
     from dpcompose.render.terminal import findings

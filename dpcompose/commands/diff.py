@@ -14,7 +14,7 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import Most, TooMuch, finding, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
-from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
@@ -22,7 +22,7 @@ from dpcompose.commands.repository.revision import Past
 from dpcompose.report import LeftOut
 
 if TYPE_CHECKING:
-    from dpcompose.planning.comparison import Change, Invalid, Terms, Version
+    from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version
     from dpcompose.planning.review_stops import Event
     from dpcompose.policy.settings import Settings
 
@@ -66,7 +66,7 @@ class Comparison:
 
         told: set[str] = set()
         for file in gathering.items():
-            if isinstance(file, Problem):
+            if isinstance(file, NoFile):
                 self._unreadable(file.says)
                 continue
             if would_overwrite(output, [file]):
@@ -148,7 +148,7 @@ class Comparison:
         self,
         old: Version | None,
         new: Version | None,
-        terms: Terms,
+        terms: SameTerms,
         settings: Settings,
         told: tuple[str, ...],
     ) -> Change | Invalid:
@@ -178,12 +178,12 @@ class Comparison:
         self.code = max(self.code, ExitCode.USAGE)
 
 
-def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> Terms:
+def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
     """What settings ask of both versions, with the δ of flags first."""
-    from dpcompose.planning.comparison import Terms
+    from dpcompose.planning.comparison import SameTerms
 
     wanted = () if settings.delta is None else (settings.delta,)
-    return Terms(
+    return SameTerms(
         tuple(dict.fromkeys((*deltas, *wanted))),
         settings.defaults,
         settings.ceilings,

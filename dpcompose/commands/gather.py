@@ -21,7 +21,7 @@ _MOST_NAMES = 20  # of what is left out
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class NoFile:
     """An argument that gives no file, and why."""
 
     name: str
@@ -75,10 +75,10 @@ class Gathering:
         """What there was and has no item, as far as `items` has come."""
         return LeftOut(**self._skipped, names=tuple(self._names))
 
-    def items(self) -> Iterator[str | Problem]:
+    def items(self) -> Iterator[str | NoFile]:
         """Each file, once and at its first place, and each problem where it turns up."""
         for each in self._all():
-            if isinstance(each, Problem) or each == STANDARD_INPUT or self._first(each):
+            if isinstance(each, NoFile) or each == STANDARD_INPUT or self._first(each):
                 yield each
 
     def _first(self, name: str) -> bool:
@@ -90,13 +90,13 @@ class Gathering:
         except Unreadable:
             return self._once.first_named(os.path.abspath(name))
 
-    def _all(self) -> Iterator[str | Problem]:
+    def _all(self) -> Iterator[str | NoFile]:
         for argument in self.arguments:
             yield from self._meant(argument)
         if self.files_from is not None:
             yield from self._listed(self.files_from)
 
-    def _meant(self, name: str) -> Iterator[str | Problem]:
+    def _meant(self, name: str) -> Iterator[str | NoFile]:
         self.named = False
         if name != STANDARD_INPUT and _is(os.path.isdir, name):
             yield from self._or_none(self._folder(name), name, f"no specs in {name}")
@@ -116,16 +116,16 @@ class Gathering:
         if not gone or os.path.lexists(name):
             yield name
 
-    def _folder(self, name: str) -> Iterator[str | Problem]:
+    def _folder(self, name: str) -> Iterator[str | NoFile]:
         self.named, folder = False, _bare(name)
         yield from self._inside(folder, folder)
         yield from self._lost(folder)
 
-    def _pattern(self, pattern: str) -> Iterator[str | Problem]:
+    def _pattern(self, pattern: str) -> Iterator[str | NoFile]:
         start, rest = split(pattern)
         why = strays(os.path.join(start, os.curdir))
         if why is not None:
-            yield Problem(start, f"cannot read {start}: {why}")
+            yield NoFile(start, f"cannot read {start}: {why}")
         for name in matches(pattern) if why is None else ():
             try:
                 mode = os.stat(name).st_mode
@@ -158,13 +158,13 @@ class Gathering:
             seen = False
         return not seen and self.gone.was_spec(name)
 
-    def _kept(self, name: str, top: str) -> str | Problem:
+    def _kept(self, name: str, top: str) -> str | NoFile:
         """A file that was found below a folder, unless a link leads out of that."""
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
         if why is None:
             return name
         self._first(name)  # it is told of here
-        return Problem(name, f"cannot read {name}: {why}")
+        return NoFile(name, f"cannot read {name}: {why}")
 
     def _skip(self, kind: str, name: str) -> None:
         self._skipped[kind] += 1
@@ -172,8 +172,8 @@ class Gathering:
             self._names.append(name)
 
     def _or_none(
-        self, found: Iterable[str | Problem], name: str, says: str
-    ) -> Iterator[str | Problem]:
+        self, found: Iterable[str | NoFile], name: str, says: str
+    ) -> Iterator[str | NoFile]:
         """All of `found`; if that is nothing, a problem."""
         skipped, empty = self._skipped["skipped"], True
         for each in found:
@@ -182,22 +182,22 @@ class Gathering:
         if empty and not self.allow_empty:
             others = self._skipped["skipped"] - skipped
             more = f" ({others} other YAML file{'s' if others > 1 else ''})" if others else ""
-            yield Problem(name, f"{says}{more}; --allow-empty accepts that")
+            yield NoFile(name, f"{says}{more}; --allow-empty accepts that")
 
-    def _inside(self, folder: str, top: str) -> Iterator[str | Problem]:
+    def _inside(self, folder: str, top: str) -> Iterator[str | NoFile]:
         """The specs in a folder and those below it, sorted by name at each level.
 
         `top`: the folder that is meant, this one or one above.
         """
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
-            yield Problem(folder, f"cannot read {folder}: {why}")
+            yield NoFile(folder, f"cannot read {folder}: {why}")
             return
         try:
             with os.scandir(folder or os.curdir) as found:
                 entries = sorted((each.name, _kind(each)) for each in found)
         except OSError as error:
             name = folder or os.curdir
-            yield Problem(name, f"cannot read {name}: {error.strerror or error}")
+            yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
             return
         for name, kind in entries:
             path = os.path.join(folder, name)
@@ -207,13 +207,13 @@ class Gathering:
                 self._skip(kind, path)
             elif kind == "file" and is_yaml(name):
                 kept = self._kept(path, top)
-                if isinstance(kept, Problem) or _may_be_spec(path):
+                if isinstance(kept, NoFile) or _may_be_spec(path):
                     yield kept
                 else:
                     self._skip("skipped", path)
 
-    def _listed(self, source: str) -> Iterator[str | Problem]:
-        def meant() -> Iterator[str | Problem]:
+    def _listed(self, source: str) -> Iterator[str | NoFile]:
+        def meant() -> Iterator[str | NoFile]:
             for name in names:
                 if _is_settings(name):
                     yield from self._meant(name)
@@ -224,13 +224,13 @@ class Gathering:
 
         try:
             if source != STANDARD_INPUT and (why := strays(source)) is not None:
-                yield Problem(source, f"cannot read the list of files {source}: {why}")
+                yield NoFile(source, f"cannot read the list of files {source}: {why}")
             elif source != STANDARD_INPUT:
                 with open(source, "rb") as stream:
                     names = _names(stream)
                     yield from self._or_none(meant(), source, f"no files are listed in {source}")
             elif sys.stdin is None:
-                yield Problem(shown(source), "cannot read standard input: it is closed")
+                yield NoFile(shown(source), "cannot read standard input: it is closed")
             else:
                 names = _names(sys.stdin.buffer)
                 yield from self._or_none(
@@ -238,7 +238,7 @@ class Gathering:
                 )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            yield Problem(shown(source), f"cannot read the list of files {source}: {why}")
+            yield NoFile(shown(source), f"cannot read the list of files {source}: {why}")
 
 
 def _names(stream: BinaryIO) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class AskedPoints:
     """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked."""
 
     deltas: tuple[Fraction, ...] = ()
@@ -21,9 +21,9 @@ class Points:
 
 def points_of(
     deltas: Sequence[str] | None, epsilons: Sequence[str] | None, flag: str = "delta"
-) -> Points:
+) -> AskedPoints:
     """What the flags --`flag` and --at-epsilon ask for, in their order. Raises BadCall."""
-    return Points(
+    return AskedPoints(
         tuple(_probability(flag, text) for text in deltas or ()),
         tuple(_number("at-epsilon", text) for text in epsilons or ()),
     )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from dpcompose.commands.bounds import Most, held_to
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Gathering, Problem
-from dpcompose.commands.goals import Points
+from dpcompose.commands.gather import Gathering, NoFile
+from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class FileTask:
     """What to do with every file.
 
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
@@ -35,7 +35,7 @@ class Task:
     """
 
     limit: Budget | None = None
-    points: Points = field(default_factory=Points)
+    points: AskedPoints = field(default_factory=AskedPoints)
     checking: bool = False
     stdin_name: str | None = None
     policies: Policies = field(default_factory=Policies)
@@ -84,7 +84,7 @@ class Run:
     left out is a failure. `past`: files that are as they were in it are counted as `unchanged`.
     """
 
-    task: Task
+    task: FileTask
     jobs: int = 1
     watched: TextIO | None = None
     written: Sequence[str] = ()
@@ -103,7 +103,7 @@ class Run:
         """
         from dpcompose.commands.progress import Progress
 
-        items: Iterable[str | Problem] = (
+        items: Iterable[str | NoFile] = (
             each for each in gathering.items() if not self._is_as_before(each)
         )
         total = 0
@@ -136,9 +136,9 @@ class Run:
         if found.says:
             yield counted(found, self.strict)
 
-    def _is_as_before(self, item: str | Problem) -> bool:
+    def _is_as_before(self, item: str | NoFile) -> bool:
         """Whether a file is as it was, and nothing needs to be said of it."""
-        if self.past is None or isinstance(item, Problem) or item == STANDARD_INPUT:
+        if self.past is None or isinstance(item, NoFile) or item == STANDARD_INPUT:
             return False
         try:
             same = self.past.has(item, read(item))
@@ -167,7 +167,7 @@ class Run:
             raise self._fault
         return self.code
 
-    def _outcomes(self, items: Iterable[str | Problem]) -> Generator[_Outcome]:
+    def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
         inputs = (self._taken(item) for item in items)
         if self.jobs == 1:
             yield from (_examined(self.task, each) for each in inputs)
@@ -176,9 +176,9 @@ class Run:
 
         yield from spread(inputs, partial(_examined_for_sending, self.task), self.jobs)
 
-    def _taken(self, item: str | Problem) -> _Input | _Outcome:
+    def _taken(self, item: str | NoFile) -> _Input | _Outcome:
         """What a process is to look at: standard input is read here."""
-        if isinstance(item, Problem):
+        if isinstance(item, NoFile):
             return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
             for path in self.written:
@@ -191,7 +191,7 @@ class Run:
             return _Outcome([], [str(error)], ExitCode.USAGE, name=shown(item))
 
 
-def _examined(task: Task, given: _Input | _Outcome) -> _Outcome:
+def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """What comes of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
         return given
@@ -209,7 +209,7 @@ def _examined(task: Task, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examined_for_sending(task: Task, given: _Input | _Outcome) -> _Outcome:
+def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """The same, with a fault as text: it may be one that cannot be sent."""
     outcome = _examined(task, given)
     if outcome.fault is not None:
@@ -219,7 +219,7 @@ def _examined_for_sending(task: Task, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
+def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
     from dpcompose.analyze import analyze
     from dpcompose.source import documents
 
@@ -250,7 +250,7 @@ def _examine(task: Task, file: str, data: bytes, outcome: _Outcome) -> None:
     outcome.reports = unquoting(outcome.reports, data)
 
 
-def _judged(task: Task, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
+def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
     """The exit code that a report gives, and what to say where it is no finding of the spec."""
     if report.status == "invalid":
         return ExitCode.INVALID, None

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpcompose.commands.exits import ExitCode, complain
-from dpcompose.commands.gather import Gathering, Problem
+from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, shown
 from dpcompose.commands.output import print_out
-from dpcompose.commands.run import Task
+from dpcompose.commands.run import FileTask
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import printable
 from dpcompose.policy.settings import DEFAULTS, FIELDS, BadSettings, Said, Settings
 from dpcompose.report.wording import number
 
 
-def show_settings(task: Task, gathering: Gathering) -> ExitCode:
+def show_settings(task: FileTask, gathering: Gathering) -> ExitCode:
     """Print the settings of every spec; nothing is analysed."""
     code, before = ExitCode.FINE, ""
     for item in gathering.items():
-        if isinstance(item, Problem):
+        if isinstance(item, NoFile):
             complain(item.says)
             code = ExitCode.USAGE
             continue

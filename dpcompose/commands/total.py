@@ -9,7 +9,7 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
-from dpcompose.commands.gather import Problem
+from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
@@ -33,12 +33,12 @@ def total_of(
     color: Color,
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
-    from dpcompose.planning.totals import Asked, add_up
+    from dpcompose.planning.totals import TotalAsked, add_up
     from dpcompose.policy.audit import of_population
     from dpcompose.policy.settings import BadSettings
     from dpcompose.render import total_views as render
 
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, TotalAsked)
     policies = policies_of(sources)
     releases: list[Release] = []
     found_wrong: list[tuple[Source, Diagnostic]] = []
@@ -47,7 +47,7 @@ def total_of(
     code = ExitCode.FINE
     gathering = selection.gathering()
     for item in gathering.items():
-        if isinstance(item, Problem):
+        if isinstance(item, NoFile):
             complain(item.says)
             code = max(code, ExitCode.USAGE)
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.handbook.entry import Entry
+from dpcompose.handbook.entry import CodeEntry
 
 _ADULTS = """\
 protect: bounded
@@ -30,7 +30,7 @@ mechanisms:
 """
 
 REMARKS = {
-    "DPC201": Entry(
+    "DPC201": CodeEntry(
         why="Of two tables that differ in one replaced row, the filter may keep the old row and "
         "drop the new one: below it a row is missing. A guarantee for replaced rows there says "
         "nothing about that. One for the table above it may, if it was proved.",
@@ -41,7 +41,7 @@ REMARKS = {
         level="warning",
         theorems=("IV.15",),
     ),
-    "DPC202": Entry(
+    "DPC202": CodeEntry(
         why="A guarantee without a `relation` is taken to be for the relation protected, here for "
         "replaced rows. In this dataset a replaced row can also appear or vanish, so that it "
         "matters which one was proved.",
@@ -55,7 +55,7 @@ REMARKS = {
         level="warning",
         theorems=("II.9", "A.3"),
     ),
-    "DPC203": Entry(
+    "DPC203": CodeEntry(
         why="The partition changes nothing. Often a mechanism was meant to read its blocks and "
         "reads the whole table: of disjoint blocks the largest loss may count, not the sum.",
         example=_DISTRICT + "  - {name: total, reads: trips, notion: pure, epsilon: 1}",
@@ -63,7 +63,7 @@ REMARKS = {
         level="note",
         theorems=("V.4",),
     ),
-    "DPC204": Entry(
+    "DPC204": CodeEntry(
         why="The bound is that of the worst change, which does not reach this mechanism. To make "
         "it less accurate saves nothing; with a larger ε it costs nothing, as long as its change "
         "is not the worst one.",
@@ -72,7 +72,7 @@ REMARKS = {
         level="note",
         theorems=("V.2", "V.4"),
     ),
-    "DPC205": Entry(
+    "DPC205": CodeEntry(
         why="Of several statements the one that gives least counts. This one is about a table "
         "further up and gives more: it can go, or is not what was meant.",
         example="""\
@@ -94,7 +94,7 @@ mechanisms:
         level="note",
         theorems=("IV.10",),
     ),
-    "DPC206": Entry(
+    "DPC206": CodeEntry(
         why="Each copy gains from a sample of its own, as in training by batches. If the program "
         "draws once for all copies, the bound is too small.",
         example=_BATCH + "  - {name: step, reads: batch, notion: pure, epsilon: 1, count: 10}",
@@ -103,7 +103,7 @@ mechanisms:
         level="note",
         theorems=("poisson-sample", "V.2"),
     ),
-    "DPC207": Entry(
+    "DPC207": CodeEntry(
         why="A Poisson sample hides whether one row is there. Where a guarantee is for replaced "
         "rows alone, or the change is of many rows, ε stays what it is in the full table. Write "
         "what was proved.",
@@ -116,20 +116,20 @@ mechanisms:
         level="note",
         theorems=("poisson-sample", "poisson-sample-replaced"),
     ),
-    "DPC320": Entry(
+    "DPC320": CodeEntry(
         why="Who reads the spec later must be able to see why a remark does not matter. Without a "
         "reason nothing is ignored.",
         example=_DISTRICT + "  # dpcompose: ignore[DPC204]\n" + _NORTH_SOUTH,
         instead=_DISTRICT + "  # dpcompose: ignore[DPC204] the north is small\n" + _NORTH_SOUTH,
     ),
-    "DPC321": Entry(
+    "DPC321": CodeEntry(
         why="What the comment was written for is gone, or stands on another line. Left there, it "
         "would hide the next one.",
         example=_ALIKE + "\n  # dpcompose: ignore[DPC204] the north is small",
         instead=_ALIKE,
         level="warning",
     ),
-    "DPC322": Entry(
+    "DPC322": CodeEntry(
         why="A comment that is passed over would look as if it worked. Only remarks (DPC2xx) can "
         "be ignored: faults, missing bounds and budgets decide whether the spec passes.",
         example="budget: {epsilon: 1}  # dpcompose: ignore[DPC301] next year",

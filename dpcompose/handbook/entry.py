@@ -7,7 +7,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CodeEntry:
     """One code: `why` it matters, an `example` that gives it, and what to write `instead`.
 
     Both are lines of a spec; of the four keys that every spec has, those that they leave out are as

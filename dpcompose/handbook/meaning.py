@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.handbook.entry import Entry
+from dpcompose.handbook.entry import CodeEntry
 
 _PRACTICES = """\
 datasets:
@@ -49,7 +49,7 @@ def _levels(levels: int) -> str:
 
 
 MEANING = {
-    "DPC140": Entry(
+    "DPC140": CodeEntry(
         why="Where the number of rows is public, no table has a neighbour with one row more or "
         "less. A guarantee about neighbours that do not exist holds for every mechanism, even for "
         "one that prints the table.",
@@ -57,7 +57,7 @@ MEANING = {
         instead="protect: bounded\ndatasets: {trips: {domain: fixed-size-table}}",
         theorems=("III.4",),
     ),
-    "DPC141": Entry(
+    "DPC141": CodeEntry(
         why="Rows of a table are a set. Only an ordered table has a first row, a second and so on; "
         "below a map that selects by other rows they are lost.",
         example="""\
@@ -73,7 +73,7 @@ datasets:
   fold: {from: trips, partition: {by: position, blocks: 3}}
 mechanisms: [{name: total, reads: fold.*, notion: pure, epsilon: 1}]""",
     ),
-    "DPC142": Entry(
+    "DPC142": CodeEntry(
         why="A cap keeps so many rows of each privacy unit. Without a column that says whose a row "
         "is, it bounds nothing.",
         example="""\
@@ -85,7 +85,7 @@ datasets:
   trips: {unit: rider}
   capped: {from: trips, map: {kind: cap, rows: 3, keep: first}}""",
     ),
-    "DPC143": Entry(
+    "DPC143": CodeEntry(
         why="`edges` and `nodes` make a table of what a graph has; a table has neither.",
         example="""\
 datasets:
@@ -97,7 +97,7 @@ datasets:
   trips: {domain: graph}
   pairs: {from: trips, map: edges}""",
     ),
-    "DPC144": Entry(
+    "DPC144": CodeEntry(
         why="A graph has no rows to filter or to partition. How far one edge or node moves a table "
         "made of it is known for `edges` and `nodes`.",
         example="""\
@@ -114,7 +114,7 @@ datasets:
   old: {from: pairs, map: filter}
 mechanisms: [{name: total, reads: friends, notion: pure, epsilon: 1}]""",
     ),
-    "DPC145": Entry(
+    "DPC145": CodeEntry(
         why="A map of kind `value` gives one point, which has no rows. Filter the table first, and "
         "make the value of what is left.",
         example=f"{_MEAN}  long: {{from: mean, map: filter}}",
@@ -124,19 +124,19 @@ datasets:
   long: {from: trips, map: filter}
   mean: {from: long, map: {kind: value, sensitivity: 1}}""",
     ),
-    "DPC146": Entry(
+    "DPC146": CodeEntry(
         why="`edge` and `node` are changes of a graph; a table has neither. What they do to a "
         "table made of the graph is worked out.",
         example="protect: edge\ndatasets: {trips: {}}",
         instead="protect: edge\ndatasets: {trips: {domain: graph}}",
     ),
-    "DPC147": Entry(
+    "DPC147": CodeEntry(
         why="`user` neighbours differ in all rows of one unit. Without a column that says whose a "
         "row is, nobody knows which these are.",
         example="protect: user\ndatasets: {trips: {}}",
         instead="protect: user\ndatasets: {trips: {unit: rider}}",
     ),
-    "DPC148": Entry(
+    "DPC148": CodeEntry(
         why="`unbounded`, `bounded` and `user` are about rows, which graphs and values do not "
         "have. A guarantee for them there would say nothing.",
         example=_GRAPH + "mechanisms:\n"
@@ -145,7 +145,7 @@ datasets:
         "  - {name: total, reads: friends, notion: pure, epsilon: 1, relation: edge}",
         theorems=("III.4",),
     ),
-    "DPC149": Entry(
+    "DPC149": CodeEntry(
         why="`euclidean` states an ε per unit of distance between two points. Tables have no such "
         "distance; a map of kind `value` makes a point of one.",
         example="mechanisms:\n"
@@ -154,7 +154,7 @@ datasets:
         "  - {name: total, reads: mean, notion: pure, epsilon: 1, relation: euclidean}",
         theorems=("III.6",),
     ),
-    "DPC150": Entry(
+    "DPC150": CodeEntry(
         why="What holds per unit of Euclidean distance is worked out for pure DP alone. Other "
         "notions state their loss for one neighbouring change.",
         example=_MEAN + "mechanisms:\n"
@@ -163,7 +163,7 @@ datasets:
         "  - {name: total, reads: mean, notion: pure, epsilon: 1, relation: euclidean}",
         theorems=("III.6",),
     ),
-    "DPC151": Entry(
+    "DPC151": CodeEntry(
         why="A declared relation is one between roots, since nothing says what it is of what is "
         "made from them.",
         example="""\
@@ -182,13 +182,13 @@ datasets:
 mechanisms:
   - {name: total, reads: adults, notion: pure, epsilon: 1, stated_on: people}""",
     ),
-    "DPC152": Entry(
+    "DPC152": CodeEntry(
         why="`keeps` names the columns that are the same in a row and in its replacement. A row "
         "that is added or removed replaces none.",
         example="protect: {relation: unbounded, keeps: [city]}",
         instead="protect: {relation: bounded, keeps: [city]}",
     ),
-    "DPC153": Entry(
+    "DPC153": CodeEntry(
         why="A number alone is the sensitivity to one row added or removed. A graph and a value "
         "have no rows, so that it must say what change it is for.",
         example=_MEAN + "mechanisms:\n"
@@ -197,7 +197,7 @@ mechanisms:
         "  - name: total\n    reads: mean\n    mechanism: laplace\n    scale: 2\n"
         "    sensitivity: 1\n    relation: euclidean",
     ),
-    "DPC154": Entry(
+    "DPC154": CodeEntry(
         why="One answer for every row tells how many rows there are. It hides which value a row "
         "has, not whether it is there, so that only a replaced row is protected.",
         example="protect: unbounded\nmechanisms:\n"
@@ -205,7 +205,7 @@ mechanisms:
         instead="protect: bounded\nmechanisms:\n"
         "  - {name: answers, reads: trips, mechanism: randomized-response, epsilon: 1}",
     ),
-    "DPC155": Entry(
+    "DPC155": CodeEntry(
         why="The chance m/n of a row to be drawn is what lowers the loss. With fewer rows than "
         "`of` says it is larger, and where their number is not public nobody knows it.",
         example="""\
@@ -222,7 +222,7 @@ datasets:
 mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
         theorems=("sample-without-replacement",),
     ),
-    "DPC156": Entry(
+    "DPC156": CodeEntry(
         why="Copies of a mechanism read different draws of a sample that is drawn afresh for each "
         "of them. What is drawn from different tables is not one and the same table.",
         example="""\
@@ -239,7 +239,7 @@ datasets:
 mechanisms: [{name: total, reads: hour, notion: pure, epsilon: 1, count: 3}]""",
         theorems=("poisson-sample",),
     ),
-    "DPC157": Entry(
+    "DPC157": CodeEntry(
         why="No table is as the spec says, so that any bound would hold of all tables there are, "
         "and mean nothing.",
         example="""\
@@ -257,14 +257,14 @@ datasets:
   few: {from: half.*, map: {kind: sample, size: 10, of: 50}}
 mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
     ),
-    "DPC160": Entry(
+    "DPC160": CodeEntry(
         why="The hypotheses are about one person who is one row, there or not; the theorems say "
         "nothing about another change.",
         example=f"protect: bounded\n{_PRACTICES}{_VISITS}{_UNIFORM}",
         instead=f"protect: unbounded\n{_PRACTICES}{_VISITS}{_UNIFORM}",
         theorems=("HBW.6",),
     ),
-    "DPC161": Entry(
+    "DPC161": CodeEntry(
         why="A hypothesis is a set of blocks that one row may be in. That takes one partition by "
         "`membership` or `kinds`, made directly of the people.",
         example="""\
@@ -279,7 +279,7 @@ datasets:
         instead=f"{_PRACTICES}{_VISITS}{_UNIFORM}",
         theorems=("HBW.mixture",),
     ),
-    "DPC162": Entry(
+    "DPC162": CodeEntry(
         why="The theorems about hypotheses take an ε, or an ε and a δ, of each block. None is "
         "known for a ρ, a μ or a curve.",
         example=_PRACTICES
@@ -288,31 +288,31 @@ datasets:
         instead=f"{_PRACTICES}{_VISITS}{_UNIFORM}",
         theorems=("HBW.mixture",),
     ),
-    "DPC163": Entry(
+    "DPC163": CodeEntry(
         why="The adversary weighs two hypotheses, each of which some person can meet. One that "
         "nobody can meet would make any figure hold.",
         example=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [none, {{exactly: 3}}]}}",
         instead=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [none, {{exactly: 2}}]}}",
     ),
-    "DPC164": Entry(
+    "DPC164": CodeEntry(
         why="A hypothesis with several sets of blocks is a distribution over them: each has a "
         "weight, and they sum to 1. The figure is worked out with these weights.",
         example=_weighted(("1/2", "1/3")),
         instead=_weighted(("1/2", "1/2")),
         theorems=("HBW.mixture",),
     ),
-    "DPC165": Entry(
+    "DPC165": CodeEntry(
         why="There is no figure to hold against this budget, and it would look as if it were met.",
         example="budget: {adversary: {epsilon: 1}}",
         instead="budget: {epsilon: 1}",
     ),
-    "DPC166": Entry(
+    "DPC166": CodeEntry(
         why="Between a hypothesis and itself there is nothing to tell, so that the figure would be "
         "0 whatever is released.",
         example=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [uniform, {{at_least: 1}}]}}",
         instead=f"{_PRACTICES}{_VISITS}adversary: {{hypotheses: [none, {{at_least: 1}}]}}",
     ),
-    "DPC191": Entry(
+    "DPC191": CodeEntry(
         why="Equal blocks are analysed as one, however many. Here each has numbers of its own on "
         "every level, so that they multiply beyond the limit.",
         example=_levels(6),

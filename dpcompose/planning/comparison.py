@@ -22,7 +22,7 @@ from dpcompose.planning.review_stops import (
 from dpcompose.report import Bound, Report, Share
 from dpcompose.report.bound_changes import (
     Direction,
-    Number,
+    NumberChange,
     compared,
     from_nothing,
     named_parameters,
@@ -33,7 +33,7 @@ from dpcompose.source import Source, load
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SameTerms:
     """What both versions of a spec are looked at under, so that only the spec makes a difference.
 
     `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budgets of a
@@ -62,7 +62,7 @@ class Version:
     document: int | None = None
     path: str | None = None
 
-    def report(self, terms: Terms, deltas: Sequence[Fraction]) -> Report:
+    def report(self, terms: SameTerms, deltas: Sequence[Fraction]) -> Report:
         """What is certified of it."""
         report = analyze(
             self.data,
@@ -106,7 +106,7 @@ class Change:
     new: Report | None
     files: tuple[str | None, str | None]
     direction: Direction
-    numbers: tuple[Number, ...] = ()
+    numbers: tuple[NumberChange, ...] = ()
     why: str | None = None
     because: tuple[str, ...] = ()
     moved: tuple[Moved, ...] = ()
@@ -165,10 +165,10 @@ class Invalid:
 
 
 def change(
-    old: Version | None, new: Version | None, terms: Terms | None = None
+    old: Version | None, new: Version | None, terms: SameTerms | None = None
 ) -> Change | Invalid:
     """What became of a spec under `terms` (default: nothing is asked); one version may be None."""
-    terms = terms or Terms()
+    terms = terms or SameTerms()
     files = _file(old), _file(new)
     after = None if new is None else new.report(terms, terms.deltas)
     before = None if old is None else old.report(terms, terms.deltas)

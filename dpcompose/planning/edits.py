@@ -18,7 +18,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyEdit:
     """A key of an entry with its text before and now, None where it is not there."""
 
     name: str
@@ -37,7 +37,7 @@ class Edit:
     kind: str
     name: str
     how: Literal["added", "removed", "changed"]
-    keys: tuple[Key, ...]
+    keys: tuple[KeyEdit, ...]
     span: Span
 
 
@@ -105,11 +105,11 @@ def _text(value: Value) -> str:
     return value
 
 
-def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[Key]:
+def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
         if before != after and not _same_number(before, after):
-            yield Key(name, _cut(before), _cut(after))
+            yield KeyEdit(name, _cut(before), _cut(after))
 
 
 def _same_number(one: str | None, other: str | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from dpcompose.report import Report
 from dpcompose.report.verdict import implies
-from dpcompose.report.vouched import Claim, claims, difference, is_new
+from dpcompose.report.vouched import Vouched, claims, difference, is_new
 from dpcompose.source import Source
 
 Event = Literal[
@@ -52,7 +52,7 @@ def newly_free(before: Source | None, now: Source) -> tuple[str, ...]:
     return tuple(each.of.removeprefix("mechanism ") for each in _post(now) if each.of not in was)
 
 
-def _post(source: Source) -> list[Claim]:
+def _post(source: Source) -> list[Vouched]:
     return [each for each in claims(source) if "post_processes" in each.content]
 
 

@@ -37,7 +37,7 @@ class Saving:
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Savings:
     """A number of a spec, named (`ε`, `ρ`, `ε at δ = 1e-6`), and what halving each entry saves."""
 
     name: str
@@ -55,7 +55,7 @@ def sensitivity(
     most: int,
     default: Budget | None = None,
     required: Fraction | None = None,
-) -> Sensitivity:
+) -> Savings:
     """What halving each mechanism saves, the largest first; at most `most` are tried.
 
     `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
@@ -80,7 +80,7 @@ def sensitivity(
     slack = Fraction(0) if delta is None else total * _NOTHING
     found = list(_savings(source, known, order, shares, (total, slack), delta, most))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
-    return Sensitivity(_name(whole, delta), total, tuple(found))
+    return Savings(_name(whole, delta), total, tuple(found))
 
 
 def _savings(

@@ -42,7 +42,7 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Addition:
     """What a mechanism adds at the worst change of all: its name, its spec and its line there."""
 
     mechanism: str
@@ -68,7 +68,7 @@ class Total:
     alone: tuple[tuple[str, Bound | None], ...] = ()
     theorem: str | None = None
     worst: tuple[str, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Addition, ...] = ()
     verdict: Verdict | None = None
     assumed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TotalAsked:
     """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
 
     `limit`: None for the one that the releases name.
@@ -101,7 +101,7 @@ class Asked:
     apart: bool = False
 
 
-def add_up(releases: Sequence[Release], asked: Asked) -> Sum:
+def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
     """The total of each population, in the order of the specs."""
     labels = _labels(releases)
     groups: dict[str | None, list[int]] = {}
@@ -133,7 +133,7 @@ def _labels(releases: Sequence[Release]) -> list[str]:
 
 
 def _total(
-    population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: Asked
+    population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
 ) -> Total:
     relation, files = _protected(releases[0]), tuple(labels)
     limits = next((each.limits for each in releases if each.limits), ())
@@ -337,7 +337,7 @@ def _told(
         theorem, _ = select(solver, solution)
         home = {name: i for i, names in enumerate(solver.names) for name in names}
         entries = tuple(
-            Entry(
+            Addition(
                 each.mechanism,
                 labels[home[each.mechanism]],
                 each.span.line if each.span else 0,

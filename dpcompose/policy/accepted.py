@@ -15,7 +15,7 @@ from typing import Any
 
 from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
-from dpcompose.report.vouched import Claim, claims, difference
+from dpcompose.report.vouched import Vouched, claims, difference
 from dpcompose.source import Source
 
 VERSION = 1
@@ -28,7 +28,7 @@ class BadAccepted(DpcomposeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AcceptedClaim:
     """A claim that somebody accepted: of a document of a spec, `by` whom and `on` which day."""
 
     spec: str
@@ -51,7 +51,7 @@ class Accepted:
 
     name: str
     folder: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[AcceptedClaim, ...] = ()
 
     def spec(self, file: str) -> str:
         """What a spec is called in the file."""
@@ -73,10 +73,10 @@ class Accepted:
         seen = set()
         for claim in claims(source):
             seen.add(claim.of)
-            entry = Entry(*place, claim.of, claim.content, "", "")
+            entry = AcceptedClaim(*place, claim.of, claim.content, "", "")
             if entry.hash not in hashes:
                 old = by_name.get(claim.of)
-                known_claim = None if old is None else Claim(old.of, dict(old.claim), ())
+                known_claim = None if old is None else Vouched(old.of, dict(old.claim), ())
                 says, path = difference(claim, known_claim)
                 says = f"nobody has accepted {says}"
                 hint = f"`dpcompose accept` writes it to {self.name}, for its authors to vouch for"
@@ -117,14 +117,14 @@ def accepted(name: str, data: bytes) -> Accepted:
     return Accepted(name, os.path.dirname(os.path.abspath(name)), tuple(entries))
 
 
-def _entry(found: Any) -> Entry | None:
+def _entry(found: Any) -> AcceptedClaim | None:
     if not isinstance(found, dict) or found.keys() != {*_TEXTS, "document", "claim"}:
         return None
     texts = all(isinstance(found[key], str) for key in _TEXTS)
     number = type(found["document"]) is int and found["document"] >= 1
     if not texts or not number or not isinstance(found["claim"], dict):
         return None
-    return Entry(
+    return AcceptedClaim(
         found["spec"], found["document"], found["of"], found["claim"], found["by"], found["on"]
     )
 
@@ -142,7 +142,7 @@ def updated(
     for file, documents in specs.items():
         for number, source in documents:
             for claim in claims(source):
-                entry = Entry(old.spec(file), number, claim.of, claim.content, by, on)
+                entry = AcceptedClaim(old.spec(file), number, claim.of, claim.content, by, on)
                 entries.append(known.get(entry.hash, entry))
     entries.sort(key=lambda each: (each.spec, each.document, each.of, each.hash))
     return replace(old, entries=tuple(entries))

@@ -40,7 +40,7 @@ def kinds() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredThing:
     """Something that a spec declares: its kinds, what to call it, its place, and why it is so."""
 
     kinds: tuple[str, ...]
@@ -56,30 +56,30 @@ class Declared:
         return None
 
 
-def declared(source: Source) -> Iterator[Declared]:
+def declared(source: Source) -> Iterator[DeclaredThing]:
     """What a valid spec declares, in the order of the language."""
     tree = source.value
     if not isinstance(tree, dict):
         return
     if tree.get("roots") is not None:
-        yield Declared(("roots.disjoint",), "roots", ("roots",), None)
+        yield DeclaredThing(("roots.disjoint",), "roots", ("roots",), None)
     protect = tree.get("protect")
     if isinstance(protect, dict) and protect.get("keeps"):
-        yield Declared(("keeps",), "protect", ("protect",), None)
+        yield DeclaredThing(("keeps",), "protect", ("protect",), None)
     of_adversary: tuple[Path, ...] = (("adversary",), ("budget", "adversary"))
     for path in of_adversary:
         if _has(tree, path):
-            yield Declared(("adversary",), "adversary", path, None)
+            yield DeclaredThing(("adversary",), "adversary", path, None)
     datasets, mechanisms = tree.get("datasets"), tree.get("mechanisms")
     for name, entry in datasets.items() if isinstance(datasets, dict) else ():
         path = ("datasets", name)
-        yield Declared(_of_dataset(entry), name, path, reason(tree, path))
+        yield DeclaredThing(_of_dataset(entry), name, path, reason(tree, path))
         yield from _of_keys(entry, name, path)
     for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         if isinstance(entry, dict):
             path = ("mechanisms", number)
             name = str(entry.get("name"))
-            yield Declared(_of_mechanism(entry), name, path, reason(tree, path))
+            yield DeclaredThing(_of_mechanism(entry), name, path, reason(tree, path))
             yield from _of_keys(entry, name, path)
 
 
@@ -91,7 +91,7 @@ def _has(tree: Value, path: Path) -> bool:
     return True
 
 
-def _of_keys(entry: Value, name: str, path: Path) -> Iterator[Declared]:
+def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:
     """The keys in an entry that are kinds: its own, and those of its map and its guarantees."""
     stack: list[tuple[Value, Path]] = [(entry, path)]
     while stack:
@@ -102,7 +102,7 @@ def _of_keys(entry: Value, name: str, path: Path) -> Iterator[Declared]:
             continue
         for key in (*OF_KEYS, "keeps"):
             if each.get(key):
-                yield Declared((key,), name, (*at, key), None)
+                yield DeclaredThing((key,), name, (*at, key), None)
         stack += [(each[key], (*at, key)) for key in _INNER if key in each]
 
 

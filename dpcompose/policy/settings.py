@@ -83,7 +83,7 @@ def _by_code(said: Sequence[Said]) -> Sequence[Said]:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SettingKey:
     """A key of settings: how a value is read, which of several values hold, and that in words."""
 
     read: Callable[[Any, str], Any]
@@ -94,21 +94,21 @@ class Key:
 _LEAST = "the least of each unit; those in other units hold as well"
 #: Every key, and what several layers that have it make of it.
 FIELDS = {
-    "budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
-    "max-budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
-    "total-budget": Key(setting_values.a_budget, _least_budgets, _LEAST),
-    "require-relation": Key(
+    "budget": SettingKey(setting_values.a_budget, _least_budgets, _LEAST),
+    "max-budget": SettingKey(setting_values.a_budget, _least_budgets, _LEAST),
+    "total-budget": SettingKey(setting_values.a_budget, _least_budgets, _LEAST),
+    "require-relation": SettingKey(
         setting_values.texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": Key(setting_values.a_probability, _smallest, "the smallest"),
-    "require-because": Key(setting_values.kinds_of_entries, _union, "all of them"),
-    "require-population": Key(setting_values.a_switch, _all, "true where one layer says so"),
-    "populations": Key(
+    "require-delta": SettingKey(setting_values.a_probability, _smallest, "the smallest"),
+    "require-because": SettingKey(setting_values.kinds_of_entries, _union, "all of them"),
+    "require-population": SettingKey(setting_values.a_switch, _all, "true where one layer says so"),
+    "populations": SettingKey(
         setting_values.populations, _all, "every list holds: the name is in each of them"
     ),
-    "forbid": Key(setting_values.kinds_of_anything, _union, "all of them"),
-    "fail-on": Key(setting_values.a_level, _strictest, "the least level"),
-    "severity": Key(
+    "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
+    "fail-on": SettingKey(setting_values.a_level, _strictest, "the least level"),
+    "severity": SettingKey(
         setting_values.levels,
         _by_code,
         "the highest level of each code; below its own only where no layer as strong requires it",

@@ -8,7 +8,7 @@ from dpcompose.core.theorems.book import in_role
 from dpcompose.render.layout import Style, columns, sentence, wrapped
 from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.theorem_text import book, cited
-from dpcompose.report import Adversary, Line, Report
+from dpcompose.report import AgainstAdversary, Line, Report
 
 _MOST_STEPS = 14
 
@@ -44,7 +44,7 @@ def sections(report: Report, style: Style, steps: bool = True) -> list[list[str]
     return [head]
 
 
-def _at(found: Adversary, index: int) -> tuple[str, str, str]:
+def _at(found: AgainstAdversary, index: int) -> tuple[str, str, str]:
     at = found.at_delta[index]
     return given_text(at), found_text(at), at.says
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpcompose.errors import printable
-from dpcompose.handbook import HANDBOOK, Entry
+from dpcompose.handbook import HANDBOOK, CodeEntry
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.theorem_text import book, cited
@@ -46,14 +46,14 @@ def in_markdown(code: str) -> str:
     return "\n\n".join([*parts, *_facts(code, entry)])
 
 
-def _facts(code: str, entry: Entry) -> Iterator[str]:
+def _facts(code: str, entry: CodeEntry) -> Iterator[str]:
     yield f"Level: {level(code)}."
     yield f"Silenced: {silenced(code)}."
     if entry.theorems:
         yield f"Theorems: {'; '.join(cited(book()[each]) for each in entry.theorems)}."
 
 
-def snippets(entry: Entry) -> Iterator[tuple[str, list[str]]]:
+def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:
     """The lines that belong to an entry, each part with its heading."""
     found = {
         "analyze": "Gives it",

@@ -17,7 +17,7 @@ from dpcompose.render.json import (
 )
 from dpcompose.render.numbers import fraction_text, number_up
 from dpcompose.report import LeftOut, Report
-from dpcompose.report.bound_changes import Number
+from dpcompose.report.bound_changes import NumberChange
 
 
 def json(
@@ -87,7 +87,7 @@ def _change(change: Change) -> Shape:
     }
 
 
-def _number(each: Number, change: Change) -> Shape:
+def _number(each: NumberChange, change: Change) -> Shape:
     versions = (("old", each.old, change.old), ("new", each.new, change.new))
     return {
         "name": each.name,

@@ -18,7 +18,7 @@ from dpcompose.render.terminal import (
     verdict_words,
 )
 from dpcompose.report import Report, Share
-from dpcompose.report.bound_changes import Number
+from dpcompose.report.bound_changes import NumberChange
 from dpcompose.report.wording import number
 
 #: So many mechanisms, edits and sentences are listed; JSON has them all.
@@ -101,7 +101,7 @@ def _removed(change: Change) -> str:
     )
 
 
-def _value(each: Number) -> str:
+def _value(each: NumberChange) -> str:
     return f"{each.name} = {amount(each.new)}"
 
 

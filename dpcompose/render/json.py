@@ -24,7 +24,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.problems import NO_BUDGET, problems
 from dpcompose.report import (
-    Adversary,
+    AgainstAdversary,
     Alternative,
     Assumption,
     At,
@@ -295,7 +295,7 @@ def _recheck(report: Report, claims: int) -> Shape:
     return {"claims": claims, "leaves_out": list(report.not_rechecked)}
 
 
-def _adversary(found: Adversary) -> Shape:
+def _adversary(found: AgainstAdversary) -> Shape:
     """What is weaker than the guarantee, under a key of its own; δ is 0 where all is pure."""
     bound = found.bound
     return {

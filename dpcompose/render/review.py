@@ -18,7 +18,7 @@ from dpcompose.render.diff_text import (
 )
 from dpcompose.render.inline import code, plain
 from dpcompose.report import LeftOut
-from dpcompose.report.bound_changes import Number
+from dpcompose.report.bound_changes import NumberChange
 
 
 def markdown(
@@ -35,7 +35,7 @@ def markdown(
             names = ", ".join(code(report.label) for report in each.reports)
             yield f"| {names} | | | **invalid** |\n"
             continue
-        rows = each.numbers or (Number("bound", None, None, each.direction),)
+        rows = each.numbers or (NumberChange("bound", None, None, each.direction),)
         for row in rows:
             was = "" if each.old is None else code(amount(row.old))
             now = "" if each.new is None else code(amount(row.new))

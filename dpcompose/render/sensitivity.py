@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dpcompose.planning.savings import Saving, Sensitivity
+from dpcompose.planning.savings import Saving, Savings
 from dpcompose.render.json import dumped, head
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.numbers import number_down, number_up
@@ -15,7 +15,7 @@ from dpcompose.report.wording import number
 _MOST = 40
 
 
-def text(file: str, found: Sensitivity, style: Style) -> Iterator[str]:
+def text(file: str, found: Savings, style: Style) -> Iterator[str]:
     """The total, then a line for each mechanism."""
     whole = f"{file}: {found.name} = {number(found.total)}"
     yield style.plain(whole) + "\n"
@@ -27,7 +27,7 @@ def text(file: str, found: Sensitivity, style: Style) -> Iterator[str]:
         yield style.plain(f"  … and {len(found.savings) - _MOST} more") + "\n"
 
 
-def _row(each: Saving, found: Sensitivity) -> tuple[str, str, str]:
+def _row(each: Saving, found: Savings) -> tuple[str, str, str]:
     place = f"line {each.span.line}"
     if each.saves is None:
         return each.mechanism, "?", f"{each.why}; {place}"
@@ -45,7 +45,7 @@ def _down(each: Saving) -> str:
     return short if len(short) <= 9 or value is None else f"{value:.6g}"
 
 
-def json(file: str, found: Sensitivity) -> Iterator[str]:
+def json(file: str, found: Savings) -> Iterator[str]:
     """One document."""
     document: dict[str, Any] = {
         **head(),

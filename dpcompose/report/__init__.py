@@ -198,7 +198,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Adversary:
+class AgainstAdversary:
     """What holds against an adversary with two hypotheses alone; weaker than the bound of DP.
 
     `label` says so, and against whom. `bound`: None if nothing is known, `why` then says why.
@@ -262,7 +262,7 @@ class Report:
     verdict: Verdict | None = None
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
-    adversary: Adversary | None = None
+    adversary: AgainstAdversary | None = None
     place: Span | None = None
     document: int | None = None
     population: str | None = None

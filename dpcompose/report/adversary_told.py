@@ -13,12 +13,12 @@ from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.solver import Solution
-from dpcompose.core.theorems.questions import Asked as AskedOf
+from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import for_question
-from dpcompose.report import Adversary, Alternative, At, Bound, Line, Report, Route, Verdict
+from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case
 from dpcompose.report.wording import number, plural, whole
-from dpcompose.resolve.bind_adversary import Adversary as Asked
+from dpcompose.resolve.bind_adversary import Opponent
 from dpcompose.source import Source
 
 #: So many kinds of blocks are written out.
@@ -64,16 +64,16 @@ def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Re
 
 def _against(
     report: Report,
-    asked: Asked,
+    asked: Opponent,
     limit: Budget | None,
     case: Case,
     finite: Sequence[Solution],
-) -> Adversary:
+) -> AgainstAdversary:
     first, second = asked.words
     label = (
         f"{_WEAKER} an adversary who weighs two hypotheses about one person: {first}; or {second}"
     )
-    nothing = Adversary(label, asked.words, None, None, None)
+    nothing = AgainstAdversary(label, asked.words, None, None, None)
     solution = next((s for s in finite if s.notion in (Notion.PURE, Notion.APPROX)), None)
     if solution is None:
         return replace(nothing, why="some mechanism has no finite bound in ε and δ")
@@ -87,7 +87,7 @@ def _against(
     pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
     kept = _undominated(pairs)
     question, best = kept[0]
-    theorem = for_question(AskedOf(case.problem, question, best))
+    theorem = for_question(Asked(case.problem, question, best))
     found = [each for _, each in kept]
     pairs += [(question, each) for question, each in composed if each is not None]
     found += [each for _, each in composed if each is not None]
@@ -104,7 +104,7 @@ def _against(
         attained=best.attained,
         chain=tuple(_chain(asked, question, best, theorem, case.source)),
         alternatives=tuple(
-            Alternative(for_question(AskedOf(case.problem, q, each)), _bound(each), _said(each))
+            Alternative(for_question(Asked(case.problem, q, each)), _bound(each), _said(each))
             for q, each in pairs
             if each is not best
         ),
@@ -151,7 +151,7 @@ def _said(found: Found) -> str:
 
 
 def _chain(
-    asked: Asked, question: Question, best: Found, theorem: str, source: Source
+    asked: Opponent, question: Question, best: Found, theorem: str, source: Source
 ) -> Iterator[Line]:
     texts = [*_blocks(asked, question), *_others(question)]
     place = (source.span(asked.partition.path),)
@@ -171,7 +171,7 @@ def _chain(
     yield Line(start + 3, theorem, text, given, _bound(best), ())
 
 
-def _blocks(asked: Asked, question: Question) -> Iterator[str]:
+def _blocks(asked: Opponent, question: Question) -> Iterator[str]:
     seen: dict[tuple[str, Fraction, Fraction], int] = {}
     for (index, _), block in zip(asked.classes, question.blocks, strict=True):
         key = asked.partition.classes[index].dataset.name, block.epsilon, block.delta
@@ -210,7 +210,7 @@ def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fract
     return At("delta", given, best.epsilon, None, best.rule, _HOW[best.rule], routes)
 
 
-def _verdict(limit: Budget, found: Adversary) -> Verdict:
+def _verdict(limit: Budget, found: AgainstAdversary) -> Verdict:
     asked = dict(limit.parameters)
     allowed = asked.get("delta", Fraction(0))
     if found.bound is None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta.chosen import Chosen, choose
-from dpcompose.core.at_delta.routes import Found, Point, Rule
+from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.pattern import Felt, Trace
 from dpcompose.core.profile import parts
 from dpcompose.core.profile.fewer_losses import is_merged
@@ -23,32 +23,32 @@ MOST_APART = 16
 
 _ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
 _HOW = {
-    Rule.OPTIMAL: "each stated (ε, δ) is at worst a randomized response, and these are composed "
-    "exactly (Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016)",
-    Rule.GAUSSIAN: "Gaussian mechanisms compose to one, whose curve is known exactly (Balle and "
-    "Wang 2018, Theorem 8)",
-    Rule.LOSSES: f"the distributions of the privacy losses are composed ({_ADAPTIVE})",
-    Rule.ZCDP: "all are read as zCDP, and Σρ is converted at the best order (Canonne, Kamath and "
-    "Steinke 2020, Corollary 13)",
-    Rule.RENYI: "the Rényi divergences add at every order, and the best one is converted "
-    "(Canonne, Kamath and Steinke 2020, Proposition 12)",
-    Rule.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
-    Rule.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
-    Rule.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
-    Rule.AS_GAUSSIAN: "each ε is read as the least μ, and the Gaussian curve is exact",
-    Rule.SPLIT: "δ is shared out between two groups of mechanisms, whose ε's add up",
+    RouteName.OPTIMAL: "each stated (ε, δ) is at worst a randomized response, and these are "
+    "composed exactly (Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016)",
+    RouteName.GAUSSIAN: "Gaussian mechanisms compose to one, whose curve is known exactly (Balle "
+    "and Wang 2018, Theorem 8)",
+    RouteName.LOSSES: f"the distributions of the privacy losses are composed ({_ADAPTIVE})",
+    RouteName.ZCDP: "all are read as zCDP, and Σρ is converted at the best order (Canonne, Kamath "
+    "and Steinke 2020, Corollary 13)",
+    RouteName.RENYI: "the Rényi divergences add at every order, and the best one is "
+    "converted (Canonne, Kamath and Steinke 2020, Proposition 12)",
+    RouteName.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
+    RouteName.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
+    RouteName.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
+    RouteName.AS_GAUSSIAN: "each ε is read as the least μ, and the Gaussian curve is exact",
+    RouteName.SPLIT: "δ is shared out between two groups of mechanisms, whose ε's add up",
 }
 _IN_SHORT = {
-    Rule.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
-    Rule.GAUSSIAN: "Balle and Wang 2018",
-    Rule.LOSSES: "Zhu, Dong and Wang 2022",
-    Rule.ZCDP: "Canonne, Kamath and Steinke 2020",
-    Rule.RENYI: "Canonne, Kamath and Steinke 2020",
-    Rule.BASIC: "the ε's add up, and the δ's",
-    Rule.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
-    Rule.CLOSED: "Kairouz, Oh and Viswanath 2015",
-    Rule.AS_GAUSSIAN: "the least μ's, one Gaussian curve",
-    Rule.SPLIT: "ε₁ at δ₁ and ε₂ at δ₂ add up",
+    RouteName.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
+    RouteName.GAUSSIAN: "Balle and Wang 2018",
+    RouteName.LOSSES: "Zhu, Dong and Wang 2022",
+    RouteName.ZCDP: "Canonne, Kamath and Steinke 2020",
+    RouteName.RENYI: "Canonne, Kamath and Steinke 2020",
+    RouteName.BASIC: "the ε's add up, and the δ's",
+    RouteName.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
+    RouteName.CLOSED: "Kairouz, Oh and Viswanath 2015",
+    RouteName.AS_GAUSSIAN: "the least μ's, one Gaussian curve",
+    RouteName.SPLIT: "ε₁ at δ₁ and ε₂ at δ₂ add up",
 }
 
 
@@ -113,14 +113,14 @@ def told_apart(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
 
-def _says(found: Found) -> str:
+def _says(found: RouteBound) -> str:
     text = _HOW[found.rule]
     if found.bracket is not None and found.bracket.grid is not None:
         text += f"; on a grid of width {wording.number(found.bracket.grid)}, towards more loss"
     return text
 
 
-def _route(found: Found) -> Route:
+def _route(found: RouteBound) -> Route:
     return Route(str(found.rule), found.value, _IN_SHORT[found.rule])
 
 

@@ -17,7 +17,7 @@ NEARLY = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberChange:
     """A number before and now; None where there is no finite one, or no spec.
 
     `name`: `ε`, `δ`, `ρ`, `μ`, or `ε at δ = 1e-6`.
@@ -29,22 +29,22 @@ class Number:
     direction: Direction
 
 
-def from_nothing(report: Report) -> Iterator[Number]:
+def from_nothing(report: Report) -> Iterator[NumberChange]:
     """The numbers of a spec that is new."""
     if report.bound is not None:
         for name, value in named_parameters(report.bound):
-            yield Number(name, None, value, "increased")
+            yield NumberChange(name, None, value, "increased")
     for at in report.at_delta:
-        yield Number(_at_name(at), None, at.value, "increased")
+        yield NumberChange(_at_name(at), None, at.value, "increased")
 
 
-def to_nothing(report: Report) -> Iterator[Number]:
+def to_nothing(report: Report) -> Iterator[NumberChange]:
     """The numbers of a spec that is gone."""
     for each in from_nothing(report):
-        yield Number(each.name, each.new, None, "decreased")
+        yield NumberChange(each.name, each.new, None, "decreased")
 
 
-def compared(old: Report, new: Report) -> tuple[Direction, tuple[Number, ...], str | None]:
+def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
     """Which way the bound moved, its numbers, and why that cannot be told."""
     numbers = [*_of_bounds(old, new), *_at_deltas(old, new)]
     if _protected(old) != _protected(new):
@@ -71,7 +71,7 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[Number, ...], s
     return ("decreased" if "decreased" in directions else "same"), tuple(numbers), None
 
 
-def _decided(numbers: Sequence[Number]) -> bool:
+def _decided(numbers: Sequence[NumberChange]) -> bool:
     """Whether numbers at a δ say what became of bounds that cannot be compared themselves."""
     return any(" at " in each.name for each in numbers) and all(
         each.direction != "incomparable" for each in numbers if " at " in each.name
@@ -103,7 +103,7 @@ def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
     return [(symbol, bound.value), *([] if bound.delta is None else [("δ", bound.delta)])]
 
 
-def _of_bounds(old: Report, new: Report) -> Iterator[Number]:
+def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:
     """The parameters of the bounds where both are in one notion, or one of them is none."""
     if old.bound is None or new.bound is None:
         known = old.bound or new.bound
@@ -111,12 +111,12 @@ def _of_bounds(old: Report, new: Report) -> Iterator[Number]:
             for name, value in named_parameters(known):
                 was = value if old.bound is not None else None
                 now = value if new.bound is not None else None
-                yield Number(name, was, now, _way(was, now))
+                yield NumberChange(name, was, now, _way(was, now))
         return
     if old.bound.notion is not new.bound.notion:
         return
     pairs = zip(named_parameters(old.bound), named_parameters(new.bound), strict=True)
-    found = [Number(name, was, now, _way(was, now)) for (name, was), (_, now) in pairs]
+    found = [NumberChange(name, was, now, _way(was, now)) for (name, was), (_, now) in pairs]
     mixed = {each.direction for each in found} >= {"increased", "decreased"}
     for each in found:
         yield replace(each, direction="incomparable") if mixed else each
@@ -164,10 +164,10 @@ def _at_name(at: At) -> str:
     return f"ε at δ = {number(at.given)}"
 
 
-def _at_deltas(old: Report, new: Report) -> Iterator[Number]:
+def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
     before = {at.given: at for at in old.at_delta}
     for at in new.at_delta:
         was = before.get(at.given)
         if was is not None:
             way = _way(was.value, at.value, NEARLY)
-            yield Number(_at_name(at), was.value, at.value, way)
+            yield NumberChange(_at_name(at), was.value, at.value, way)

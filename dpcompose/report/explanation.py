@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
-from dpcompose.core.model.problem import Path, PostProcessing
+from dpcompose.core.model.problem import Derived, Path
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.search.proof import added_up, share
-from dpcompose.core.search.solver import Felt, Solution, Visit, parameter
+from dpcompose.core.search.solver import FeltLoss, Solution, Visit, parameter
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.errors import Span
@@ -59,7 +59,7 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
     )
 
 
-def _touch(solution: Solution, felt: Felt, span: SpanOf) -> Touch:
+def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
     amount, delta = share(solution, felt)
     total = bound_of(Quantity(solution.notion, amount, delta))
     return Touch(
@@ -72,7 +72,7 @@ def _touch(solution: Solution, felt: Felt, span: SpanOf) -> Touch:
     )
 
 
-def _of_one_copy(solution: Solution, felt: Felt) -> object:
+def _of_one_copy(solution: Solution, felt: FeltLoss) -> object:
     return Coster(solution.algebra).cost_of(1, felt.placed, felt.visit.state)
 
 
@@ -151,7 +151,7 @@ class _Teller:
         return numbers
 
     def _cost(self, step: Step) -> int:
-        felt: Felt = step.facts["felt"]
+        felt: FeltLoss = step.facts["felt"]
         given = step.inputs[0]
         placed = given.facts["placed"]
         statement = placed.statement
@@ -186,7 +186,7 @@ class _Teller:
         return self.add(None, says, (), bound, ())
 
     def _post(self, step: Step) -> int:
-        post: PostProcessing = step.facts["post"]
+        post: Derived = step.facts["post"]
         says = f"`{post.name}` uses only released outputs ({wording.listing(post.inputs)}): free"
         return self.add(step.theorem, says, (), None, step.paths)
 

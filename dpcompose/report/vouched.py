@@ -39,7 +39,7 @@ _MORE = frozenset({"drops", "max_blocks_per_unit", "max_rows_per_block", "max_de
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Vouched:
     """An entry of a spec: what it is called, what it declares, and where it stands."""
 
     of: str
@@ -47,25 +47,25 @@ class Claim:
     path: Path
 
 
-def claims(source: Source) -> list[Claim]:
+def claims(source: Source) -> list[Vouched]:
     """All entries of a valid spec that declare something, in the order of the language."""
     tree = source.value
     assert isinstance(tree, dict)  # a spec that could be read
     return [each for each in _claims(tree) if each.content]
 
 
-def _claims(tree: dict[str, Value]) -> Iterator[Claim]:
+def _claims(tree: dict[str, Value]) -> Iterator[Vouched]:
     constants = _constants(tree.get("constants"))
     for key in ("population", "adaptivity", "roots", "adversary"):
         if key in tree:
-            yield Claim(key, {key: _plain(tree[key], constants)}, (key,))
+            yield Vouched(key, {key: _plain(tree[key], constants)}, (key,))
     protect = tree.get("protect")
     if isinstance(protect, dict) and protect.get("keeps"):
-        yield Claim("protect", _entry(protect, constants), ("protect",))
+        yield Vouched("protect", _entry(protect, constants), ("protect",))
     for section, noun in (("relations", "relation"), ("datasets", "dataset")):
         entries = tree.get(section)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
-            yield Claim(f"{noun} {name}", _entry(entry, constants), (section, name))
+            yield Vouched(f"{noun} {name}", _entry(entry, constants), (section, name))
     mechanisms = tree.get("mechanisms")
     for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         content = _entry(entry, constants)
@@ -73,7 +73,7 @@ def _claims(tree: dict[str, Value]) -> Iterator[Claim]:
         # A guarantee without a relation is one for what the spec protects.
         if "reads" in content:
             content["protect"] = _plain(protect, constants)
-        yield Claim(f"mechanism {name}", content, ("mechanisms", number))
+        yield Vouched(f"mechanism {name}", content, ("mechanisms", number))
 
 
 def _constants(written: Value) -> dict[str, Fraction]:
@@ -116,7 +116,7 @@ def _plain(
     return str(value)
 
 
-def is_new(claim: Claim, known: Claim | None) -> bool:
+def is_new(claim: Vouched, known: Vouched | None) -> bool:
     """Whether a claim says more than a known one of the same entry (None: there is none)."""
     return known is None or not _follows(claim.content, known.content)
 
@@ -157,7 +157,7 @@ def _number(text: str) -> Fraction:
 # --- in words ------------------------------------------------------------------------------------
 
 
-def difference(claim: Claim, known: Claim | None) -> tuple[str, Path]:
+def difference(claim: Vouched, known: Vouched | None) -> tuple[str, Path]:
     """What a claim says beside a known one of the same entry, and where: at the first such key."""
     name = quoted(claim.of)
     if known is None:

@@ -29,12 +29,12 @@ from dpcompose.resolve.forest import Names
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
 from dpcompose.spec.adversary import AdversaryBudget
-from dpcompose.spec.asked import Report as WrittenReport
+from dpcompose.spec.asked import Reporting as WrittenReport
 from dpcompose.spec.asked import WrittenBudget
 from dpcompose.spec.reading import Reading, read
 
 if TYPE_CHECKING:
-    from dpcompose.resolve.bind_adversary import Adversary
+    from dpcompose.resolve.bind_adversary import Opponent
 
 __all__ = ["Resolved", "resolve"]
 
@@ -56,7 +56,7 @@ class Resolved:
     source: Source
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
-    adversary: Adversary | None = None
+    adversary: Opponent | None = None
     population: str | None = None
 
 

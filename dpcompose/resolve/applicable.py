@@ -11,7 +11,7 @@ from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.facts import Facts, no_unit
-from dpcompose.resolve.forest import Place
+from dpcompose.resolve.forest import SpecPlace
 from dpcompose.spec.relations import LongRelation
 
 _ON_GRAPHS = frozenset({RelationKind.EDGE, RelationKind.NODE, RelationKind.NODE_REWIRED})
@@ -123,7 +123,7 @@ class Meanings:
         return known
 
     def hold(
-        self, relation: Relation, domain: Place, at: Path, given: bool, movable: bool = True
+        self, relation: Relation, domain: SpecPlace, at: Path, given: bool, movable: bool = True
     ) -> bool:
         """Whether a relation has a meaning on a dataset; if not, that is reported `at` a place.
 

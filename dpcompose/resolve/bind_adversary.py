@@ -24,7 +24,7 @@ _OVERLAPPING = (PartitionKind.MEMBERSHIP, PartitionKind.KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Adversary:
+class Opponent:
     """Two beliefs about which blocks of `partition` hold data of one person.
 
     `classes`: the index of a class of the partition and how many of its blocks are meant, for each
@@ -41,7 +41,7 @@ class Adversary:
 
 def resolve_adversary(
     written: Written, problem: Problem, numbers: Numbers, faults: Faults
-) -> Adversary | None:
+) -> Opponent | None:
     """The adversary of a spec; None if it has no meaning, which is then reported."""
     fine = _protects_rows(problem.goal, faults)
     fine = _stated(problem, faults) and fine
@@ -70,7 +70,7 @@ def resolve_adversary(
         faults.add("DPC166", _HYPOTHESES, message, hint)
         return None
     classes = tuple(hypotheses.classes())
-    return Adversary(partition, way, classes, (one[0], other[0]), (one[1], other[1]))
+    return Opponent(partition, way, classes, (one[0], other[0]), (one[1], other[1]))
 
 
 def _protects_rows(goal: Goal, faults: Faults) -> bool:

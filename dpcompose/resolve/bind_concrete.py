@@ -12,13 +12,13 @@ from typing import NamedTuple
 from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import Form
+from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee, Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.forest import Place
+from dpcompose.resolve.forest import SpecPlace
 from dpcompose.resolve.parameters import Parameters
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
@@ -34,7 +34,7 @@ _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 
 
 def _guarantee(
-    form: Form,
+    form: FamilyForm,
     notion: str,
     values: int | None,
     parameter: Fraction,
@@ -62,7 +62,7 @@ class _Moved(NamedTuple):
     at: Path
 
 
-class Concrete:
+class ConcreteMechanisms:
     """Reads concrete mechanisms."""
 
     def __init__(self, meanings: Meanings, parameters: Parameters, faults: Faults) -> None:
@@ -71,7 +71,7 @@ class Concrete:
         self._faults = faults
 
     def drafts(
-        self, mechanism: written.AnyConcrete, path: Path, place: Place | None
+        self, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
         """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
         form = FORMS[mechanism.mechanism]
@@ -110,7 +110,9 @@ class Concrete:
 
     # sensitivities
 
-    def _moved(self, mechanism: written.Concrete, path: Path, place: Place) -> list[_Moved] | None:
+    def _moved(
+        self, mechanism: written.Concrete, path: Path, place: SpecPlace
+    ) -> list[_Moved] | None:
         """The sensitivities, each with its change; None if they are faulty (reported)."""
         given, at = mechanism.sensitivity, (*path, "sensitivity")
         if isinstance(given, written.Sensitivities):
@@ -133,7 +135,7 @@ class Concrete:
         default = self._default(place, at)
         return None if default is None else [_Moved(*default, (*path, "reads"))]
 
-    def _default(self, place: Place, at: Path) -> tuple[Relation, bool] | None:
+    def _default(self, place: SpecPlace, at: Path) -> tuple[Relation, bool] | None:
         """What a plain sensitivity is for, and whether that is said by its form alone.
 
         One row added or removed; on a graph the relation protected.
@@ -165,10 +167,10 @@ class Concrete:
 
     def _by_rows(
         self,
-        form: Form,
+        form: FamilyForm,
         mechanism: written.AnyConcrete,
         path: Path,
-        place: Place | None,
+        place: SpecPlace | None,
         parameter: Parameter | None,
     ) -> list[Draft] | None:
         if place is None:
@@ -189,7 +191,7 @@ class Concrete:
         make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None))
         return [Draft(BOUNDED, 0, (parameter,), make, path, True)]
 
-    def _counts_rows(self, place: Place) -> bool:
+    def _counts_rows(self, place: SpecPlace) -> bool:
         """Whether protected neighbours differ in the number of rows."""
         goal = self._meanings.goal
         if goal is None or not place.facts.sound or place.facts.traits.fixed:

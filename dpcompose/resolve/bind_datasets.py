@@ -12,7 +12,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_maps import Maps
 from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
-from dpcompose.resolve.forest import Blocks, Names, Place, Split, number
+from dpcompose.resolve.forest import Blocks, Names, SpecPlace, Splitting, number
 from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
@@ -24,7 +24,7 @@ _CYCLE_SHOWN = 10
 class RootPlace:
     """A root with what is public about it."""
 
-    place: Place
+    place: SpecPlace
     domain: Domain
     unit: str | None
     max_degree: int | None
@@ -41,7 +41,7 @@ class Datasets:
     def __init__(self, spec: Spec, names: Names, maps: Maps, faults: Faults) -> None:
         self.names = names
         self.roots: list[RootPlace] = []
-        self.order: list[Place | Split] = []
+        self.order: list[SpecPlace | Splitting] = []
         self._spec = spec
         self._maps = maps
         self._faults = faults
@@ -67,13 +67,13 @@ class Datasets:
 
     def _sort_children(self) -> None:
         for node in self._children_first():
-            if isinstance(node, Place):
+            if isinstance(node, SpecPlace):
                 node.children.sort(key=lambda child: child.index)
 
-    def _children_first(self) -> Iterator[Place | Split]:
+    def _children_first(self) -> Iterator[SpecPlace | Splitting]:
         """Everything in the forest, with the blocks of a partition before it."""
         for node in reversed(self.order):
-            if isinstance(node, Split):
+            if isinstance(node, Splitting):
                 yield from (node.star, *node.named.values())
             yield node
 
@@ -102,7 +102,7 @@ class Datasets:
             self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
         facts = facts_of_root(name, domain, unit, public)
-        place = Place(name, path, self._index[name], None, 0, facts, None)
+        place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
         self.names.nodes[name] = place
         self.roots.append(RootPlace(place, domain, unit, degree, size))
         self.order.append(place)
@@ -120,13 +120,13 @@ class Datasets:
             return self._map(name, dataset, parent)
         return self._split(name, dataset, parent)
 
-    def _map(self, name: str, dataset: written.Mapped, parent: Place) -> bool:
+    def _map(self, name: str, dataset: written.Mapped, parent: SpecPlace) -> bool:
         path: Path = ("datasets", name)
         made_by = self._maps.made(dataset.map, (*path, "map"))
         if made_by is None:
             return False
         facts = self._after(name, made_by, parent)
-        place = Place(
+        place = SpecPlace(
             name, path, self._index[name], parent, parent.depth + 1, facts, parent.scope, made_by
         )
         parent.children.append(place)
@@ -134,7 +134,7 @@ class Datasets:
         self.order.append(place)
         return True
 
-    def _after(self, name: str, made_by: Map, parent: Place) -> Facts:
+    def _after(self, name: str, made_by: Map, parent: SpecPlace) -> Facts:
         facts = parent.facts
         if not facts.sound:
             return facts
@@ -144,7 +144,7 @@ class Datasets:
 
     # partitions
 
-    def _split(self, name: str, dataset: written.Split, parent: Place) -> bool:
+    def _split(self, name: str, dataset: written.Split, parent: SpecPlace) -> bool:
         path: Path = ("datasets", name)
         partition = dataset.partition
         blocks = self._blocks(partition, (*path, "partition"))
@@ -157,8 +157,8 @@ class Datasets:
                 facts, sound=not partition_refused(name, partition, parent, self._faults)
             )
         index = self._index[name]
-        star = Place(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
-        split = Split(name, path, index, kind, partition, blocks, parent, star)
+        star = SpecPlace(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
+        split = Splitting(name, path, index, kind, partition, blocks, parent, star)
         star.scope = split
         parent.children.append(split)
         self.names.nodes[name] = split

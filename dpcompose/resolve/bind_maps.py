@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.change.maps import MAPS
-from dpcompose.core.change.maps.kind import Contradiction, Key, Map, Sort
+from dpcompose.core.change.maps.kind import Contradiction, Map, MapKey, Sort
 from dpcompose.core.mechanisms.family import Need
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
@@ -37,7 +37,7 @@ class Maps:
             self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
             return None
 
-    def _at(self, key: Key, given: written.AnyMap, path: Path) -> object:
+    def _at(self, key: MapKey, given: written.AnyMap, path: Path) -> object:
         """What stands at a key."""
         value, at = getattr(given, key.name), (*path, key.name)
         match key.sort:

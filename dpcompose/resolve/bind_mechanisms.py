@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcompose.core.model.problem import Goal, Mechanism, Path, PostProcessing
+from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.bind_concrete import Concrete
+from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.constants import Numbers
-from dpcompose.resolve.forest import Names, Place
+from dpcompose.resolve.forest import Names, SpecPlace
 from dpcompose.resolve.parameters import Parameters
-from dpcompose.resolve.stated import Stated
+from dpcompose.resolve.stated import StatedGuarantees
 from dpcompose.resolve.statements import Draft, Varied, varying
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.concrete import AnyConcrete
-from dpcompose.spec.guarantees import Stated as Claim
-from dpcompose.spec.mechanism_entry import Reading
+from dpcompose.spec.guarantees import Stated
+from dpcompose.spec.mechanism_entry import ReadingEntry
 
 
 class Mechanisms:
@@ -33,15 +33,15 @@ class Mechanisms:
         faults: Faults,
     ) -> None:
         """`goal`: None if it is faulty; nothing is then said of what it would mean by default."""
-        self.post_processing: list[PostProcessing] = []
+        self.post_processing: list[Derived] = []
         self._names = names
         self._faults = faults
         meanings = Meanings(relations, goal, faults)
         parameters = Parameters(numbers, faults)
-        self._stated = Stated(names, meanings, parameters, faults)
-        self._concrete = Concrete(meanings, parameters, faults)
+        self._stated = StatedGuarantees(names, meanings, parameters, faults)
+        self._concrete = ConcreteMechanisms(meanings, parameters, faults)
         self._first: dict[str, Path] = {}
-        self._places: dict[str, Place | None] = {}
+        self._places: dict[str, SpecPlace | None] = {}
 
     def add(self, index: int, mechanism: written.Mechanism) -> None:
         """Add the mechanism at `index` of the spec."""
@@ -49,7 +49,7 @@ class Mechanisms:
         self._name(mechanism.name, path)
         if isinstance(mechanism, written.PostProcessing):
             inputs = tuple(mechanism.post_processes)
-            self.post_processing.append(PostProcessing(mechanism.name, inputs, path))
+            self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
         place = self._read(mechanism.reads, path)
         drafts = self._drafts(mechanism, path, place)
@@ -71,11 +71,11 @@ class Mechanisms:
         self,
         mechanism: written.AnyStated | AnyConcrete | written.SeveralMechanism,
         path: Path,
-        place: Place | None,
+        place: SpecPlace | None,
     ) -> list[Draft] | None:
         """All that is known of a mechanism; None if some of it is faulty, which is reported."""
         if not isinstance(mechanism, written.SeveralMechanism):
-            if isinstance(mechanism, Claim):
+            if isinstance(mechanism, Stated):
                 return self._stated.drafts(mechanism, path, place)
             return self._concrete.drafts(mechanism, path, place)
         listed = [
@@ -94,7 +94,7 @@ class Mechanisms:
             hint = "names are unique: several copies are one mechanism with `count`"
             self._faults.add("DPC120", at, message, hint)
 
-    def _read(self, reads: str, path: Path) -> Place | None:
+    def _read(self, reads: str, path: Path) -> SpecPlace | None:
         place = self._places.get(reads)
         if place is None:
             # What refers to nothing is looked up again, so that every use is reported.
@@ -103,9 +103,9 @@ class Mechanisms:
 
     def _put(
         self,
-        place: Place,
+        place: SpecPlace,
         index: int,
-        mechanism: Reading,
+        mechanism: ReadingEntry,
         drafts: list[Draft],
         path: Path,
     ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from dpcompose.core.model.problem import PostProcessing
+from dpcompose.core.model.problem import Derived
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 
 
 def check_post_processing(
-    entries: Collection[PostProcessing], known: Collection[str], faults: Faults
+    entries: Collection[Derived], known: Collection[str], faults: Faults
 ) -> None:
     """Report inputs that are no mechanisms, and entries that use their own outputs.
 
@@ -30,7 +30,7 @@ def check_post_processing(
         faults.add("DPC124", path, message, "outputs are used after they are released")
 
 
-def _cycles(entries: Mapping[str, PostProcessing]) -> Iterator[list[PostProcessing]]:
+def _cycles(entries: Mapping[str, Derived]) -> Iterator[list[Derived]]:
     """One cycle for each part of the graph that has any; never recurses."""
     done: set[str] = set()
     for start in entries:

@@ -7,7 +7,7 @@ from typing import NamedTuple, overload
 
 from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, PartitionKind
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import Place, Split
+from dpcompose.resolve.forest import SpecPlace, Splitting
 from dpcompose.resolve.statements import Block, Varied
 from dpcompose.spec.datasets import ByKey, ByKinds, ByMembership
 
@@ -60,10 +60,10 @@ class Class(NamedTuple):
 
     block: Block
     names: Sequence[Block]
-    named: Place | None
+    named: SpecPlace | None
 
 
-def classes(split: Split) -> list[Class]:
+def classes(split: Splitting) -> list[Class]:
     """The blocks of a partition, equal ones together, in the order of their first.
 
     Blocks are equal if nothing is read or made of one of them alone, and all mechanisms with a
@@ -79,7 +79,7 @@ def classes(split: Split) -> list[Class]:
         return _around(names, single)
     parameters = [each for varied in split.varied for each in varied.parameters]
     groups: dict[tuple[int, ...], list[Block]] = {}
-    found: list[tuple[list[Block], Place | None]] = []
+    found: list[tuple[list[Block], SpecPlace | None]] = []
     for block in names:
         if block in single:
             found.append(([block], single[block]))
@@ -95,7 +95,7 @@ def classes(split: Split) -> list[Class]:
     return [Class(group[0], tuple(group), place) for group, place in found]
 
 
-def _around(names: Sequence[Block], single: dict[Block, Place]) -> list[Class]:
+def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Class]:
     """The single blocks, and all the others as one class."""
     rest: Sequence[Block]
     if not single:
@@ -114,11 +114,11 @@ def _around(names: Sequence[Block], single: dict[Block, Place]) -> list[Class]:
     return found
 
 
-class Task(NamedTuple):
+class Filling(NamedTuple):
     """A dataset to be filled with the content of places, in a block of their scopes."""
 
     dataset: Dataset
-    content: tuple[tuple[Place, Block | None], ...]
+    content: tuple[tuple[SpecPlace, Block | None], ...]
 
 
 class Builder:
@@ -129,7 +129,7 @@ class Builder:
         self._classes: dict[int, list[Class]] = {}
         self._varied: dict[tuple[int, Block], Mechanism] = {}
 
-    def fits(self, order: Sequence[Place | Split]) -> bool:
+    def fits(self, order: Sequence[SpecPlace | Splitting]) -> bool:
         """Whether the problem is small enough to be written out; if not, that is reported.
 
         `order`: everything in the forest, parents first.
@@ -139,7 +139,7 @@ class Builder:
         for node in order:
             parent = node.parent
             many = 1 if parent is None else copies[id(parent)]
-            if isinstance(node, Place):
+            if isinstance(node, SpecPlace):
                 copies[id(node)] = many
                 total += many * (1 + len(node.mechanisms))
             else:
@@ -156,16 +156,16 @@ class Builder:
                 return False
         return True
 
-    def build(self, root: Place) -> Dataset:
+    def build(self, root: SpecPlace) -> Dataset:
         """The dataset of a root, with all that is below it."""
         top = Dataset(root.name, root.path)
-        tasks = [Task(top, ((root, None),))]
+        tasks = [Filling(top, ((root, None),))]
         while tasks:
             task = tasks.pop()
             self._fill(task, tasks)
         return top
 
-    def _fill(self, task: Task, tasks: list[Task]) -> None:
+    def _fill(self, task: Filling, tasks: list[Filling]) -> None:
         """Fill a dataset; what hangs below it is filled later."""
         dataset, content = task
         mechanisms = [
@@ -179,10 +179,10 @@ class Builder:
             children.sort(key=lambda pair: pair[0].index)
         dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
         for child, block in children:
-            if isinstance(child, Place):
+            if isinstance(child, SpecPlace):
                 below = Dataset(child.name, child.path, child.made_by)
                 dataset.derived.append(below)
-                tasks.append(Task(below, ((child, block),)))
+                tasks.append(Filling(below, ((child, block),)))
             else:
                 dataset.partitions.append(self._partition(child, block, tasks))
 
@@ -194,16 +194,16 @@ class Builder:
             made = self._varied[key] = mechanism.on(block)
         return made
 
-    def _partition(self, split: Split, block: Block | None, tasks: list[Task]) -> Partition:
+    def _partition(self, split: Splitting, block: Block | None, tasks: list[Filling]) -> Partition:
         """A partition in a block of the scope around it."""
         found: list[BlockClass] = []
         for each in self._classes[id(split)]:
             name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name
             below = Dataset(name, split.path)
-            content: tuple[tuple[Place, Block | None], ...] = ((split.star, each.block),)
+            content: tuple[tuple[SpecPlace, Block | None], ...] = ((split.star, each.block),)
             if each.named is not None:
                 content = (*content, (each.named, block))
-            tasks.append(Task(below, content))
+            tasks.append(Filling(below, content))
             found.append(BlockClass(each.names, below))
         written = split.written
         return Partition(
@@ -220,6 +220,6 @@ class Builder:
         )
 
 
-def _kinds(split: Split, written: ByKinds) -> dict[str, tuple[int, ...]]:
+def _kinds(split: Splitting, written: ByKinds) -> dict[str, tuple[int, ...]]:
     index = {block: i for i, block in enumerate(split.blocks.names)}
     return {kind: tuple(index[name] for name in fed) for kind, fed in written.kinds.items()}

@@ -16,7 +16,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Facts
 from dpcompose.resolve.statements import Block, Varied
-from dpcompose.spec.datasets import Partition as WrittenPartition
+from dpcompose.spec.datasets import WrittenPartition
 
 
 class Blocks:
@@ -42,7 +42,7 @@ class Blocks:
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class SpecPlace:
     """What can be read: a dataset, all blocks of a partition, or one block.
 
     `scope`: the partition of which there is a copy of this place for each block, if there is one
@@ -53,12 +53,12 @@ class Place:
     name: str
     path: Path
     index: int
-    parent: Place | None
+    parent: SpecPlace | None
     depth: int
     facts: Facts
-    scope: Split | None
+    scope: Splitting | None
     made_by: Map | None = None
-    children: list[Place | Split] = field(default_factory=list)
+    children: list[SpecPlace | Splitting] = field(default_factory=list)
     mechanisms: list[tuple[int, Mechanism | Varied]] = field(default_factory=list)
     enter: int = 0
     leave: int = 0
@@ -70,7 +70,7 @@ class Place:
 
 
 @dataclass(slots=True, eq=False)
-class Split:
+class Splitting:
     """A partition; `varied` are the mechanisms with a parameter for each of its blocks."""
 
     name: str
@@ -79,20 +79,20 @@ class Split:
     kind: PartitionKind
     written: WrittenPartition
     blocks: Blocks
-    parent: Place
-    star: Place
-    named: dict[Block, Place] = field(default_factory=dict)
+    parent: SpecPlace
+    star: SpecPlace
+    named: dict[Block, SpecPlace] = field(default_factory=dict)
     varied: list[Varied] = field(default_factory=list)
     enter: int = 0
     leave: int = 0
 
-    def block(self, block: Block) -> Place:
+    def block(self, block: Block) -> SpecPlace:
         """The place of one block."""
         place = self.named.get(block)
         if place is None:
             star, parent = self.star, self.parent
             name = f"{self.name}.{block}"
-            place = self.named[block] = Place(
+            place = self.named[block] = SpecPlace(
                 name, star.path, star.index, parent, star.depth, star.facts, parent.scope
             )
             place.enter = place.leave = self.enter  # until walked: below nothing but the partition
@@ -102,7 +102,7 @@ class Split:
 class Reference(NamedTuple):
     """What a text refers to: a dataset, or a partition with `*`, one block, or nothing."""
 
-    node: Place | Split
+    node: SpecPlace | Splitting
     block: Block | None = None
     star: bool = False
 
@@ -115,7 +115,7 @@ class Names:
     """
 
     def __init__(self, declared: Collection[str] | None, faults: Faults) -> None:
-        self.nodes: dict[str, Place | Split] = {}
+        self.nodes: dict[str, SpecPlace | Splitting] = {}
         self.declared = declared
         self._faults = faults
 
@@ -130,7 +130,7 @@ class Names:
             return None
         if not dot:
             return Reference(node)
-        if isinstance(node, Place):
+        if isinstance(node, SpecPlace):
             self._no_blocks(node, block, path)
             return None
         if block == "*":
@@ -141,13 +141,13 @@ class Names:
             return None
         return Reference(node, found)
 
-    def place(self, text: str, path: Path) -> Place | None:
+    def place(self, text: str, path: Path) -> SpecPlace | None:
         """What `text` reads; None if nothing, which is then reported."""
         reference = self.find(text, path)
         if reference is None:
             return None
         node = reference.node
-        if isinstance(node, Place):
+        if isinstance(node, SpecPlace):
             return node
         if reference.star:
             return node.star
@@ -161,7 +161,7 @@ class Names:
         self._faults.add("DPC123", path, message, hint)
         return None
 
-    def _no_blocks(self, place: Place, block: str, path: Path) -> None:
+    def _no_blocks(self, place: SpecPlace, block: str, path: Path) -> None:
         message = f"{quoted(place.name)} is not a partition: it has no blocks"
         if place.scope is None:
             hint = f"write {quoted(place.name)} for the whole dataset"
@@ -172,7 +172,7 @@ class Names:
         self._faults.add("DPC125", path, message, hint)
 
 
-def no_block(split: Split, block: str, path: Path, faults: Faults, key: bool = False) -> None:
+def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool = False) -> None:
     """Report that a partition has no block of this name."""
     message = f"{quoted(split.name)} has no block {quoted(block)}"
     names = split.blocks.names
@@ -183,16 +183,16 @@ def no_block(split: Split, block: str, path: Path, faults: Faults, key: bool = F
         faults.add("DPC122", path, message, wrong=block, legal=names, key=key)
 
 
-def number(roots: Sequence[Place]) -> None:
+def number(roots: Sequence[SpecPlace]) -> None:
     """Set `enter` and `leave` of everything below the roots."""
     clock = 0
-    stack: list[tuple[Place | Split, Iterator[Place | Split]]] = []
+    stack: list[tuple[SpecPlace | Splitting, Iterator[SpecPlace | Splitting]]] = []
 
-    def enter(node: Place | Split) -> None:
+    def enter(node: SpecPlace | Splitting) -> None:
         nonlocal clock
         clock += 1
         node.enter = clock
-        below = node.children if isinstance(node, Place) else [node.star, *node.named.values()]
+        below = node.children if isinstance(node, SpecPlace) else [node.star, *node.named.values()]
         stack.append((node, iter(below)))
 
     for root in roots:
@@ -207,14 +207,14 @@ def number(roots: Sequence[Place]) -> None:
                 stack.pop()
 
 
-def is_above(upper: Place | Split, place: Place) -> bool:
+def is_above(upper: SpecPlace | Splitting, place: SpecPlace) -> bool:
     """Whether `upper` is `place` itself, or an ancestor of it."""
     return upper is place or upper.enter <= place.enter < upper.leave
 
 
-def ancestors(place: Place) -> Iterator[str]:
+def ancestors(place: SpecPlace) -> Iterator[str]:
     """The names of a place and of what it is made from, nearest first."""
-    at: Place | None = place
+    at: SpecPlace | None = place
     while at is not None:
         yield at.name
         at = at.parent

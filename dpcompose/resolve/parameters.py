@@ -10,7 +10,7 @@ from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.constants import Numbers
-from dpcompose.resolve.forest import Place, no_block
+from dpcompose.resolve.forest import SpecPlace, no_block
 from dpcompose.resolve.statements import Block, Parameter
 
 _BLOCKS_LISTED = 10
@@ -27,7 +27,7 @@ class Parameters:
         self,
         given: str | dict[str, str],
         path: Path,
-        place: Place | None,
+        place: SpecPlace | None,
         need: Need = NUMBER,
     ) -> Parameter | None:
         """The parameter at `path`, of what reads `place`; None if it is faulty (reported)."""
@@ -47,7 +47,7 @@ class Parameters:
             by_block[block] = value
         return by_block
 
-    def _covers(self, given: Collection[str], path: Path, place: Place) -> bool:
+    def _covers(self, given: Collection[str], path: Path, place: SpecPlace) -> bool:
         """Whether a mapping by block names exactly the blocks; what is wrong is reported."""
         split = place.scope
         if split is None:

@@ -12,13 +12,13 @@ from dpcompose.core.numbers import words
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, plural
 from dpcompose.resolve.facts import no_unit
-from dpcompose.resolve.forest import Place, Split
+from dpcompose.resolve.forest import SpecPlace, Splitting
 from dpcompose.spec import datasets as written
 
 _OF_GRAPHS = words.listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
 
 
-def map_refused(name: str, made_by: Map, parent: Place, faults: Faults) -> bool:
+def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> bool:
     """Whether a map cannot read its parent, which is then reported."""
     facts, path = parent.facts, ("datasets", name, "map")
     shape, source = facts.traits.shape, quoted(parent.name)
@@ -42,7 +42,7 @@ def map_refused(name: str, made_by: Map, parent: Place, faults: Faults) -> bool:
     return True
 
 
-def _above_map(parent: Place) -> Above:
+def _above_map(parent: SpecPlace) -> Above:
     """What a map is to read, as a map asks about it."""
     facts = parent.facts
     return Above(
@@ -55,15 +55,15 @@ def _above_map(parent: Place) -> Above:
     )
 
 
-def _upwards(parent: Place) -> Iterator[tuple[str, Map | None]]:
-    place: Place | None = parent
+def _upwards(parent: SpecPlace) -> Iterator[tuple[str, Map | None]]:
+    place: SpecPlace | None = parent
     while place is not None:
         yield quoted(place.name), place.made_by
         place = place.parent
 
 
 def partition_refused(
-    name: str, partition: written.AnyPartition, parent: Place, faults: Faults
+    name: str, partition: written.AnyPartition, parent: SpecPlace, faults: Faults
 ) -> bool:
     """Whether a partition cannot be one of its parent, which is then reported."""
     facts, path = parent.facts, ("datasets", name, "partition")
@@ -122,14 +122,14 @@ def _kinds_refused(partition: written.ByKinds, path: Path, faults: Faults) -> bo
     return True
 
 
-def rows_missing(order: Iterable[Place | Split], faults: Faults) -> None:
+def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None:
     """Report positions split into blocks of which samples need more rows than there are.
 
     `order`: everything in the forest, children before parents.
     """
     needed: dict[int, int] = {}
     for node in order:
-        if isinstance(node, Place):
+        if isinstance(node, SpecPlace):
             below = [_needed_above(child, needed) for child in node.children]
             needed[id(node)] = max(below, default=0)
             continue
@@ -149,14 +149,14 @@ def rows_missing(order: Iterable[Place | Split], faults: Faults) -> None:
             needed[id(node)] = 0
 
 
-def _needed_above(node: Place | Split, needed: dict[int, int]) -> int:
+def _needed_above(node: SpecPlace | Splitting, needed: dict[int, int]) -> int:
     """How many rows what is made from a dataset shows it to have."""
-    if isinstance(node, Split):
+    if isinstance(node, Splitting):
         return needed.get(id(node), 0)
     if node.made_by is None or not node.facts.sound:
         return 0
     return node.made_by.rows_needed(needed[id(node)])
 
 
-def _above(place: Place) -> str:
+def _above(place: SpecPlace) -> str:
     return place.parent.name if place.parent is not None else place.name

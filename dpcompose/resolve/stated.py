@@ -16,7 +16,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.constants import DELTA, ORDER
-from dpcompose.resolve.forest import Names, Place, Split, ancestors, is_above
+from dpcompose.resolve.forest import Names, SpecPlace, Splitting, ancestors, is_above
 from dpcompose.resolve.parameters import Parameters
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import guarantees as written
@@ -35,7 +35,7 @@ _ZCDP = partial(Guarantee, Notion.ZCDP)
 _GDP = partial(Guarantee, Notion.GDP)
 
 
-class Stated:
+class StatedGuarantees:
     """Reads stated guarantees."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Stated:
         self._faults = faults
 
     def drafts(
-        self, stated: written.Guarantee, path: Path, place: Place | None
+        self, stated: written.Guarantee, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
         """What is stated at `path` of what reads `place`; None if it is faulty (reported)."""
         made = self._made(stated, path, place)
@@ -70,7 +70,7 @@ class Stated:
         draft = Draft(relation, up, *made, path, given)
         return [draft, *_implied(draft)] if isinstance(stated, written.Profile) else [draft]
 
-    def _made(self, stated: written.Guarantee, path: Path, place: Place | None) -> _Made | None:
+    def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
         read = self._parameters.read
         match stated:
             case written.Pure():
@@ -97,7 +97,7 @@ class Stated:
 
     # several numbers
 
-    def _rdp(self, stated: written.Rdp, path: Path, place: Place | None) -> _Made | None:
+    def _rdp(self, stated: written.Rdp, path: Path, place: SpecPlace | None) -> _Made | None:
         if stated.points is not None:
             extra = next((key for key in ("alpha", "epsilon") if getattr(stated, key)), None)
             if extra is not None:
@@ -162,24 +162,26 @@ class Stated:
 
     # the dataset that is meant
 
-    def _domain(self, stated_on: str, place: Place | None, path: Path) -> Place | None:
+    def _domain(self, stated_on: str, place: SpecPlace | None, path: Path) -> SpecPlace | None:
         """The dataset that a statement speaks of; None if it cannot, which is then reported."""
         at = (*path, "stated_on")
         reference = self._names.find(stated_on, at)
         if reference is None or place is None:
             return None
-        node: Place | Split | None = reference.node
-        if isinstance(reference.node, Split) and reference.block is not None:
+        node: SpecPlace | Splitting | None = reference.node
+        if isinstance(reference.node, Splitting) and reference.block is not None:
             node = reference.node.named.get(reference.block)
         if node is not None and is_above(node, place):
-            return node.star if isinstance(node, Split) else node
+            return node.star if isinstance(node, Splitting) else node
         self._not_above(stated_on, reference.node, place, at)
         return None
 
-    def _not_above(self, stated_on: str, node: Place | Split, place: Place, at: Path) -> None:
+    def _not_above(
+        self, stated_on: str, node: SpecPlace | Splitting, place: SpecPlace, at: Path
+    ) -> None:
         message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
         hint = f"possible: {listing(list(islice(ancestors(place), _ANCESTORS_LISTED)))}"
-        if isinstance(node, Split) and is_above(node.star, place):
+        if isinstance(node, Splitting) and is_above(node.star, place):
             message = f"{quoted(place.name)} is not made from {quoted(stated_on)} alone"
             hint = f"write `stated_on: {node.name}.*` for the block that each copy is made from"
         self._faults.add("DPC128", at, message, hint)

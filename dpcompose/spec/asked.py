@@ -77,7 +77,7 @@ def _several_tag(value: object) -> str:
     return "<several numbers>" if isinstance(value, list) else "<number>"
 
 
-class Report(Model):
+class Reporting(Model):
     """Where to state numbers, beside the bound."""
 
     what = "a report"

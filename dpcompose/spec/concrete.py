@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import Form
+from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.spec.fields import Optional, Parameter, Scalar, Several
-from dpcompose.spec.mechanism_entry import Reading
+from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
 
@@ -33,7 +33,7 @@ Sensitivity = Annotated[
 ]
 
 
-class Concrete(Reading):
+class Concrete(ReadingEntry):
     """What every concrete mechanism with a sensitivity says."""
 
     mechanism: str
@@ -46,7 +46,7 @@ class Concrete(Reading):
     )
 
 
-class ByRows(Reading):
+class ByRows(ReadingEntry):
     """What every concrete mechanism says that has no sensitivity: each row answers by itself."""
 
     mechanism: str
@@ -56,7 +56,7 @@ class ByRows(Reading):
 AnyConcrete = Concrete | ByRows
 
 
-def _model(form: Form) -> type[Reading]:
+def _model(form: FamilyForm) -> type[ReadingEntry]:
     """The model of a family: what is common to all of its sort, and its parameter."""
     base = ByRows if form.sensitivity is None else Concrete
     key = form.key
@@ -75,7 +75,7 @@ def _model(form: Form) -> type[Reading]:
 
 
 #: The model of each family by its name.
-CONCRETE: dict[str, type[Reading]] = {name: _model(form) for name, form in FORMS.items()}
+CONCRETE: dict[str, type[ReadingEntry]] = {name: _model(form) for name, form in FORMS.items()}
 #: Keys that only concrete mechanisms have; ε is also one of a stated guarantee.
 NOISE_KEYS = frozenset({form.key.name for form in FORMS.values()} - {"epsilon"}) | {
     "sensitivity",

@@ -22,7 +22,7 @@ Blocks = Annotated[
 _BLOCKS = "How many blocks (then named 0, 1, …), or their names."
 
 
-class Partition(Model):
+class WrittenPartition(Model):
     """What every partition has."""
 
     drops: bool = Field(
@@ -37,7 +37,7 @@ class Partition(Model):
     because: Because
 
 
-class ByValue(Partition):
+class ByValue(WrittenPartition):
     """Blocks are disjoint sets of row values."""
 
     what = "a partition by value"
@@ -45,7 +45,7 @@ class ByValue(Partition):
     blocks: Blocks = Field(description=_BLOCKS)
 
 
-class ByKey(Partition):
+class ByKey(WrittenPartition):
     """Blocks are sets of values of one identifying column."""
 
     what = "a partition by key"
@@ -54,7 +54,7 @@ class ByKey(Partition):
     blocks: Blocks = Field(description=_BLOCKS)
 
 
-class ByPosition(Partition):
+class ByPosition(WrittenPartition):
     """Blocks are ranges of the positions of an ordered table."""
 
     what = "a partition by position"
@@ -62,7 +62,7 @@ class ByPosition(Partition):
     blocks: Blocks = Field(description=_BLOCKS)
 
 
-class ByMembership(Partition):
+class ByMembership(WrittenPartition):
     """Blocks overlap: each row is in at most `max_blocks` of them."""
 
     what = "a partition by membership"
@@ -71,7 +71,7 @@ class ByMembership(Partition):
     max_blocks: Whole = Field(description="How many blocks one row is in at most.")
 
 
-class ByKinds(Partition):
+class ByKinds(WrittenPartition):
     """Every row is of one kind, which says what blocks it is in."""
 
     what = "a partition by kinds"

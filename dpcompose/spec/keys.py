@@ -10,7 +10,7 @@ from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete, Sensitivities
-from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Partition, Split, Table
+from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Split, Table, WrittenPartition
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, AnyMap
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
@@ -144,7 +144,7 @@ def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | Non
     if issubclass(model, Mapped | Split) and key in {"kind", "by", "blocks", "kinds"}:
         inside = "map" if model is Mapped else "partition"
         return f"{name} stands outside of `{inside}`", f"move it into the mapping of `{inside}`"
-    if issubclass(model, Partition):
+    if issubclass(model, WrittenPartition):
         owners = {"column": "key", "max_blocks": "membership", "kinds": "kinds"}
         if key in owners:
             return f"{name} does not belong to {model.what}", f"write `by: {owners[key]}`"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from dpcompose.core.change.maps import MAPS
-from dpcompose.core.change.maps.kind import REQUIRED, Form, Key, Sort
+from dpcompose.core.change.maps.kind import REQUIRED, MapForm, MapKey, Sort
 from dpcompose.spec.fields import Name, Optional, Scalar, Whole
 from dpcompose.spec.models import Model
 
@@ -49,20 +49,20 @@ _TYPES: dict[Sort, Any] = {
 }
 
 
-def _type(key: Key) -> Any:
+def _type(key: MapKey) -> Any:
     held: Any = Literal[key.choices] if key.sort is Sort.CHOICE else _TYPES[key.sort]
     may_be_left_out: Any = Optional
     return may_be_left_out[held] if key.default is None else held
 
 
-def _field(key: Key) -> Any:
+def _field(key: MapKey) -> Any:
     if key.default is REQUIRED:
         return Field(description=key.says)
     default = [] if key.sort is Sort.NAMES else key.default
     return Field(default=default, description=key.says)
 
 
-def _model(form: Form) -> type[AnyMap]:
+def _model(form: MapForm) -> type[AnyMap]:
     """The model of a kind."""
     space: dict[str, Any] = {
         "__module__": __name__,

@@ -6,7 +6,7 @@ from dpcompose.spec.fields import Because, Name, Reference, Whole
 from dpcompose.spec.models import Model
 
 
-class Reading(Model):
+class ReadingEntry(Model):
     """What every mechanism that reads a dataset has."""
 
     name: Name = Field(description="A name of its own.")

@@ -9,47 +9,47 @@ from pydantic import Discriminator, Field, Tag
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, AnyConcrete
 from dpcompose.spec.fields import Because, Name
 from dpcompose.spec.guarantees import NOTIONS, Approx, Gdp, Guarantee, Profile, Pure, Rdp, Zcdp
-from dpcompose.spec.mechanism_entry import Reading
+from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
 
 
-class PureMechanism(Pure, Reading):
+class PureMechanism(Pure, ReadingEntry):
     """A mechanism that is ε-differentially private."""
 
     what = "a mechanism of notion `pure`"
 
 
-class ApproxMechanism(Approx, Reading):
+class ApproxMechanism(Approx, ReadingEntry):
     """A mechanism that is (ε, δ)-differentially private."""
 
     what = "a mechanism of notion `approx`"
 
 
-class ZcdpMechanism(Zcdp, Reading):
+class ZcdpMechanism(Zcdp, ReadingEntry):
     """A mechanism that is ρ-zCDP."""
 
     what = "a mechanism of notion `zcdp`"
 
 
-class GdpMechanism(Gdp, Reading):
+class GdpMechanism(Gdp, ReadingEntry):
     """A mechanism that is μ-GDP."""
 
     what = "a mechanism of notion `gdp`"
 
 
-class RdpMechanism(Rdp, Reading):
+class RdpMechanism(Rdp, ReadingEntry):
     """A mechanism with Rényi differential privacy."""
 
     what = "a mechanism of notion `rdp`"
 
 
-class ProfileMechanism(Profile, Reading):
+class ProfileMechanism(Profile, ReadingEntry):
     """A mechanism that is (ε, δ)-differentially private for several pairs."""
 
     what = "a mechanism of notion `profile`"
 
 
-class SeveralMechanism(Reading):
+class SeveralMechanism(ReadingEntry):
     """A mechanism with several guarantees."""
 
     what = "a mechanism with several guarantees"

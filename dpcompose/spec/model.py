@@ -10,7 +10,7 @@ from dpcompose.spec.asked import (
     ApproxBudget,
     GdpBudget,
     PureBudget,
-    Report,
+    Reporting,
     WrittenBudget,
     ZcdpBudget,
 )
@@ -74,7 +74,7 @@ class Spec(Model):
         description="What is released.", json_schema_extra={"minItems": 1}
     )
     budget: Optional[WrittenBudget] = Field(default=None, description="What `check` compares with.")
-    report: Optional[Report] = Field(
+    report: Optional[Reporting] = Field(
         default=None, description="At which δ to state ε: `{delta: [1e-6, 1e-9]}`."
     )
     adversary: Optional[Adversary] = Field(

@@ -7,7 +7,7 @@ from dpcompose.core.numbers.expressions import number_hint
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Report
+from dpcompose.spec.asked import Reporting
 from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
@@ -32,7 +32,7 @@ BY_BLOCK = frozenset(
 BUDGET_FORMS = "`{epsilon}`, `{epsilon, delta}`, `{rho}` or `{mu}`"
 
 #: The models that stand in no union, by their top-level key.
-_SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Report}
+_SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Reporting}
 
 
 def shown(value: object) -> str:

@@ -17,8 +17,8 @@ from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.group import Group
-from dpcompose.core.change.maps.kind import REQUIRED, Key, Map, Sort, fates
-from dpcompose.core.change.maps.limit import Limit
+from dpcompose.core.change.maps.kind import REQUIRED, Map, MapKey, Sort, fates
+from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.maps.nodes import Nodes
 from dpcompose.core.change.maps.opaque import Opaque
 from dpcompose.core.change.maps.row import RowMap
@@ -74,9 +74,9 @@ PER_KEY_OF_A_PAIR = [
         (Group("city"), PAIR, Traits(), PER_KEY_OF_A_PAIR),
         (Group("city"), Leaf(Kind.PAIR, (0, 1), ("city",)), Traits(), [REPLACED]),
         (Group("id"), USER, OF_UNITS, [ONE]),
-        (Limit("city", 5, "first"), SINGLE, Traits(), PER_KEY),
-        (Limit("city", 5, "random"), PAIR, Traits(), PER_KEY_OF_A_PAIR),
-        (Limit("id", 5, "first"), USER, OF_UNITS, [[("user", 1)]]),
+        (RowLimit("city", 5, "first"), SINGLE, Traits(), PER_KEY),
+        (RowLimit("city", 5, "random"), PAIR, Traits(), PER_KEY_OF_A_PAIR),
+        (RowLimit("id", 5, "first"), USER, OF_UNITS, [[("user", 1)]]),
         (Cap(3, "first"), SINGLE, OF_UNITS, PER_KEY),
         (Cap(3, "first"), USER, OF_UNITS, [[("user", 1)]]),
         (Stable(4), SINGLE, Traits(), [[("single", 4)]]),
@@ -170,7 +170,7 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     form = maps.MAPS[name]
     examples = {Sort.WHOLE: 3, Sort.NAME: "city", Sort.NAMES: frozenset({"id"})}
 
-    def given(key: Key) -> object:
+    def given(key: MapKey) -> object:
         if key.sort is Sort.MOVES:
             return Fraction(1), None
         if key.name == "poisson":

@@ -10,7 +10,7 @@ import yaml
 
 from dpcompose.analyze import analyze
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.totals import Asked, Release, add_up
+from dpcompose.planning.totals import Release, TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -50,7 +50,7 @@ def _added(specs: Sequence[Spec]) -> list[Claim]:
         ]
     except InvalidSpec as invalid:
         raise Invalid(str(invalid.diagnostics[0].message)) from invalid
-    [total] = add_up(releases, Asked()).totals
+    [total] = add_up(releases, TotalAsked()).totals
     if total.refused:
         raise Invalid(total.refused)
     return _told(total.bounds, total.at_delta)

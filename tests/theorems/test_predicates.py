@@ -26,7 +26,7 @@ from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.touches import Touch
+from dpcompose.core.theorems.touches import FeltStep
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
 
@@ -437,15 +437,15 @@ def touch(
     steps: int | None = 1,
     leaf: Any = SINGLE,
     noise: Family | None = None,
-) -> Touch:
+) -> FeltStep:
     guarantee = Guarantee(stated, F(1), noise=noise)
     statement = Statement(Relation(relation), up, guarantee, ("mechanisms", 0))
-    return Touch(
+    return FeltStep(
         notion, (Placed(statement, 0, Traits(), padded),), (steps,), ((leaf_item(leaf), 1),)
     )
 
 
-TOUCHES: list[tuple[str, str, Touch, str, Touch]] = [
+TOUCHES: list[tuple[str, str, FeltStep, str, FeltStep]] = [
     *(
         (
             identifier,
@@ -524,7 +524,7 @@ TOUCHES: list[tuple[str, str, Touch, str, Touch]] = [
 
 @pytest.mark.parametrize(("theorem", "name", "fails", "why", "holds"), TOUCHES)
 def test_a_hypothesis_on_a_step(
-    theorem: str, name: str, fails: Touch, why: str, holds: Touch
+    theorem: str, name: str, fails: FeltStep, why: str, holds: FeltStep
 ) -> None:
     checked = hypothesis(theorem, name, "touch")
     assert checked.refusal(fails) == why

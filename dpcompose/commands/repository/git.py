@@ -56,7 +56,7 @@ _KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """What stands at a path of a commit: `kind` is `file`, `link`, `folder` or `repository`."""
 
     kind: str
@@ -97,7 +97,7 @@ class Repository:
         why = f"; the clone is shallow, without its whole history: {_DEEPER}" if shallow else ""
         raise BadCall(f"{revision}: git knows no such revision{why}")
 
-    def entries(self, commit: str) -> dict[str, Entry]:
+    def entries(self, commit: str) -> dict[str, TreeEntry]:
         """Everything in a commit by its path from the root, with `/`. Raises BadCall."""
         done = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
         if done.returncode != 0:
@@ -106,7 +106,7 @@ class Repository:
         for line in done.stdout.split(b"\0")[:-1]:
             fields, _, path = line.partition(b"\t")
             mode, _, name = fields.split()
-            found[os.fsdecode(path)] = Entry(_KINDS.get(mode, "file"), name.decode("ascii"))
+            found[os.fsdecode(path)] = TreeEntry(_KINDS.get(mode, "file"), name.decode("ascii"))
         return found
 
     def tracked(self) -> list[str]:
@@ -116,7 +116,7 @@ class Repository:
             raise BadCall(f"git cannot read its index: {_said(done)}")
         return os.fsdecode(done.stdout).split("\0")[:-1]
 
-    def read(self, entry: Entry, most: int) -> bytes:
+    def read(self, entry: TreeEntry, most: int) -> bytes:
         """The bytes of a file or a link; of a larger one than `most` blanks, as many and one.
 
         Raises Unreadable where the clone lacks them. One process of git reads all.

@@ -49,7 +49,7 @@ class Past:
         return git.repository(os.curdir)
 
     @cached_property
-    def _entries(self) -> dict[str, git.Entry]:
+    def _entries(self) -> dict[str, git.TreeEntry]:
         try:
             commit = self._repository.commit(self.revision)
         except BadCall as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta import routes
-from dpcompose.core.at_delta.routes import Found, Point, Rule
+from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import Pattern, size
 from dpcompose.core.loss.pattern_algebra import Patterned
@@ -29,7 +29,7 @@ class Evaluated:
 
     pattern: Pattern
     composition: Composition
-    found: tuple[Found, ...]
+    found: tuple[RouteBound, ...]
 
     @property
     def value(self) -> Fraction | None:
@@ -84,7 +84,7 @@ def choose(patterned: Patterned, point: Point, bounds: Sequence[Quantity] = ()) 
     return Chosen(point, complete, _lower(complete), len(patterned))
 
 
-def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Found | None:
+def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
     """The best of bounds in one notion; where the pattern is exact only those without a curve."""
     found = [
         routes.of_bound(bound, point)
@@ -98,7 +98,7 @@ def _basic_of_all(worst: Evaluated, patterned: Patterned, point: Point) -> Evalu
     """Basic composition has its own worst change, which may be another one."""
     found = list(worst.found)
     for place, each in enumerate(found):
-        if place and each.rule is Rule.BASIC and len(patterned) <= MOST_COMPARED:
+        if place and each.rule is RouteName.BASIC and len(patterned) <= MOST_COMPARED:
             values = [
                 routes.basic(next(iter(compositions(pattern))), point) for pattern in patterned
             ]

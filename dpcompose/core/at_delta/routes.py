@@ -40,7 +40,7 @@ MOST_COMPARED = 200
 MOST_COPIES = 10**6
 
 
-class Rule(StrEnum):
+class RouteName(StrEnum):
     """The name of a route."""
 
     OPTIMAL = "optimal composition"
@@ -56,13 +56,13 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RouteBound:
     """What a route gives: `value` is ε or δ, rounded up, None if nothing finite.
 
     `bracket`: where it comes from loss distributions, how they were computed.
     """
 
-    rule: Rule
+    rule: RouteName
     value: Fraction | None
     bracket: Bracket | None = None
 
@@ -108,7 +108,7 @@ def realised(composition: Composition) -> bool:
     )
 
 
-def main(composition: Composition, point: Point) -> list[Found]:
+def main(composition: Composition, point: Point) -> list[RouteBound]:
     """The routes one of which gives the least value."""
     found = []
     only_renyi = in_renyi_terms(composition)
@@ -118,16 +118,16 @@ def main(composition: Composition, point: Point) -> list[Found]:
     if renyi is not None:
         found.append(renyi)
     if is_stated(composition):
-        found.append(Found(Rule.BASIC, basic(composition, point)))
+        found.append(RouteBound(RouteName.BASIC, basic(composition, point)))
     return found
 
 
-def least(found: list[Found]) -> Found:
+def least(found: list[RouteBound]) -> RouteBound:
     """The route with the least value; the first of equal ones."""
     return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
 
 
-def _profile(composition: Composition, point: Point) -> Found:
+def _profile(composition: Composition, point: Point) -> RouteBound:
     from dpcompose.core.profile.solve import delta_at, epsilon_at
 
     bracket: Bracket | None
@@ -143,14 +143,14 @@ def _profile(composition: Composition, point: Point) -> Found:
     except BEYOND_DOUBLES:
         bracket = None
     if not composition.parts and composition.gaussian:
-        rule = Rule.GAUSSIAN
+        rule = RouteName.GAUSSIAN
     elif is_stated(composition):
-        rule = Rule.OPTIMAL
+        rule = RouteName.OPTIMAL
     else:
-        rule = Rule.LOSSES
-    if bracket is not None and (rule is Rule.LOSSES or len(composition.parts) > 1):
+        rule = RouteName.LOSSES
+    if bracket is not None and (rule is RouteName.LOSSES or len(composition.parts) > 1):
         bracket = _shortened(bracket)
-    return Found(rule, None if bracket is None else bracket.upper, bracket)
+    return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
 def _shortened(bracket: Bracket) -> Bracket:
@@ -163,12 +163,12 @@ def _shortened(bracket: Bracket) -> Bracket:
     return replace(bracket, upper=upper, lower=lower)
 
 
-def _renyi(composition: Composition, point: Point) -> Found | None:
+def _renyi(composition: Composition, point: Point) -> RouteBound | None:
     from dpcompose.core.profile import renyi
 
     parts = composition.parts
     only = all(isinstance(part, Concentrated) for part, _ in parts)
-    rule = Rule.ZCDP if only else Rule.RENYI
+    rule = RouteName.ZCDP if only else RouteName.RENYI
     try:
         if point.delta is not None:
             value = renyi.epsilon_at(composition, point.delta)
@@ -178,7 +178,7 @@ def _renyi(composition: Composition, point: Point) -> Found | None:
             value = None if value >= 1 else value
     except BEYOND_DOUBLES:
         value = None
-    return None if value is None and not in_renyi_terms(composition) else Found(rule, value)
+    return None if value is None and not in_renyi_terms(composition) else RouteBound(rule, value)
 
 
 def quick(composition: Composition, point: Point) -> Fraction | None:
@@ -210,23 +210,23 @@ def basic(composition: Composition, point: Point) -> Fraction | None:
     return 1 - composition.stay if point.epsilon is not None and total <= point.epsilon else None
 
 
-def for_comparison(composition: Composition, point: Point) -> list[Found]:
+def for_comparison(composition: Composition, point: Point) -> list[RouteBound]:
     """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
-    found: list[Found] = []
+    found: list[RouteBound] = []
     with suppress(*BEYOND_DOUBLES):
         found.extend(_compared(composition, point))
     return found
 
 
-def _compared(composition: Composition, point: Point) -> Iterator[Found]:
+def _compared(composition: Composition, point: Point) -> Iterator[RouteBound]:
     from dpcompose.core.profile import closed_forms
 
     if point.delta is None or not composition.parts:
         return
     if is_stated(composition):
         stated = _stated(composition)
-        yield Found(Rule.ADVANCED, closed_forms.advanced(stated, point.delta))
-        yield Found(Rule.CLOSED, closed_forms.closed_form(stated, point.delta))
+        yield RouteBound(RouteName.ADVANCED, closed_forms.advanced(stated, point.delta))
+        yield RouteBound(RouteName.CLOSED, closed_forms.closed_form(stated, point.delta))
     left = composition.left(point.delta)
     if left <= 0:
         return
@@ -238,7 +238,7 @@ def _compared(composition: Composition, point: Point) -> Iterator[Found]:
         yield split
 
 
-def _as_gaussian(composition: Composition, left: Fraction) -> Found | None:
+def _as_gaussian(composition: Composition, left: Fraction) -> RouteBound | None:
     """Pure parts each read as a μ, then √Σμ² (theory, section 6, (a))."""
     from dpcompose.core.profile.gaussian_profile import gaussian_epsilon
 
@@ -250,10 +250,10 @@ def _as_gaussian(composition: Composition, left: Fraction) -> Found | None:
             return None
         squares += Fraction(convert(part.epsilon, Notion.PURE, Notion.GDP)) * n
     bracket = gaussian_epsilon(squares, left)
-    return Found(Rule.AS_GAUSSIAN, None if bracket is None else bracket.upper)
+    return RouteBound(RouteName.AS_GAUSSIAN, None if bracket is None else bracket.upper)
 
 
-def _split(composition: Composition, left: Fraction) -> Found | None:
+def _split(composition: Composition, left: Fraction) -> RouteBound | None:
     """A share of δ for what is known as Rényi curves, the rest of it for all others (6, (d))."""
     curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
     others = tuple(each for each in composition.parts if each not in curves)
@@ -270,18 +270,18 @@ def _split(composition: Composition, left: Fraction) -> Found | None:
         ]
         if all(part is not None for part in parts):
             found.append(sum((part for part in parts if part is not None), Fraction(0)))
-    return Found(Rule.SPLIT, min(found, default=None))
+    return RouteBound(RouteName.SPLIT, min(found, default=None))
 
 
-def of_bound(bound: Quantity, point: Point) -> Found:
+def of_bound(bound: Quantity, point: Point) -> RouteBound:
     """What a bound in one notion says at a point."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)
         if point.delta is not None:
-            return Found(Rule.BASIC, amount if delta <= point.delta else None)
+            return RouteBound(RouteName.BASIC, amount if delta <= point.delta else None)
         fits = point.epsilon is not None and amount <= point.epsilon
-        return Found(Rule.BASIC, delta if fits else None)
+        return RouteBound(RouteName.BASIC, delta if fits else None)
     if bound.notion is Notion.GDP:
         return least(main(Composition((), amount), point))
     return least(main(Composition(((Concentrated(amount), 1),)), point))

@@ -90,7 +90,7 @@ def _all(terms: Sequence[Term], odds: Sequence[Interval], low: int) -> Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class _Law:
+class _SizeLaw:
     """Chances of the sizes from `start` on, and the marks weighted with them, in units, down."""
 
     start: int
@@ -110,7 +110,7 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
         chance = tilted / whole
         mark = chance * exactly(term.mark / scale) if term.mark else ZERO
         marked = marked + exactly(term.count) * mark
-        leaf = _Law(0, (_units(ONE / whole), _units(chance)), (0, _units(mark)))
+        leaf = _SizeLaw(0, (_units(ONE / whole), _units(chance)), (0, _units(mark)))
         leaves.append(_power(leaf, term.count))
     law = _product(leaves)
     missing = _UNIT - sum(law.chances)
@@ -176,8 +176,8 @@ def _units(x: Interval) -> int:
     return int((x * _IN_UNITS).low)
 
 
-def _power(law: _Law, exponent: int) -> _Law:
-    result: _Law | None = None
+def _power(law: _SizeLaw, exponent: int) -> _SizeLaw:
+    result: _SizeLaw | None = None
     while exponent:
         if exponent & 1:
             result = law if result is None else _times(result, law)
@@ -188,7 +188,7 @@ def _power(law: _Law, exponent: int) -> _Law:
     return result
 
 
-def _product(laws: list[_Law]) -> _Law:
+def _product(laws: list[_SizeLaw]) -> _SizeLaw:
     """All multiplied, the shortest first."""
     while len(laws) > 1:
         laws.sort(key=lambda law: len(law.chances))
@@ -197,7 +197,7 @@ def _product(laws: list[_Law]) -> _Law:
     return laws[0]
 
 
-def _times(first: _Law, second: _Law) -> _Law:
+def _times(first: _SizeLaw, second: _SizeLaw) -> _SizeLaw:
     chances = [each >> _BITS for each in _convolved(first.chances, second.chances)]
     if any(first.marks) or any(second.marks):
         left = _convolved(first.marks, second.chances)
@@ -210,7 +210,7 @@ def _times(first: _Law, second: _Law) -> _Law:
         start += 1
     while end - start > 1 and not (chances[end - 1] or marks[end - 1]):
         end -= 1
-    return _Law(
+    return _SizeLaw(
         first.start + second.start + start, tuple(chances[start:end]), tuple(marks[start:end])
     )
 

@@ -137,7 +137,7 @@ def reached(
 # From a search to a certificate
 
 
-class Found(NamedTuple):
+class SearchFinding(NamedTuple):
     """What a search gives to certify: its answers, the losses of the roots, and what is printed."""
 
     answers: dict[tuple[int, State], Answer]
@@ -156,7 +156,7 @@ class _Frame(NamedTuple):
     premises: dict[tuple[int, State], Claim]
 
 
-def certify(found: Found, problem: Problem) -> Certificate:
+def certify(found: SearchFinding, problem: Problem) -> Certificate:
     """The certificate of what a search found, every claim made by the kernel; never recurses.
 
     Raises `Refused` where the kernel does not follow the search.
@@ -203,7 +203,7 @@ def _listed(frame: _Frame) -> tuple[Claim, ...]:
 
 
 def _said(
-    kernel: Kernel, found: Found, key: tuple[int, State]
+    kernel: Kernel, found: SearchFinding, key: tuple[int, State]
 ) -> tuple[list[tuple[Path, ...]], tuple[How, ...]]:
     """The statements and the rules by which the search bounded a change."""
     number, state = key

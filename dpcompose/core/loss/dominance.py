@@ -36,7 +36,7 @@ def family(part: Part) -> tuple[object, Fraction] | None:
             return None
 
 
-class _Sum(NamedTuple):
+class _AtomSum(NamedTuple):
     """Single-option atoms added up: bins by family, Gaussian μ², ρ, and the chance to stay."""
 
     bins: dict[object, dict[Fraction, int]]
@@ -46,7 +46,7 @@ class _Sum(NamedTuple):
     others: dict[Atom, int]
 
 
-def _summed(atoms: Iterable[tuple[Atom, int]]) -> _Sum:
+def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
     bins: dict[object, dict[Fraction, int]] = {}
     others: dict[Atom, int] = {}
     gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
@@ -67,7 +67,7 @@ def _summed(atoms: Iterable[tuple[Atom, int]]) -> _Sum:
         gaussian += known.gaussian * n
         if known.stay != 1:
             stay = stay + Survival(known.stay) * n
-    return _Sum(bins, gaussian, rho, stay, others)
+    return _AtomSum(bins, gaussian, rho, stay, others)
 
 
 def dominates(first: Pattern, second: Pattern) -> bool:

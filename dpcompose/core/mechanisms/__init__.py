@@ -11,10 +11,10 @@ from dpcompose.core.mechanisms import (
     randomized_response,
     skellam,
 )
-from dpcompose.core.mechanisms.family import Family, Form
+from dpcompose.core.mechanisms.family import Family, FamilyForm
 
 #: Every family by its name in a spec.
-FORMS: dict[str, Form] = {
+FORMS: dict[str, FamilyForm] = {
     form.name: form
     for form in (
         laplace.FORM,
@@ -28,6 +28,6 @@ FORMS: dict[str, Form] = {
 }
 
 
-def form_of(mechanism: Family) -> Form:
+def form_of(mechanism: Family) -> FamilyForm:
     """The form in which a mechanism is written."""
     return next(form for form in FORMS.values() if form.family is type(mechanism))

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, STEPS, Family, Form, Key
+from dpcompose.core.mechanisms.family import (
+    EXACTLY_DRAWN,
+    NOISE,
+    STEPS,
+    Family,
+    FamilyForm,
+    ParameterKey,
+)
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
@@ -128,11 +135,13 @@ class DiscreteGaussianLoss(MechanismLoss):
         return f"discrete Gaussian noise of variance {number(self.variance)} moved by {self.shift}"
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="discrete-gaussian",
     family=DiscreteGaussian,
     about="Discrete normal noise on whole numbers; its sensitivity is in L1.",
-    key=Key("sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True),
+    key=ParameterKey(
+        "sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True
+    ),
     sensitivity=STEPS,
     norm="L1",
     relative=False,

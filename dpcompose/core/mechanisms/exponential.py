@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.mechanisms.family import BY_FAMILY, NUMBER, Family, Form, Key, Need, drawn_by
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    NUMBER,
+    Family,
+    FamilyForm,
+    Need,
+    ParameterKey,
+    drawn_by,
+)
 from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.numbers.exact import bits_up, gaussian_mean_up, note_rounding
 from dpcompose.core.numbers.words import number
@@ -228,11 +236,11 @@ def exponential_gdp(eta: Fraction) -> Fraction:
     return gaussian_mean_up(eta / 2)
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="exponential",
     family=Exponential,
     about="A choice with weights that grow with a score.",
-    key=Key(
+    key=ParameterKey(
         "epsilon", "Its range: weights e^(epsilon·score/(2·sensitivity)).", NUMBER, noise=False
     ),
     norm=None,

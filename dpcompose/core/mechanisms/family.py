@@ -17,7 +17,7 @@ from dpcompose.core.profile.parts import Composition
 from dpcompose.core.theorem import Refused, Role, Test, Use
 
 if TYPE_CHECKING:
-    from dpcompose.core.theorems.touches import Touch
+    from dpcompose.core.theorems.touches import FeltStep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ STEPS = Need(
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ParameterKey:
     """The parameter of a mechanism: its key in a spec, what it means, what it must be.
 
     `noise`: more of it is more noise, so that it is divided where losses are scaled up.
@@ -84,7 +84,7 @@ class Family(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class FamilyForm:
     """How a family is written in a spec, and what it then guarantees.
 
     `family` takes the parameter `key`, after the number of values where it has `values`. `about`
@@ -98,7 +98,7 @@ class Form:
     name: str
     family: type[Family]
     about: str
-    key: Key
+    key: ParameterKey
     sensitivity: Need | None
     norm: Literal["L1", "L2"] | None
     relative: bool
@@ -115,7 +115,7 @@ class Form:
 def drawn_by(family: type[Family]) -> Test:
     """The test that a mechanism that feels a change is one of a family."""
 
-    def holds(touch: Touch) -> None:
+    def holds(touch: FeltStep) -> None:
         if not isinstance(touch.first.statement.guarantee.noise, family):
             raise Refused(f"the mechanism is not known to be {family.__name__}")
 

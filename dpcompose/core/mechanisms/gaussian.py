@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, NOISE, NUMBER, Family, Form, Key
+from dpcompose.core.mechanisms.family import (
+    EXACTLY_DRAWN,
+    NOISE,
+    NUMBER,
+    Family,
+    FamilyForm,
+    ParameterKey,
+)
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition
 
@@ -32,11 +39,11 @@ class Gaussian(Family):
         return f"Gaussian noise of σ = {number(self.sigma)}, sensitivity {number(shift)}"
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="gaussian",
     family=Gaussian,
     about="Normal noise on numbers; its sensitivity is in L2.",
-    key=Key("sigma", "The standard deviation of the noise.", NOISE, True),
+    key=ParameterKey("sigma", "The standard deviation of the noise.", NOISE, True),
     sensitivity=NUMBER,
     norm="L2",
     relative=False,

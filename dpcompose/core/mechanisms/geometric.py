@@ -14,8 +14,8 @@ from dpcompose.core.mechanisms.family import (
     NOISE,
     STEPS,
     Family,
-    Form,
-    Key,
+    FamilyForm,
+    ParameterKey,
     drawn_by,
 )
 from dpcompose.core.notions.guarantee import Notion
@@ -270,11 +270,13 @@ def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
     return min(found, sum((gaussian_mean_up(epsilon) for epsilon in each), ZERO) / 2)
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="geometric",
     family=Geometric,
     about="Two-sided geometric noise on whole numbers; its sensitivity is in L1.",
-    key=Key("scale", "The noise n has a mass proportional to e^(-|n|/scale).", NOISE, True),
+    key=ParameterKey(
+        "scale", "The noise n has a mass proportional to e^(-|n|/scale).", NOISE, True
+    ),
     sensitivity=STEPS,
     norm="L1",
     relative=False,

@@ -14,8 +14,8 @@ from dpcompose.core.mechanisms.family import (
     NOISE,
     NUMBER,
     Family,
-    Form,
-    Key,
+    FamilyForm,
+    ParameterKey,
     drawn_by,
 )
 from dpcompose.core.notions.guarantee import Notion
@@ -233,11 +233,11 @@ def laplace_gdp(shift: Fraction) -> Fraction:
     return gaussian_mean_up(min(shift, epsilon))
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="laplace",
     family=Laplace,
     about="Laplace noise on numbers; its sensitivity is in L1.",
-    key=Key("scale", "The noise has density e^(-|x|/scale)/(2·scale).", NOISE, True),
+    key=ParameterKey("scale", "The noise has density e^(-|x|/scale)/(2·scale).", NOISE, True),
     sensitivity=NUMBER,
     norm="L1",
     relative=False,

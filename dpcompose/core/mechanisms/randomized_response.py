@@ -8,7 +8,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpcompose.core.mechanisms.family import BY_FAMILY, NUMBER, Family, Form, Key, drawn_by
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    NUMBER,
+    Family,
+    FamilyForm,
+    ParameterKey,
+    drawn_by,
+)
 from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
@@ -211,11 +218,13 @@ def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
     return min(found, (near - far * (1 - _SLIGHTLY)) / 2)
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="randomized-response",
     family=RandomizedResponse,
     about="Every row answers by itself, with one of k values, mostly the true one.",
-    key=Key("epsilon", "The odds of the true value to each other are e^epsilon.", NUMBER, False),
+    key=ParameterKey(
+        "epsilon", "The odds of the true value to each other are e^epsilon.", NUMBER, False
+    ),
     sensitivity=None,
     norm=None,
     relative=False,

@@ -24,9 +24,9 @@ from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
     STEPS,
     Family,
-    Form,
-    Key,
+    FamilyForm,
     Need,
+    ParameterKey,
     drawn_by,
 )
 from dpcompose.core.notions.guarantee import Notion
@@ -333,11 +333,11 @@ def _largest(shift: int, variance: Fraction) -> Fraction:
     return largest_ratio(cumulant, lambda ratio: _last(shift, v, ratio), close)
 
 
-FORM = Form(
+FORM = FamilyForm(
     name="skellam",
     family=Skellam,
     about="The difference of two Poisson counts, on whole numbers; its sensitivity is in L1.",
-    key=Key(
+    key=ParameterKey(
         "variance",
         "The variance of the noise: two Poisson counts of half of it each.",
         Need(

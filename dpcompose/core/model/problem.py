@@ -181,7 +181,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class PostProcessing:
+class Derived:
     """Something computed from released outputs alone."""
 
     name: str
@@ -201,7 +201,7 @@ class Problem:
     roots: list[Root]
     adaptive: bool = True
     apart: tuple[frozenset[int], ...] = ()
-    post_processing: tuple[PostProcessing, ...] = ()
+    post_processing: tuple[Derived, ...] = ()
 
     @property
     def roots_disjoint(self) -> bool:

@@ -130,7 +130,7 @@ def _turning_points(
     return sorted(point for point in points if 0 <= point <= available)
 
 
-class _Sums:
+class _RunSums:
     """The totals of `_take` from the same runs for any capacity, by the sums of whole runs."""
 
     def __init__(self, runs: Sequence[tuple[Amount, int, Hit]]) -> None:
@@ -166,7 +166,7 @@ class _Totals:
         sizes: Sequence[int],
         most: int,
     ) -> None:
-        self._gains, self._doubles, self._most = _Sums(gains), _Sums(doubles), most
+        self._gains, self._doubles, self._most = _RunSums(gains), _RunSums(doubles), most
         # Of the blocks from one on the greatest loss by one hit, and up to one the least that a
         # second hit adds.
         single = [once[run[2].where] for run in doubles]

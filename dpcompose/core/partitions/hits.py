@@ -16,7 +16,7 @@ from dpcompose.core.notions.guarantee import Amount, Notion
 from dpcompose.core.numbers.exact import exp_up, log_inverse_up
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Hit
-from dpcompose.core.partitions.placements import Rule
+from dpcompose.core.partitions.placements import SpreadRule
 
 #: Patterns of row changes are listed up to so many rows.
 MOST_ROWS = 24
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 def worst_hits(
-    algebra: Algebra, rule: Rule, once: Sequence[Loss], both: Sequence[Loss]
+    algebra: Algebra, rule: SpreadRule, once: Sequence[Loss], both: Sequence[Loss]
 ) -> tuple[Loss, tuple[Hit, ...]]:
     """The worst total by a rule, from the losses of blocks hit once and by both ends of a row.
 
@@ -85,7 +85,7 @@ def spread_rows(
         if listed is not None:
             return Choice(listed, ())
     if not isinstance(algebra, Scalars):
-        worst, chosen = worst_hits(algebra, Rule("value", False, sizes), once, once)
+        worst, chosen = worst_hits(algebra, SpreadRule("value", False, sizes), once, once)
         shown = tuple(Branch(blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
         return Choice(algebra.chain([(worst, hits)]), shown, True)
     power = 1 if algebra.notion is Notion.PURE else 2

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from dpcompose.core.loss.dominance import cover, dominates
 from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, covering
-from dpcompose.core.partitions.placements import Rule
+from dpcompose.core.partitions.placements import SpreadRule
 
 #: So many ways of hitting the blocks are listed one by one.
 MOST_WAYS = 3_000
@@ -25,7 +25,7 @@ MOST_INTERVALS = 100
 
 
 def spread(
-    algebra: Patterns, rule: Rule, once: Sequence[Patterned], both: Sequence[Patterned]
+    algebra: Patterns, rule: SpreadRule, once: Sequence[Patterned], both: Sequence[Patterned]
 ) -> Patterned:
     """The patterns of the worst ways in which one row can be in the blocks."""
     if rule.kind == "block":
@@ -222,7 +222,7 @@ def _listed(
 
 
 def _kinds(
-    algebra: Patterns, rule: Rule, once: Sequence[Patterned], both: Sequence[Patterned]
+    algebra: Patterns, rule: SpreadRule, once: Sequence[Patterned], both: Sequence[Patterned]
 ) -> Patterned:
     if not rule.pair:
         return algebra.worst(algebra.add(once[i] for i in fed) for fed in rule.kinds)

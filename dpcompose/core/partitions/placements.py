@@ -68,7 +68,7 @@ def _block_sets(partition: Partition, instances: Sequence[int], limit: int) -> l
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SpreadRule:
     """In which blocks one row can be, for one way in which it changes.
 
     `kind`: "block", exactly one block, hit by the whole change; "value", at most one block for
@@ -101,26 +101,26 @@ class Rule:
                 return allocation.kinds_single(once, self.kinds)
 
 
-def rule_for(partition: Partition, leaf: Leaf, sizes: Sequence[int]) -> Rule:
+def rule_for(partition: Partition, leaf: Leaf, sizes: Sequence[int]) -> SpreadRule:
     """The rule for one row, added, removed or replaced."""
     pair = leaf.kind is Kind.PAIR
     match partition.kind:
         case PartitionKind.POSITION:
-            return Rule("block", pair, sizes)
+            return SpreadRule("block", pair, sizes)
         case PartitionKind.KEY if pair and partition.column in leaf.kept:
-            return Rule("block", pair, sizes)
+            return SpreadRule("block", pair, sizes)
         case PartitionKind.VALUE | PartitionKind.KEY:
-            return Rule("value", pair, sizes)
+            return SpreadRule("value", pair, sizes)
         case PartitionKind.MEMBERSHIP:
-            return Rule("membership", pair, sizes, partition.max_blocks or 1)
+            return SpreadRule("membership", pair, sizes, partition.max_blocks or 1)
         case PartitionKind.KINDS:
             assert partition.kinds is not None
-            return Rule("kinds", pair, sizes, kinds=list(partition.kinds.values()))
+            return SpreadRule("kinds", pair, sizes, kinds=list(partition.kinds.values()))
 
 
-def largest(sizes: Sequence[int], blocks: int) -> Rule:
+def largest(sizes: Sequence[int], blocks: int) -> SpreadRule:
     """Any `blocks` blocks are hit."""
-    return Rule("membership", False, sizes, blocks)
+    return SpreadRule("membership", False, sizes, blocks)
 
 
 def copies_of_a_row(partition: Partition) -> int:

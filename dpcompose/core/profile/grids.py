@@ -56,7 +56,7 @@ LawOf = Callable[[Part, Fraction, str], Masses]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GridQuestion:
     """What is composed with what: the responses, the other parts, μ² of the Gaussian.
 
     `law_of` puts a part on a grid. `shared`: whether many questions are asked about them, which
@@ -70,7 +70,7 @@ class Question:
     shared: bool = False
 
 
-def epsilon_on_grid(asked: Question, log_delta: float, most: float) -> Result | None:
+def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
     """The least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
@@ -82,7 +82,7 @@ def epsilon_on_grid(asked: Question, log_delta: float, most: float) -> Result | 
     return _worst(asked, _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close))
 
 
-def log_delta_on_grid(asked: Question, epsilon: Fraction) -> Result | None:
+def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
     """ln of the least δ at `epsilon`, the greater of the two orders of the tables."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
@@ -98,7 +98,7 @@ def log_delta_on_grid(asked: Question, epsilon: Fraction) -> Result | None:
 @lru_cache(maxsize=16)
 def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf) -> Curve:
     """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = Question({}, parts, gaussian, law_of)
+    asked = GridQuestion({}, parts, gaussian, law_of)
     coarse = [_Grid(asked, side).coarse() for side in sides(parts)]
     top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
     if not top < math.inf:
@@ -124,7 +124,7 @@ class _Method:
     close: Callable[[float, float], bool]
 
 
-def _worst(asked: Question, method: _Method) -> Result | None:
+def _worst(asked: GridQuestion, method: _Method) -> Result | None:
     """The greater answer of the two orders; one whose coarse bound is below the other is not
     looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]
@@ -158,7 +158,7 @@ def sides(others: Others) -> tuple[str, ...]:
     return ("removed", "added") if lopsided else ("removed",)
 
 
-def _grid(asked: Question, side: str) -> _Grid:
+def _grid(asked: GridQuestion, side: str) -> _Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
     if not asked.shared:
         return _Grid(asked, side)
@@ -174,13 +174,13 @@ def _kept_grid(
     law_of: LawOf,
     side: str,
 ) -> _Grid:
-    return _Grid(Question(dict(responses), others, gaussian, law_of, True), side)
+    return _Grid(GridQuestion(dict(responses), others, gaussian, law_of, True), side)
 
 
 class _Grid:
     """The parts of a question in one order of the tables, on a coarse and on a fine grid."""
 
-    def __init__(self, asked: Question, side: str) -> None:
+    def __init__(self, asked: GridQuestion, side: str) -> None:
         self.asked, self.side = asked, side
         sizes = [(min(scale(part), 1e6), count) for part, count in asked.others]
         self.spread = math.sqrt(
@@ -274,11 +274,11 @@ def _lesser(one: Result | None, other: Result | None) -> Result | None:
     return other if _upper(other) < _upper(one) else one
 
 
-def _on(asked: Question, step: Fraction, side: str) -> Laws:
+def _on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
     return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 
-def _natural(asked: Question) -> Fraction | None:
+def _natural(asked: GridQuestion) -> Fraction | None:
     """The widest grid that holds all losses, if there is one and it is not minute."""
     steps = [natural_step(part) for part, _ in asked.others]
     if any(step is None for step in steps):
@@ -287,7 +287,7 @@ def _natural(asked: Question) -> Fraction | None:
     return common_step({**halves, **dict.fromkeys(asked.responses, 1)})
 
 
-def _anchored(asked: Question, fine: float) -> Fraction:
+def _anchored(asked: GridQuestion, fine: float) -> Fraction:
     """A step of at most `fine` on whose grid the atoms of the parts lie, where that can be."""
     anchors: dict[Fraction, int] = {}
     for part, _ in asked.others:

@@ -47,7 +47,7 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class LogDelta:
     """ln δ from above and below, and -dδ/dε over δ."""
 
     log_upper: float
@@ -55,7 +55,7 @@ class Value:
     slope: float
 
 
-def delta_of(law: Law, epsilon: Fraction) -> Value:
+def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
     """ln δ(ε) of the law at any real ε, certified on both sides for the law given."""
     at = float_of(epsilon - law.ref)
     slack = law.slack + 2 * UNIT * abs(at)
@@ -95,7 +95,7 @@ def delta_of(law: Law, epsilon: Fraction) -> Value:
     if math.isnan(total + noise + extra + missing + scale + error + law.infinite):
         # Nothing is known of what has left the range of doubles.
         upper, low = 0.0, -math.inf
-    return Value(upper, low, slope / total if total > 0 else math.inf)
+    return LogDelta(upper, low, slope / total if total > 0 else math.inf)
 
 
 def _log(value: float, scale: float, infinite: float) -> float:

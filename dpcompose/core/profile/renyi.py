@@ -30,7 +30,7 @@ _LOWEST, _HIGHEST = -130.0, 130.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class _OrderSum:
     """K(s) = s·R(1+s) of a whole composition: `rho`·s·(1+s) and the rest, each with its count."""
 
     rho: Fraction
@@ -60,7 +60,7 @@ class _Sum:
                 yield from (max(1.0, math.floor(s)), math.ceil(s))
 
 
-def _sum(composition: parts.Composition) -> _Sum | None:
+def _sum(composition: parts.Composition) -> _OrderSum | None:
     rho, rest = composition.gaussian / 2, []
     many = len(composition.parts) > _MANY
     for part, count in _merged(composition.parts) if many else composition.parts:
@@ -71,7 +71,7 @@ def _sum(composition: parts.Composition) -> _Sum | None:
         if known is not NOTHING:
             rest.append((known, count))
     try:
-        return _Sum(rho, tuple(rest), float_up(rho))
+        return _OrderSum(rho, tuple(rest), float_up(rho))
     except OverflowError:
         return None
 
@@ -130,7 +130,7 @@ def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | No
     return _evaluate_epsilon(total, s, log_inverse)
 
 
-def _evaluate_epsilon(total: _Sum, s: float, log_inverse: Decimal) -> Fraction:
+def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fraction:
     with_s, log_s, log_alpha, gains = _terms(total, s)
     value, size = Decimal(0), Decimal(0)
     # The sign operator would round to the digits of the thread's own context.
@@ -185,7 +185,7 @@ def delta_at(composition: parts.Composition, epsilon: Fraction) -> Fraction:
     return min(Fraction(1), capped(1 - stay + stay * min(tail, Fraction(1))))
 
 
-def _terms(total: _Sum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
     """s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
     exact = Decimal(s)
     alpha = _CONTEXT.add(exact, 1)
@@ -204,7 +204,7 @@ def _up(value: Decimal, size: Decimal) -> Fraction:
     return Fraction(max(value, Decimal(0)))
 
 
-def _best(bound: Callable[[float], float], total: _Sum, guess: float) -> float:
+def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
     """The s at which a bound with one valley is about least."""
     highest = min(_HIGHEST, math.log(total.most))
 

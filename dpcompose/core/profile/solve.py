@@ -165,14 +165,14 @@ def _epsilon(
         return alone.grouped_epsilon(single, delta, epsilon_at)
     # numpy is needed from here on only.
     from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
-    from dpcompose.core.profile.grids import Question, epsilon_on_grid
+    from dpcompose.core.profile.grids import GridQuestion, epsilon_on_grid
     from dpcompose.core.profile.loss_distribution import masses
 
     log_delta = log_of(delta)
     log_delta -= 4e-16 * abs(log_delta) + 1e-300
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian, masses, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, shared)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
@@ -216,11 +216,11 @@ def _delta(
         rough_ensemble,
         tail_log_delta,
     )
-    from dpcompose.core.profile.grids import Question, log_delta_on_grid
+    from dpcompose.core.profile.grids import GridQuestion, log_delta_on_grid
     from dpcompose.core.profile.loss_distribution import masses
 
     if parts.others:
-        asked = Question(parts.responses, parts.others, gaussian, masses, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, shared)
         result = log_delta_on_grid(asked, epsilon)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)

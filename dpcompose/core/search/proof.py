@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.kernel.certificate import Certificate, Found, certify, recheck
+from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
 from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
@@ -21,11 +21,11 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Notion
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import watch_rounding
-from dpcompose.core.search.solver import Felt, Solution, Solver, Visit
+from dpcompose.core.search.solver import FeltLoss, Solution, Solver, Visit
 from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch, select
-from dpcompose.core.theorems.touches import Touch
+from dpcompose.core.theorems.touches import FeltStep
 
 
 class Unproved(Exception):
@@ -83,7 +83,7 @@ def used_statements(
     return tuple(placed)
 
 
-def _cost(solution: Solution, felt: Felt) -> Step:
+def _cost(solution: Solution, felt: FeltLoss) -> Step:
     used = used_statements(solution, felt.placed, felt.visit, felt.loss, felt.mechanism.count)
     coster = Coster(solution.algebra)
     givens = tuple(
@@ -124,7 +124,7 @@ def _cost(solution: Solution, felt: Felt) -> Step:
     }
     return Step(
         "cost",
-        for_touch(Touch(solution.notion, used, taken, felt.visit.state)),
+        for_touch(FeltStep(solution.notion, used, taken, felt.visit.state)),
         givens,
         quantity,
         facts,
@@ -132,7 +132,7 @@ def _cost(solution: Solution, felt: Felt) -> Step:
     )
 
 
-def _rest(solution: Solution, felt: Sequence[Felt]) -> Step:
+def _rest(solution: Solution, felt: Sequence[FeltLoss]) -> Step:
     algebra = solution.algebra
     loss = algebra.add(
         algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
@@ -150,7 +150,7 @@ def added_up(solution: Solution) -> Loss:
     )
 
 
-def share(solution: Solution, felt: Felt) -> tuple[Fraction, Fraction]:
+def share(solution: Solution, felt: FeltLoss) -> tuple[Fraction, Fraction]:
     """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
     algebra = solution.algebra
     loss = algebra.chain([(algebra.times(felt.loss, felt.visit.copies), felt.visit.distance)])
@@ -165,7 +165,7 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certific
     """The certificate of a solution that cites a theorem, made from the answers of the search."""
     algebra = solution.algebra
     return certify(
-        Found(
+        SearchFinding(
             solution.accountant.known(),
             [place for _, top in solver.tops for place in places(top)],
             solution.notion,

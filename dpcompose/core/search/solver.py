@@ -44,7 +44,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Felt:
+class FeltLoss:
     """A mechanism that the worst change reaches: what one copy of it loses on one dataset.
 
     `loss` counts the mechanism's own `count`; `copies` is the number of equal blocks.
@@ -69,7 +69,7 @@ class Solution:
     loss: Loss
     quantities: tuple[Quantity, ...]
     visits: tuple[Visit, ...]
-    felt: tuple[Felt, ...]
+    felt: tuple[FeltLoss, ...]
     bounded: bool
     accountant: Accountant
 
@@ -189,11 +189,11 @@ def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: 
     return Visit(branch.place, branch.state, copies, distance, answer, choice)
 
 
-def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Felt]:
+def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:
-                yield Felt(mechanism, placed, visit, loss)
+                yield FeltLoss(mechanism, placed, visit, loss)
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
@@ -210,7 +210,7 @@ def _splits(visits: Sequence[Visit]) -> bool:
 
 
 def _quantities(
-    algebra: Scalars | Pairs, loss: Loss, felt: Sequence[Felt], rounded: bool
+    algebra: Scalars | Pairs, loss: Loss, felt: Sequence[FeltLoss], rounded: bool
 ) -> Iterator[Quantity]:
     """The certified bounds that a loss stands for; none if it is not finite."""
     with watch_rounding() as watch:

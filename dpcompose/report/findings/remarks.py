@@ -27,7 +27,7 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.model.tree import Edge, Place
-from dpcompose.core.search.solver import Felt, Solution, Visit
+from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.errors import Level
 from dpcompose.report.wording import listing, whole
 
@@ -213,7 +213,7 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     )
 
 
-def _looser(solution: Solution, felt: Felt) -> Iterator[Finding]:
+def _looser(solution: Solution, felt: FeltLoss) -> Iterator[Finding]:
     """A statement on an ancestor that another statement of the mechanism beats.
 
     What one entry of the spec says, such as all points of a profile, is looked at as a whole.

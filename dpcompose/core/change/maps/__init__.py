@@ -17,10 +17,10 @@ from dpcompose.core.change.maps import (
     stable,
     value,
 )
-from dpcompose.core.change.maps.kind import Form, Map
+from dpcompose.core.change.maps.kind import Map, MapForm
 
 #: Every kind by its name in a spec.
-MAPS: dict[str, Form] = {
+MAPS: dict[str, MapForm] = {
     form.name: form
     for form in (
         filter.FORM,
@@ -40,6 +40,6 @@ MAPS: dict[str, Form] = {
 }
 
 
-def form_of(made_by: Map) -> Form:
+def form_of(made_by: Map) -> MapForm:
     """The form in which a map is written."""
     return next(form for form in MAPS.values() if form.kind is type(made_by))

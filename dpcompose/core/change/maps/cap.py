@@ -19,8 +19,8 @@ from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
     Declared,
-    Form,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     Sort,
@@ -76,11 +76,11 @@ def _made(rows: int, keep: Keep, order: str | None) -> Cap:
     return Cap(rows, keep)
 
 
-FORM = Form(
+FORM = MapForm(
     "cap",
     Cap,
     "At most `rows` rows of each privacy unit.",
     Shape.TABLE,
-    (Key("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
+    (MapKey("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
     _made,
 )

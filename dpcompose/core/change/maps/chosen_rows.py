@@ -7,7 +7,7 @@ from typing import Literal
 from dpcompose.core.change.maps.kind import (
     Conduct,
     Contradiction,
-    Key,
+    MapKey,
     Picks,
     Refusal,
     Sort,
@@ -16,13 +16,13 @@ from dpcompose.core.change.maps.kind import (
 
 Keep = Literal["first", "random"]
 
-KEEP = Key(
+KEEP = MapKey(
     "keep",
     Sort.CHOICE,
     "`first` in one fixed order of the rows, or a fresh uniform `random` choice.",
     choices=("first", "random"),
 )
-ORDER = Key(
+ORDER = MapKey(
     "order",
     Sort.NAME,
     "With `keep: first`: what orders the rows (fixed, and not by other rows).",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, TooMany, anything, one, two_sided
-from dpcompose.core.change.maps.kind import Form, OfGraph
+from dpcompose.core.change.maps.kind import MapForm, OfGraph
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import SINGLE, Kind, Leaf
 
@@ -34,4 +34,4 @@ class Edges(OfGraph):
         return "the table of edges"
 
 
-FORM = Form("edges", Edges, "The table of the edges of a graph.", Shape.GRAPH, (), Edges)
+FORM = MapForm("edges", Edges, "The table of the edges of a graph.", Shape.GRAPH, (), Edges)

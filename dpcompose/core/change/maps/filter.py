@@ -10,8 +10,8 @@ from dpcompose.core.change.maps.kind import (
     DROPS,
     Conduct,
     Declared,
-    Form,
     Gives,
+    MapForm,
     Readers,
     RowByRow,
     row_by_row,
@@ -53,7 +53,7 @@ class Filter(RowByRow):
         return "a filter"
 
 
-FORM = Form(
+FORM = MapForm(
     "filter",
     Filter,
     "Keeps the rows that pass a predicate on the row alone.",

@@ -20,9 +20,9 @@ from dpcompose.core.change.maps.kind import (
     Conduct,
     Contradiction,
     Declared,
-    Form,
     Gives,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     RowByRow,
@@ -112,10 +112,10 @@ def check_exact(exact: bool, drops: bool) -> None:
         raise Contradiction(Refusal("DPC105", ("drops",), says, hint))
 
 
-MAX_ROWS = Key("max_rows", Sort.WHOLE, "The most rows that one row gives.")
-EXACT = Key("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
+MAX_ROWS = MapKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
+EXACT = MapKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
-FORM = Form(
+FORM = MapForm(
     "flatten",
     Flatten,
     "Makes at most `max_rows` rows of each row.",

@@ -10,8 +10,8 @@ from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
     Declared,
-    Form,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     Sort,
@@ -60,11 +60,11 @@ class Group(Together):
         return f"a grouping by `{self.by}`"
 
 
-FORM = Form(
+FORM = MapForm(
     "group",
     Group,
     "One row for each value of a column.",
     Shape.TABLE,
-    (Key("by", Sort.NAME, "The column."),),
+    (MapKey("by", Sort.NAME, "The column."),),
     Group,
 )

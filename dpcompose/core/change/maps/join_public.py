@@ -26,9 +26,9 @@ from dpcompose.core.change.maps.kind import (
     DROPS,
     Conduct,
     Declared,
-    Form,
     Gives,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     RowByRow,
     Sort,
@@ -94,13 +94,13 @@ def _made(column: str | None, max_rows: int, exact: bool, drops: bool) -> JoinPu
     return JoinPublic(max_rows, column, exact, drops)
 
 
-FORM = Form(
+FORM = MapForm(
     "join-public",
     JoinPublic,
     "Joins each row with at most `max_rows` rows of a public table; it keeps all its columns.",
     Shape.TABLE,
     (
-        Key(
+        MapKey(
             "column",
             Sort.NAME,
             "The column of the join, if it alone decides which rows a row is joined with.",

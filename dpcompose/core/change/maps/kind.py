@@ -1,7 +1,7 @@
 """What a kind of map must answer: what a change becomes, what is known of its rows, how it is told.
 
-Each kind has one file here, and one line in `dpcompose.core.change.maps`. Whoever needs to know something
-of a map asks the map; a kind that leaves something out is no kind that can be made.
+Each kind has one file here, and one line in `dpcompose.core.change.maps`. Whoever needs to know
+something of a map asks the map; a kind that leaves something out is no kind that can be made.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ REQUIRED = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Key:
+class MapKey:
     """A key of a map: its name, what stands there, what it means.
 
     `default`: REQUIRED, or what it is where it is left out. `choices`: the words of a choice.
@@ -257,7 +257,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class MapForm:
     """How a kind is written in a spec.
 
     `about`: what it is, in a sentence. `reads`: what it can read. `made`: the map, from what stands
@@ -270,7 +270,7 @@ class Form:
     kind: type[Map]
     about: str
     reads: Shape
-    keys: tuple[Key, ...]
+    keys: tuple[MapKey, ...]
     made: Callable[..., Map]
     elsewhere: tuple[tuple[str, str], ...] = ()
 
@@ -279,7 +279,7 @@ class Form:
         return any(each.name == key for each in self.keys)
 
 
-DROPS = Key(
+DROPS = MapKey(
     "drops", Sort.FLAG, "Declares that some row of the parent gives nothing to this dataset.", False
 )
-KEEPS = Key("keeps", Sort.NAMES, "Columns that every new row has as its source row.", ())
+KEEPS = MapKey("keeps", Sort.NAMES, "Columns that every new row has as its source row.", ())

@@ -19,8 +19,8 @@ from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
     Declared,
-    Form,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     Sort,
@@ -32,7 +32,7 @@ from dpcompose.core.numbers.words import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Limit(Together):
+class RowLimit(Together):
     """At most `rows` rows for each value of the column `per`."""
 
     per: str
@@ -69,19 +69,19 @@ class Limit(Together):
         return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
 
 
-def _made(per: str, rows: int, keep: Keep, order: str | None) -> Limit:
+def _made(per: str, rows: int, keep: Keep, order: str | None) -> RowLimit:
     check_order(keep, order)
-    return Limit(per, rows, keep)
+    return RowLimit(per, rows, keep)
 
 
-FORM = Form(
+FORM = MapForm(
     "limit",
-    Limit,
+    RowLimit,
     "At most `rows` rows for each value of a column.",
     Shape.TABLE,
     (
-        Key("per", Sort.NAME, "The column."),
-        Key("rows", Sort.WHOLE, "The most rows for one value."),
+        MapKey("per", Sort.NAME, "The column."),
+        MapKey("rows", Sort.WHOLE, "The most rows for one value."),
         KEEP,
         ORDER,
     ),

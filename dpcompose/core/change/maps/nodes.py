@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, anything, one
-from dpcompose.core.change.maps.kind import Form, OfGraph
+from dpcompose.core.change.maps.kind import MapForm, OfGraph
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
 
@@ -32,7 +32,7 @@ class Nodes(OfGraph):
         return "one row for each vertex"
 
 
-FORM = Form(
+FORM = MapForm(
     "nodes",
     Nodes,
     "One row for each vertex of a graph, which depends on the vertex's own edges.",

@@ -10,7 +10,7 @@ from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
     Declared,
-    Form,
+    MapForm,
     Readers,
     Refusal,
     Together,
@@ -49,4 +49,4 @@ class Opaque(Together):
         return "an opaque map"
 
 
-FORM = Form("opaque", Opaque, "A map of unknown stability.", Shape.TABLE, (), Opaque)
+FORM = MapForm("opaque", Opaque, "A map of unknown stability.", Shape.TABLE, (), Opaque)

@@ -10,8 +10,8 @@ from dpcompose.core.change.maps.kind import (
     KEEPS,
     Conduct,
     Declared,
-    Form,
     Gives,
+    MapForm,
     Readers,
     RowByRow,
     row_by_row,
@@ -67,4 +67,4 @@ class RowMap(RowByRow):
         return "a row-by-row transform"
 
 
-FORM = Form("row", RowMap, "Transforms each row by itself.", Shape.TABLE, (KEEPS,), RowMap)
+FORM = MapForm("row", RowMap, "Transforms each row by itself.", Shape.TABLE, (KEEPS,), RowMap)

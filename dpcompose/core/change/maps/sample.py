@@ -13,10 +13,10 @@ from dpcompose.core.change.maps.kind import (
     Conduct,
     Contradiction,
     Declared,
-    Form,
     Gives,
-    Key,
     Map,
+    MapForm,
+    MapKey,
     Picks,
     Readers,
     Refusal,
@@ -171,27 +171,27 @@ def _made(
     return Sample(Fraction(size, of), size, of, shared)
 
 
-FORM = Form(
+FORM = MapForm(
     "sample",
     Sample,
     "One secret random sample of the rows.",
     Shape.TABLE,
     (
-        Key(
+        MapKey(
             "poisson",
             Sort.NUMBER,
             "Poisson sampling: the chance of each row, by itself.",
             None,
             need=RATE,
         ),
-        Key("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
-        Key(
+        MapKey("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
+        MapKey(
             "of",
             Sort.WHOLE,
             "With `size`: the public number of rows, or a public lower bound of it.",
             None,
         ),
-        Key(
+        MapKey(
             "draws",
             Sort.CHOICE,
             "Whether each copy of a mechanism reads a fresh sample, "

@@ -10,8 +10,8 @@ from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
     Declared,
-    Form,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     Sort,
@@ -61,11 +61,11 @@ class Stable(Together):
         return f"a map of stability {self.stability}"
 
 
-FORM = Form(
+FORM = MapForm(
     "stable",
     Stable,
     "A map under which one added row changes at most `stability` rows.",
     Shape.TABLE,
-    (Key("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
+    (MapKey("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
     Stable,
 )

@@ -13,8 +13,8 @@ from dpcompose.core.change.maps.kind import (
     Conduct,
     Contradiction,
     Declared,
-    Form,
-    Key,
+    MapForm,
+    MapKey,
     Readers,
     Refusal,
     Sort,
@@ -105,20 +105,20 @@ def _made(
     return Value(unbounded, bounded, diameter)
 
 
-FORM = Form(
+FORM = MapForm(
     "value",
     Value,
     "A point of a metric space, such as a mean or a location.",
     Shape.TABLE,
     (
-        Key("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
-        Key(
+        MapKey("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
+        MapKey(
             "sensitivity",
             Sort.MOVES,
             "How far one row moves it; a number: one row added.",
             None,
         ),
-        Key("diameter", Sort.NUMBER, "How far apart any two values are.", None),
+        MapKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
     ),
     _made,
 )
