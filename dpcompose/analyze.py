@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import InvalidSpec, Span
 from dpcompose.report import At, Report, Verdict
@@ -197,7 +197,7 @@ def _place(source: Source) -> Span | None:
 def _asked_in(limits: Sequence[Budget], notion: Notion, first: Notion) -> bool:
     """Whether a budget may be met in `notion` where it is not in the strongest one, `first`."""
     names = {name for limit in limits for name, _ in limit.parameters}
-    return notion is not first and notion.symbol in names - {"epsilon"}
+    return notion is not first and notion.facts.symbol in names - {"epsilon"}
 
 
 def _several_notions(solver: Solver) -> bool:

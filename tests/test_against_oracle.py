@@ -16,7 +16,7 @@ from oracle.generate import random_spec, random_user_spec
 from oracle.truth import search
 
 from dpcompose.analyze import analyze
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 
 SEEDS = range(320)
 USER_SEEDS = range(50)

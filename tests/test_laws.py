@@ -23,7 +23,7 @@ import yaml
 from oracle.generate import random_spec
 
 from dpcompose.analyze import analyze
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 from dpcompose.report import Report

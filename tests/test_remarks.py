@@ -14,7 +14,8 @@ from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.errors import InvalidSpec
 from dpcompose.report import At

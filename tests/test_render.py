@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 import dpcompose
 from dpcompose.commands.summary import Tally
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells

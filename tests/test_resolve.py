@@ -35,7 +35,8 @@ from dpcompose.core.model.problem import (
     Problem,
     Statement,
 )
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import InvalidSpec
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.resolve.blocks import Rest

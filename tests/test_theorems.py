@@ -295,7 +295,7 @@ def test_spec_gets_what_it_expects(path: Path) -> None:
         assert report.verdict is not None and report.verdict.ok
         return
     assert report.status == "ok" and report.bound is not None
-    assert report.bound.notion.symbol == expected["symbol"]
+    assert report.bound.notion.facts.symbol == expected["symbol"]
     assert report.bound.value == Fraction(expected["value"])
     assert report.bound.exact
     assert (report.bound.delta or 0) == Fraction(expected["delta"] or 0)

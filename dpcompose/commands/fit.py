@@ -144,10 +144,11 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 
 def _said(fitted: Fitted, origin: str) -> str:
+    from dpcompose.core.notions.notion import SIGNS
     from dpcompose.report.wording import number, plural
 
     main, most = fitted.limit.parameters[0]
-    symbol = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}[main]
+    symbol = SIGNS[main]
     at = "".join(
         f" at δ = {number(value)}" for name, value in fitted.limit.parameters if name == "delta"
     )

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from dpcompose.core.notions.guarantee import Notion
+    from dpcompose.core.notions.notion import Notion
 
 
 class Refused(Exception):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Verdict
@@ -64,4 +64,4 @@ def measure(
 
 def _asks(asked: set[str], notion: Notion) -> bool:
     """Whether a budget may be met in a notion where it is not in a stronger one."""
-    return notion.symbol in asked - {"epsilon"}
+    return notion.facts.symbol in asked - {"epsilon"}

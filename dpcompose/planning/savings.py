@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.measured import Measured, measure
@@ -136,7 +136,7 @@ def _deltas(
 def _name(found: Measured, delta: Fraction | None) -> str:
     if delta is not None:
         return f"ε at δ = {number(delta)}"
-    return {"rho": "ρ", "mu": "μ"}.get(found.bounds[0].notion.symbol, "ε")
+    return found.bounds[0].notion.facts.sign
 
 
 def _felt(found: Measured) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Path
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver, notions
@@ -253,9 +254,8 @@ def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
 
 
 def _amounts(limits: Sequence[Budget]) -> str:
-    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
     each = [
-        ", ".join(f"{symbols[name]} = {number(value)}" for name, value in limit.parameters)
+        ", ".join(f"{SIGNS[name]} = {number(value)}" for name, value in limit.parameters)
         for limit in limits
     ]
     return " and ".join(each)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import LEVELS, Diagnostic, nearest, quoted
 from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
@@ -16,8 +17,6 @@ from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
 from dpcompose.report.wording import number
 from dpcompose.source import Source
-
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 
 
 def audit(
@@ -81,13 +80,13 @@ def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
         if verdict.ok:
             continue
         limit = ", ".join(
-            f"{_SYMBOLS[key]} = {number(value)}" for key, value in verdict.limit.parameters
+            f"{SIGNS[key]} = {number(value)}" for key, value in verdict.limit.parameters
         )
         if verdict.slack is None:
             says = f"the bound cannot be compared with the ceiling {limit}: {verdict.why}"
         else:
             main, most = verdict.limit.parameters[0]
-            spent = f"{_SYMBOLS[main]} = {number(most - verdict.slack)}"
+            spent = f"{SIGNS[main]} = {number(most - verdict.slack)}"
             says = f"the bound is above the ceiling {limit}: {verdict.why or spent}"
         yield Diagnostic(CEILING, says, report.place, _by("max-budget", settings))
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
@@ -64,10 +65,10 @@ def a_budget(value: Any, where: str) -> Budget:
     if not isinstance(value, Mapping) or not value:
         form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
         raise BadSettings(f"{where}: a table is due, {form}, not {_shown(value)}")
-    known(value, ("epsilon", "delta", "rho", "mu"), where)
+    known(value, tuple(SIGNS), where)
     if set(value) not in ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}):
         raise BadSettings(f"{where}: a budget is epsilon, epsilon and delta, rho, or mu")
-    names = [name for name in ("epsilon", "delta", "rho", "mu") if name in value]
+    names = [name for name in SIGNS if name in value]
     return Budget(
         tuple((name, _number(value[name], f"{where}.{name}", name == "delta")) for name in names)
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.render.layout import Style, columns, sentence, wrapped
 from dpcompose.render.numbers import (
-    SYMBOLS,
     excess_over,
     found_text,
     given_text,
@@ -28,7 +28,7 @@ def sections(found: Sequence[At], style: Style) -> list[list[str]]:
         return []
     if len(found) == 1:
         return [_in_full(found[0], _heading(found[0]), style)]
-    name = f"At a chosen {SYMBOLS[found[0].wanted]}"
+    name = f"At a chosen {SIGNS[found[0].wanted]}"
     table = [style.paint(style.plain(name), "strong"), *rows(found, style), *_worst(found, style)]
     first = _in_full(found[0], f"At {given_text(found[0])} in detail", style, alone=False)
     return [table, first] if len(first) > 1 else [table]
@@ -41,7 +41,7 @@ def tables(report: Report, style: Style) -> list[list[str]]:
     for found in (report.at_delta, report.at_epsilon):
         left = [each for each in found if each != said]
         if left:
-            name = style.plain(f"At a chosen {SYMBOLS[left[0].wanted]}")
+            name = style.plain(f"At a chosen {SIGNS[left[0].wanted]}")
             tables.append([style.paint(name, "strong"), *rows(left, style)])
     return tables
 
@@ -75,7 +75,7 @@ def _in_full(at: At, heading: str, style: Style, alone: bool = True) -> list[str
         lines += wrapped(sentence(at.says), style, "  ")
     least = _visible_lower(at)
     if least is not None:
-        symbol = SYMBOLS[other_parameter(at)]
+        symbol = SIGNS[other_parameter(at)]
         lines += wrapped(f"The true {symbol} is at least {left_text(least)}", style, "  ")
     if alone:
         lines += _worst([at], style)

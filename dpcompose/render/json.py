@@ -323,7 +323,7 @@ def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
     held, main = verdict.by or bound, verdict.limit.parameters[0][0]
     if held is None or verdict.at is not None:
         return False
-    return held.exact and held.notion.symbol == main
+    return held.exact and held.notion.facts.symbol == main
 
 
 def _line(span: Span | None) -> int | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.render import adversary_text, chosen_points
 from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.numbers import (
-    SYMBOLS,
     amounts_text,
     bound_text,
     excess_text,
@@ -35,12 +34,8 @@ from dpcompose.render.terminal import (
 )
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Report, Verdict
-from dpcompose.report.wording import NOTION
 
 _MOST_SHARES = 40  # listed on a terminal; JSON has them all
-
-#: How the shares of a notion make the whole, where it is not by adding them up.
-_ADDING = {Notion.GDP: "Losses in μ add by their squares."}
 
 
 def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
@@ -121,7 +116,7 @@ def _terms(report: Report, verdict: Verdict) -> str:
         return "against the adversary alone, weaker than differential privacy, "
     if verdict.at is not None:
         return f"by {verdict.at.rule}, " if verdict.at.rule else ""
-    return "" if report.bound is None else f"{NOTION[report.bound.notion]}, "
+    return "" if report.bound is None else f"{report.bound.notion.facts.words}, "
 
 
 def _spent(report: Report, verdict: Verdict) -> str:
@@ -133,7 +128,7 @@ def _spent(report: Report, verdict: Verdict) -> str:
     if bound is None:
         return profile_text(report)
     main, limit = verdict.limit.parameters[0]
-    if verdict.slack is None or bound.notion.symbol == main:
+    if verdict.slack is None or bound.notion.facts.symbol == main:
         return bound_text(bound)
     return named(main, limit - verdict.slack, exact=False)
 
@@ -148,7 +143,7 @@ def _unit(report: Report) -> str:
     """`, in ε`: the parameters that the shares are given in."""
     if report.bound is None:
         return ""
-    return ", in " + " and ".join(SYMBOLS[name] for name, _, _ in parameters(report.bound))
+    return ", in " + " and ".join(SIGNS[name] for name, _, _ in parameters(report.bound))
 
 
 def _shares(report: Report, style: Style) -> list[str]:
@@ -158,8 +153,8 @@ def _shares(report: Report, style: Style) -> list[str]:
     lines = columns(rows, style)
     if len(report.shares) > len(shown):
         lines.append(style.plain(f"  … and {len(report.shares) - len(shown)} more"))
-    if len(report.shares) > 1 and report.bound and report.bound.notion in _ADDING:
-        lines += wrapped(_ADDING[report.bound.notion], style, "  ")
+    if len(report.shares) > 1 and report.bound and report.bound.notion.facts.adding:
+        lines += wrapped(report.bound.notion.facts.adding, style, "  ")
     return lines
 
 
@@ -168,7 +163,7 @@ def _balance(report: Report, verdict: Verdict, style: Style) -> list[str]:
         return []
     rows = [("spent", _account(report, verdict))]
     if (verdict.at is not None or verdict.of_adversary) and report.bound is not None:
-        rows.append(("the bound", f"{bound_text(report.bound)} {NOTION[report.bound.notion]}"))
+        rows.append(("the bound", f"{bound_text(report.bound)} {report.bound.notion.facts.words}"))
     if verdict.at is not None and verdict.at.worst:
         rows.append(
             ("worst change", f"{'; '.join(verdict.at.worst)} (at {given_text(verdict.at)})")
@@ -195,7 +190,7 @@ def _account(report: Report, verdict: Verdict) -> str:
     if verdict.of_adversary:
         return f"{spent} against the adversary alone"
     if verdict.by is not None:
-        return f"{spent}, computed in {NOTION[verdict.by.notion]}"
+        return f"{spent}, computed in {verdict.by.notion.facts.words}"
     entry = book().get(report.theorem or "")
     return spent if entry is None else f"{spent} by {entry.place} ({entry.source})"
 

@@ -24,7 +24,6 @@ from dpcompose.render.numbers import (
 from dpcompose.render.problems import problems
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Report
-from dpcompose.report.wording import NOTION
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
 _MOST_CHARACTERS = 6_000  # of one of them
@@ -97,7 +96,7 @@ def _bound(report: Report) -> str:
     """The bound, then the numbers at a chosen δ or ε, and what holds against an adversary."""
     lines = []
     if report.bound is not None:
-        lines.append(f"{bound_text(report.bound)} {NOTION[report.bound.notion]}")
+        lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
     for each in (*report.at_delta, *report.at_epsilon)[:_MOST_POINTS]:
         lines.append(f"{found_text(each)} at {given_text(each)}")
     found = report.adversary

@@ -11,11 +11,10 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.report import At, Bound
-
-SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 
 _DIGITS = 6  # of a rounded number in a report
 _EXACT_DIGITS = 12  # a decimal of so many digits is printed in full
@@ -27,7 +26,7 @@ _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 def parameters(bound: Bound) -> list[tuple[str, Fraction, bool]]:
     """The parameters of a bound by name, each with whether it is exact."""
-    main = (bound.notion.symbol, bound.value, bound.exact)
+    main = (bound.notion.facts.symbol, bound.value, bound.exact)
     if bound.delta is None:
         return [main]
     return [main, ("delta", bound.delta, bound.delta_exact)]
@@ -51,7 +50,7 @@ def amounts_text(bound: Bound) -> str:
 def limit_text(limit: Budget, bound: Bound | None) -> str:
     """A budget for people: `2` where its one parameter is that of the bound, else `ρ = 2`."""
     main, value = limit.parameters[0]
-    if len(limit.parameters) == 1 and (bound is None or bound.notion.symbol == main):
+    if len(limit.parameters) == 1 and (bound is None or bound.notion.facts.symbol == main):
         return amount_text(value)
     return ", ".join(named(name, value) for name, value in limit.parameters)
 
@@ -59,7 +58,7 @@ def limit_text(limit: Budget, bound: Bound | None) -> str:
 def named(name: str, value: Fraction, exact: bool = True) -> str:
     """A parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
     text = amount_text(value, exact)
-    return f"{SYMBOLS[name]} {text}" if text.startswith("≤") else f"{SYMBOLS[name]} = {text}"
+    return f"{SIGNS[name]} {text}" if text.startswith("≤") else f"{SIGNS[name]} = {text}"
 
 
 def amount_text(value: Fraction, exact: bool = True) -> str:
@@ -89,7 +88,7 @@ def given_text(at: At) -> str:
 
     What holds at a number holds at any larger one.
     """
-    symbol, value = SYMBOLS[at.wanted], at.given
+    symbol, value = SIGNS[at.wanted], at.given
     decimal = decimal_up(value, _EXACT_DIGITS)
     if Fraction(decimal) == value:
         return f"{symbol} = {decimal}"
@@ -104,7 +103,7 @@ def found_text(at: At) -> str:
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
     value = route_text(at.value)
-    symbol = SYMBOLS[other_parameter(at)]
+    symbol = SIGNS[other_parameter(at)]
     return f"{symbol} {value}" if value.startswith("≤") else f"{symbol} = {value}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.render.schema_parts import (
     AMOUNT,
     COUNT,
@@ -31,12 +32,10 @@ def result_schema() -> Schema:
     )
 
 
-_BOUND_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "pure": ("epsilon",),
-    "approx": ("epsilon", "delta"),
-    "zcdp": ("rho",),
-    "gdp": ("mu",),
-    "rdp": ("epsilon",),
+_BOUND_PARAMETERS = {
+    notion.value: tuple(name for name in notion.facts.parameters if name in SIGNS)
+    for notion in Notion
+    if notion is not Notion.PROFILE
 }
 
 
@@ -236,8 +235,7 @@ DEFINITIONS: dict[str, Schema] = {
             "description": "Its parameters, rounded down.",
             "type": "object",
             "properties": {
-                name: maybe(AMOUNT, "Null where no double can hold it.")
-                for name in ("epsilon", "delta", "rho", "mu")
+                name: maybe(AMOUNT, "Null where no double can hold it.") for name in SIGNS
             },
             "additionalProperties": False,
             "minProperties": 1,

@@ -21,7 +21,6 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.theorem_text import book, cited
 from dpcompose.report import Alternative, Assumption, Line, Report, Touch, Verdict, WorstChange
-from dpcompose.report.wording import NOTION
 
 _MOST_TOUCHES = 12  # listed on a terminal; JSON has them all
 
@@ -109,7 +108,7 @@ def headline(report: Report, style: Style) -> str:
         bound = style.paint(style.plain(profile_text(report)), "strong")
     else:
         bound = style.paint(style.plain(bound_text(report.bound)), "strong")
-        bound += f" {NOTION[report.bound.notion]}"
+        bound += f" {report.bound.notion.facts.words}"
     line = f"{style.plain(report.label)}: {bound}, {style.plain(neighbours(report))}"
     if report.verdict is None:
         return line

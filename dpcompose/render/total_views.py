@@ -19,7 +19,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.terminal import section
 from dpcompose.report import Bound
-from dpcompose.report.wording import NOTION, listing, plural
+from dpcompose.report.wording import listing, plural
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 20
@@ -71,7 +71,7 @@ def _says(total: Total) -> str:
     if not total.finite:
         return f"no finite bound of {releases} ({total.relation})"
     if total.bounds:
-        terms = f"{NOTION[total.bounds[0].notion]}, {total.relation}"
+        terms = f"{total.bounds[0].notion.facts.words}, {total.relation}"
         value = bound_text(total.bounds[0])
     else:
         shown = next(at for at in total.at_delta if at.value is not None)

@@ -17,7 +17,7 @@ from dpcompose.core.model.problem import (
     Statement,
 )
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import NAMES, listing, plural
 
 Fact = tuple[str, Path | None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.notions.guarantee import CONVERTS, convert
+from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
 from dpcompose.report import At, Bound, Report
 from dpcompose.report.wording import number
 
@@ -99,8 +99,8 @@ def _protected(report: Report) -> str:
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
-    symbol = {"rho": "ρ", "mu": "μ"}.get(bound.notion.symbol, "ε")
-    return [(symbol, bound.value), *([] if bound.delta is None else [("δ", bound.delta)])]
+    named = [(bound.notion.facts.sign, bound.value)]
+    return named if bound.delta is None else [*named, (SIGNS["delta"], bound.delta)]
 
 
 def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:

@@ -9,7 +9,7 @@ from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Derived, Path
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.search.proof import added_up, share
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit, parameter
@@ -169,7 +169,7 @@ class _Teller:
         if needed:
             says += f"; the change{reach} takes {wording.steps(needed, statement.relation)}"
         if read_as:
-            says += f"; read as {wording.NOTION[self.solution.notion]}"
+            says += f"; read as {self.solution.notion.facts.words}"
         if felt.mechanism.count > 1:
             says += f"; {wording.whole(felt.mechanism.count)} copies"
         draws = _draws(place)
@@ -191,9 +191,7 @@ class _Teller:
         return self.add(step.theorem, says, (), None, step.paths)
 
     def _sum(self, step: Step, total: Bound) -> str:
-        units = {Notion.PURE: "ε", Notion.APPROX: "ε and δ", Notion.ZCDP: "ρ", Notion.GDP: "μ²"}[
-            total.notion
-        ]
+        units = total.notion.facts.unit
         if not self.solution.felt:
             return "no mechanism feels the change: nothing is lost"
         if step.facts["bounded"]:

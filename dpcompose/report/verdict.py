@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import CONVERTS, Notion, convert
+from dpcompose.core.notions.notion import CONVERTS, Notion, convert
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.report import At, Bound, Verdict
-from dpcompose.report.wording import NOTION
 
 #: A number at a δ that is better by less than this is not worth a mention.
 NEARLY = Fraction(1, 10**6)
@@ -43,7 +42,7 @@ def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | 
     name, wanted = ("rho", Notion.ZCDP) if "rho" in asked else ("mu", Notion.GDP)
     if wanted not in CONVERTS[notion]:
         return (
-            f"{NOTION[notion]} gives no {name} without a δ; "
+            f"{notion.facts.words} gives no {name} without a δ; "
             f"a budget in {'ρ' if notion is Notion.ZCDP else 'ε and δ'} would be comparable"
         )
     amount = convert(_amount(bound), notion, wanted)
@@ -70,7 +69,7 @@ def _epsilon_slack(
         return epsilon - bound.value, (bound.delta or Fraction(0)) <= allowed
     if not delta:
         return (
-            f"{NOTION[notion]} gives an ε only at a δ; "
+            f"{notion.facts.words} gives an ε only at a δ; "
             f"a budget with {'rho' if notion is Notion.ZCDP else 'mu'}, "
             "or with epsilon and a positive delta, would be comparable"
         )
@@ -79,7 +78,7 @@ def _epsilon_slack(
 
     spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
     if spent is None:
-        return f"no ε of {NOTION[notion]} is known at so small a δ"
+        return f"no ε of {notion.facts.words} is known at so small a δ"
     return epsilon - spent, True
 
 

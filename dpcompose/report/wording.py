@@ -8,59 +8,24 @@ from fractions import Fraction
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.words import NAMES as NAMES
 from dpcompose.core.numbers.words import listing as listing
 from dpcompose.core.numbers.words import number as number
 from dpcompose.core.numbers.words import plural as plural
 from dpcompose.core.numbers.words import whole as whole
 
-SYMBOL = {
-    Notion.PURE: "ε",
-    Notion.APPROX: "ε",
-    Notion.ZCDP: "ρ",
-    Notion.GDP: "μ",
-    Notion.RDP: "ε",
-    Notion.PROFILE: "ε",
-}
-NOTION = {notion: notion.words for notion in Notion}
-
 
 def guarantee(stated: Guarantee) -> str:
     """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
-    text = _in_notion(stated)
+    text = stated.notion.facts.says(stated)
     return text if stated.noise is None else f"{text} ({stated.noise.says(stated.shift)})"
-
-
-def _in_notion(stated: Guarantee) -> str:
-    value = number(stated.value)
-    match stated.notion:
-        case Notion.PURE:
-            return f"{value}-DP"
-        case Notion.APPROX:
-            return f"({value}, {number(stated.delta)})-DP"
-        case Notion.ZCDP:
-            return f"{value}-zCDP"
-        case Notion.GDP:
-            return f"{value}-GDP"
-        case Notion.RDP:
-            return _curve(stated.points, "RDP", "order")
-        case Notion.PROFILE:
-            return _curve(stated.points, "DP", "point")
-
-
-def _curve(points: Sequence[tuple[Fraction, Fraction]], suffix: str, noun: str) -> str:
-    """`(2, 0.1)- and (8, 0.5)-RDP`; of more than two the first and the last."""
-    told = points if len(points) < 3 else (points[0], points[-1])
-    pairs = [f"({number(first)}, {number(second)})" for first, second in told]
-    if len(points) < 3:
-        return f"{'- and '.join(pairs)}-{suffix}"
-    return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(points), noun)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
     """`ε = 0.7`, `ε = 6, δ = 0.00006`."""
-    text = f"{SYMBOL[notion]} = {number(value)}"
+    text = f"{notion.facts.sign} = {number(value)}"
     return text if delta is None else f"{text}, δ = {number(delta)}"
 
 

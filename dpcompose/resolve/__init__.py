@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Goal, Path, Problem
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
@@ -196,7 +197,7 @@ class _Resolver:
             for name, text in asked
             if text is not None
         }
-        named = ((name, found.get(name)) for name in ("epsilon", "delta", "rho", "mu"))
+        named = ((name, found.get(name)) for name in SIGNS)
         return Budget(tuple((name, value) for name, value in named if value is not None))
 
     def _population(self, written: str | None) -> str | None:

@@ -10,7 +10,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.hypotheses.beliefs import Belief
 from dpcompose.core.hypotheses.equal import equal
 from dpcompose.core.model.problem import Dataset, Goal, Partition, PartitionKind, Path, Problem
-from dpcompose.core.notions.guarantee import CONVERTS, Notion
+from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.bind_hypotheses import Hypotheses

@@ -14,7 +14,8 @@ from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings

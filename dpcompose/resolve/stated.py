@@ -11,7 +11,8 @@ from typing import assert_never
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.applicable import Meanings

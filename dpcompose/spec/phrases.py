@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import number_hint
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
@@ -12,14 +13,7 @@ from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
 
-PARAMETERS = {
-    "pure": ("epsilon",),
-    "approx": ("epsilon", "delta"),
-    "zcdp": ("rho",),
-    "gdp": ("mu",),
-    "rdp": ("alpha", "epsilon"),
-    "profile": ("points",),
-}
+PARAMETERS = {notion.value: notion.facts.parameters for notion in Notion}
 #: The parameters of each concrete mechanism, sensitivities apart.
 NOISE_PARAMETERS = {
     name: (form.key.name, "k") if form.values else (form.key.name,) for name, form in FORMS.items()

@@ -14,7 +14,7 @@ from dpcompose.core.kernel.claims import Charge, Claim
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused

@@ -20,7 +20,8 @@ from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Statement
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK

@@ -18,7 +18,7 @@ from wide import wide_spec
 
 from dpcompose.analyze import analyze
 from dpcompose.core.loss.algebras import Pairs
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.apply import apply, in_use

@@ -15,7 +15,7 @@ from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import Pattern, size
 from dpcompose.core.loss.pattern_algebra import Patterned
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.profile.parts import Composition
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Notion, convert
+from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.profile.parts import (

@@ -13,15 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.notions.guarantee import (
-    ZERO,
-    Amount,
-    Notion,
-    Pair,
-    at_distance,
-    chain,
-    chain_pairs,
-)
+from dpcompose.core.notions.guarantee import Pair, chain_pairs
+from dpcompose.core.notions.notion import ZERO, Amount, Notion, at_distance, chain
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import (
     MAX_BITS,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import amplified_up, exchanged_up
 
 

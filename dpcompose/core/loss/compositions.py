@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import ONE, Known, Pattern
-from dpcompose.core.notions.guarantee import ZERO
+from dpcompose.core.notions.notion import ZERO
 from dpcompose.core.numbers.order import rank
 from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
 

@@ -33,15 +33,8 @@ from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, si
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
-from dpcompose.core.notions.guarantee import (
-    CONVERTS,
-    ZERO,
-    Amount,
-    Guarantee,
-    Notion,
-    at_distance,
-    convert,
-)
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import CONVERTS, ZERO, Amount, Notion, at_distance, convert
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:

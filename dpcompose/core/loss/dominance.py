@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import ONE, Atom, Known, Pattern
-from dpcompose.core.notions.guarantee import ZERO
+from dpcompose.core.notions.notion import ZERO
 from dpcompose.core.profile.parts import (
     Composition,
     Concentrated,

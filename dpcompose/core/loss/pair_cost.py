@@ -13,7 +13,8 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Item, State
 from dpcompose.core.loss.algebras import Frontier, Pairs
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.notions.guarantee import ZERO, Amount, Guarantee
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import ZERO, Amount
 
 #: So many statements of a mechanism are tried for one unit,
 MOST_OPTIONS = 12

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpcompose.core.notions.guarantee import ZERO
+from dpcompose.core.notions.notion import ZERO
 from dpcompose.core.profile.parts import (
     Concentrated,
     Exchanged,

@@ -17,7 +17,7 @@ from dpcompose.core.mechanisms.family import (
     ParameterKey,
     drawn_by,
 )
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import bits_up, gaussian_mean_up, note_rounding
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, MechanismLoss

@@ -18,7 +18,7 @@ from dpcompose.core.mechanisms.family import (
     ParameterKey,
     drawn_by,
 )
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
     bits_up,

@@ -29,7 +29,7 @@ from dpcompose.core.mechanisms.family import (
     ParameterKey,
     drawn_by,
 )
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss

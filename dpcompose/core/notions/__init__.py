@@ -1,1 +1,1 @@
-"""The privacy notions."""
+"""The privacy notions, one file each: names, units, group privacy, conversions, words."""

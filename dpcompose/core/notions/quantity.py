@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Amount, Notion
+from dpcompose.core.notions.notion import Amount, Notion
 
 
 @dataclass(frozen=True, slots=True)

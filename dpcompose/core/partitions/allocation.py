@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from dpcompose.core.notions.guarantee import Amount
+from dpcompose.core.notions.notion import Amount
 
 ZERO = Fraction(0)
 

@@ -12,7 +12,7 @@ from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, Walk
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Amount, Notion
+from dpcompose.core.notions.notion import Amount
 from dpcompose.core.numbers.exact import exp_up, log_inverse_up
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Hit
@@ -88,7 +88,8 @@ def spread_rows(
         worst, chosen = worst_hits(algebra, SpreadRule("value", False, sizes), once, once)
         shown = tuple(Branch(blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
         return Choice(algebra.chain([(worst, hits)]), shown, True)
-    power = 1 if algebra.notion is Notion.PURE else 2
+    power = algebra.notion.facts.power
+    assert power is not None
     loss, filled = allocation.fill(once, sizes, hits, per_block, most, power)
     work = hits * per_block * most * sum(min(n, most, hits) for n in sizes)
     if work <= WORK and loss != math.inf:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.model.problem import Partition, PartitionKind
-from dpcompose.core.notions.guarantee import Amount
+from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Allocation
 

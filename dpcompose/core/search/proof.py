@@ -18,7 +18,7 @@ from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.solver import FeltLoss, Solution, Solver, Visit
@@ -187,5 +187,5 @@ def rechecked(solver: Solver, solution: Solution, cited: str | None = None) -> i
     try:
         return recheck(certificate_of(solver, solution, theorem), solver.problem)
     except Refused as refused:
-        words = solution.notion.words
+        words = solution.notion.facts.words
         raise Unproved(f"the bound in {words} does not pass the recheck: {refused}") from refused

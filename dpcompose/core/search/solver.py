@@ -18,9 +18,9 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, PartitionKind, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place, lay_out
-from dpcompose.core.notions.guarantee import CONVERTS, Notion
+from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.notions.quantity import Quantity
-from dpcompose.core.numbers.exact import is_square, sqrt_up, watch_rounding
+from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.accountant import Accountant
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
@@ -227,6 +227,5 @@ def _quantities(
 def parameter(quantity: Quantity) -> tuple[Fraction, bool]:
     """ε, ρ or μ of a certified bound, and whether it is exact; μ is the root of the amount."""
     amount = Fraction(quantity.amount)
-    if quantity.notion is Notion.GDP:
-        return sqrt_up(amount), quantity.exact and is_square(amount)
-    return amount, quantity.exact
+    value, exact = quantity.notion.facts.value_of(amount)
+    return value, exact and quantity.exact

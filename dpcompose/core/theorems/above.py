@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Amount, Notion, at_distance
+from dpcompose.core.notions.notion import Amount, Notion, at_distance
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import touches
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT

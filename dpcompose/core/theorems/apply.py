@@ -31,7 +31,7 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     """The bound of an entry in one of its uses."""
     assert use.run is not None
     if entry.notion not in (None, setting.notion):
-        return Refused(f"it is not about {setting.notion.words}")
+        return Refused(f"it is not about {setting.notion.facts.words}")
     for hypothesis in entry.checks(use):
         refusal = hypothesis.refusal(setting)
         if refusal is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from dpcompose.core import mechanisms  # noqa: F401  (each file enters its theorems)
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import ENTERED, Role, Subject, Theorem, Use
 from dpcompose.core.theorems import (  # noqa: F401
     above,

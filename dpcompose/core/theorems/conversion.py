@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Amount, Notion, convert
+from dpcompose.core.notions.notion import Amount, Notion, convert
 from dpcompose.core.numbers.exact import tanh_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.touches import reads_as
 
 _SOURCE = "dpcompose"
 _PLACE = "Documentation"
-#: `core.guarantee.convert` is what the search and these functions share.
+#: `core.notions.convert` is what the search and these functions share.
 _SHARED = "the tool converts by the same formula where it charges a mechanism"
 
 
 def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
     """The hypothesis that a loss of one notion is read as one of another."""
-    name = {Notion.PURE: "pure DP", Notion.GDP: "Gaussian DP"}[source]
-    return Hypothesis(name, says, test=reads_as(source, target))
+    return Hypothesis(source.facts.words, says, test=reads_as(source, target))
 
 
 @theorem(

@@ -12,7 +12,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.model.problem import Partition, PartitionKind
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test
 from dpcompose.core.theorems.setting import Setting
 
@@ -22,8 +22,8 @@ def in_notion(notion: Notion) -> Test:
 
     def holds(setting: Setting) -> None:
         if setting.notion is not notion:
-            here = setting.notion.words
-            raise Refused(f"it is about {notion.words}, and the losses are those of {here}")
+            here = setting.notion.facts.words
+            raise Refused(f"it is about {notion.facts.words}, and the losses are those of {here}")
 
     return holds
 
@@ -178,7 +178,7 @@ def own_notion(setting: Setting) -> None:
     _, statement = setting.only_statement()
     stated = statement.guarantee.notion
     if stated is not setting.notion:
-        here = setting.notion.words
+        here = setting.notion.facts.words
         raise Refused(f"the losses are those of {here}, and the guarantee is another one")
 
 

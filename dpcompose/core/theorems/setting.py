@@ -18,7 +18,8 @@ from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 
 

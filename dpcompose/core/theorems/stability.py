@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Amount, Notion, at_distance
+from dpcompose.core.notions.notion import Amount, Notion, at_distance
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems import touches

@@ -9,7 +9,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind, State
 from dpcompose.core.loss.cost import units_at
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test
 
 

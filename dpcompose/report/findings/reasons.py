@@ -9,7 +9,7 @@ from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.model.problem import Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.report import At
@@ -20,7 +20,7 @@ from dpcompose.report.findings.uncovered import (
     uncovered,
     upwards,
 )
-from dpcompose.report.wording import SYMBOL, listing, number
+from dpcompose.report.wording import listing, number
 
 _CHOOSE = "write `report: {delta: 1e-6}` in the spec, or `--delta 1e-6` on the command line"
 
@@ -88,7 +88,7 @@ def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
             if any(each.dataset is dataset for each in upwards(felt.visit.place))
         )
         verb = "reads" if len(names) == 1 else "read"
-        symbol = SYMBOL[solution.notion]
+        symbol = solution.notion.facts.sign
         says = (
             f"{listing(names)} {verb} the sample `{dataset.name}`, which amplifies an ε and a δ, "
             f"not a {symbol}: the number is known only at a chosen δ"

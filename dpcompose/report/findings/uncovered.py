@@ -15,7 +15,8 @@ from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Guarantee, Notion
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import change
 
 #: What is missing, a way out, and the place in the spec.

@@ -1,0 +1,17 @@
+"""Approximate differential privacy: (ε, δ). Paths of steps are chained in pairs (`guarantee`)."""
+
+from __future__ import annotations
+
+from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.numbers.words import number
+
+FACTS = Facts(
+    parameters=("epsilon", "delta"),
+    symbol="epsilon",
+    sign="ε",
+    words="approximate DP",
+    says=lambda stated: f"({number(stated.value)}, {number(stated.delta)})-DP",
+    unit="ε and δ",
+    reads_as={"approx": same},
+    power=None,
+)

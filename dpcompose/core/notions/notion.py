@@ -1,0 +1,94 @@
+"""The notions by name, and what amounts of them do: conversions, group privacy, chains of steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+from fractions import Fraction
+
+from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
+from dpcompose.core.notions.facts import Facts
+from dpcompose.core.numbers.exact import sqrt_up
+
+#: A loss: an exact fraction, or `math.inf` for "no finite bound".
+Amount = Fraction | float
+ZERO = Fraction(0)
+
+
+class Notion(StrEnum):
+    """A privacy notion, named as in a spec."""
+
+    PURE = "pure"
+    APPROX = "approx"
+    ZCDP = "zcdp"
+    GDP = "gdp"
+    RDP = "rdp"
+    PROFILE = "profile"
+
+    @property
+    def facts(self) -> Facts:
+        """All there is to know of it."""
+        return FACTS[self]
+
+
+FACTS: dict[Notion, Facts] = {
+    Notion.PURE: pure.FACTS,
+    Notion.APPROX: approx.FACTS,
+    Notion.ZCDP: zcdp.FACTS,
+    Notion.GDP: gdp.FACTS,
+    Notion.RDP: rdp.FACTS,
+    Notion.PROFILE: profile.FACTS,
+}
+#: The signs of parameters, by their keys in specs: of every notion, and δ.
+SIGNS = {
+    "epsilon": Notion.PURE.facts.sign,
+    "delta": "δ",
+    "rho": Notion.ZCDP.facts.sign,
+    "mu": Notion.GDP.facts.sign,
+}
+#: Which notions a guarantee of a notion can be read as without choosing a δ (theory, section 6).
+CONVERTS: dict[Notion, tuple[Notion, ...]] = {
+    notion: tuple(Notion(name) for name in notion.facts.reads_as) for notion in Notion
+}
+
+
+def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
+    """An amount in the unit of `source` as the least amount of `target` that always holds.
+
+    Raises ValueError where no conversion without a δ exists.
+    """
+    if source is target or amount == 0 or isinstance(amount, float):
+        return amount
+    read = source.facts.reads_as.get(target)
+    if read is None:
+        raise ValueError(f"no exact conversion from {source} to {target}")
+    return read(amount)
+
+
+def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
+    """Group privacy in one number: ε and μ grow with the distance, ρ and μ² with its square."""
+    assert notion.facts.power is not None
+    grown: int = steps**notion.facts.power
+    return amount * grown
+
+
+def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
+    """The loss along a path: `count` steps of each `amount`.
+
+    ε and μ add along a path; ρ by (Σ √ρ)², the weak triangle inequality of the Rényi divergence
+    at its best order. Rounded up where irrational.
+    """
+    steps = [(amount, count) for amount, count in parts if count and amount]
+    if not steps:
+        return ZERO
+    if any(isinstance(amount, float) for amount, _ in steps):
+        return math.inf
+    assert notion.facts.power is not None
+    if notion.facts.power == 1:
+        return sum((amount * count for amount, count in steps), ZERO)
+    if len({amount for amount, _ in steps}) == 1:
+        total = sum(count for _, count in steps)
+        return steps[0][0] * (total * total)
+    root = sum((sqrt_up(Fraction(amount)) * count for amount, count in steps), ZERO)
+    return root * root

@@ -1,0 +1,16 @@
+"""A privacy profile: (ε, δ) for several ε at once; it adds up as a curve."""
+
+from __future__ import annotations
+
+from dpcompose.core.notions.facts import Facts, curve
+
+FACTS = Facts(
+    parameters=("points",),
+    symbol="epsilon",
+    sign="ε",
+    words="a privacy profile",
+    says=lambda stated: curve(stated.points, "DP", "point"),
+    unit="ε",
+    reads_as={},
+    power=None,
+)

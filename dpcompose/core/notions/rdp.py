@@ -1,0 +1,16 @@
+"""Rényi differential privacy: bounds of the divergence at some orders; it adds up as a curve."""
+
+from __future__ import annotations
+
+from dpcompose.core.notions.facts import Facts, curve
+
+FACTS = Facts(
+    parameters=("alpha", "epsilon"),
+    symbol="epsilon",
+    sign="ε",
+    words="Rényi DP",
+    says=lambda stated: curve(stated.points, "RDP", "order"),
+    unit="ε",
+    reads_as={},
+    power=None,
+)

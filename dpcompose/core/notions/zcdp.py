@@ -1,0 +1,20 @@
+"""Zero-concentrated differential privacy: the Rényi divergence of order α is at most α·ρ.
+
+Group privacy: ρ grows with the square of the distance (GMPS24, VI.12).
+"""
+
+from __future__ import annotations
+
+from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.numbers.words import number
+
+FACTS = Facts(
+    parameters=("rho",),
+    symbol="rho",
+    sign="ρ",
+    words="zCDP",
+    says=lambda stated: f"{number(stated.value)}-zCDP",
+    unit="ρ",
+    reads_as={"zcdp": same},
+    power=2,
+)
