@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import InvalidSpec, Span
-from dpcompose.report import At, Report, Verdict
+from dpcompose.report import Report
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
@@ -111,60 +110,41 @@ def _report(
     epsilons: Sequence[Fraction],
     recheck: bool,
 ) -> Report:
-    from dpcompose.core.search.solver import Solver, notions
-    from dpcompose.report import explanation
+    from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
-    from dpcompose.report.verdict import deltas_of, sharper, verdict
+    from dpcompose.report.verdict import sharper
 
-    problem = resolved.problem
-    solver = Solver(problem)
-    several = _several_notions(solver)
-    solutions: list[Solution] = []
-    limits = (*terms.limits, *terms.ceilings)
-    for notion in notions(problem):
-        first = next((solution.notion for solution in solutions if solution.finite), None)
-        if first is None or several or _asked_in(limits, notion, first):
-            solutions.append(solver.solve(notion))
-    finite = [solution for solution in solutions if solution.finite]
-    budgets = (*limits, resolved.adversary_budget)
-    all_deltas = [*deltas, *resolved.deltas, *(d for b in budgets for d in deltas_of(b))]
-    all_epsilons = [*epsilons, *resolved.epsilons]
-    chosen = bool(all_deltas or all_epsilons)
-    at_delta: tuple[At, ...] = ()
-    at_epsilon: tuple[At, ...] = ()
-    if chosen:
-        from dpcompose.report.at_points import at_points, told_apart
-
-        told = finite[0] if finite else None
-        at_delta, at_epsilon = at_points(solver, all_deltas, all_epsilons, told)
     asked = terms.limits[0] if terms.limits else None
-    case = Case(source, resolved, name, asked, solver, terms.against)
+    of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)
+    found = certify(
+        resolved.problem,
+        (*terms.limits, *terms.ceilings, *of_adversary),
+        [*deltas, *resolved.deltas],
+        [*epsilons, *resolved.epsilons],
+    )
+    finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
+    case = Case(source, resolved, name, asked, found.solver, terms.against)
     if finite:
         report = certified(case, finite)
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
+        from dpcompose.report.at_points import told_apart
+
         report = profile(case, (*at_delta, *at_epsilon))
         assert report.worst is not None
         at_delta, at_epsilon = (
             told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)
         )
     else:
-        report = no_guarantee(case, solutions, (*at_delta, *at_epsilon), chosen)
+        report = no_guarantee(case, list(found.solved), (*at_delta, *at_epsilon), found.chosen)
         return _with_adversary(report, case, finite)
-    bounds = [explanation.bound_of(each) for solution in finite for each in solution.quantities]
-
-    def held(limit: Budget) -> Verdict:
-        decision = sharper(verdict(limit, bounds), limit, at_delta)
-        assert decision is not None
-        return decision
-
-    decisions = [sharper(report.verdict, asked, at_delta), *map(held, terms.limits[1:])]
+    decisions = [sharper(report.verdict, asked, at_delta), *map(found.held, terms.limits[1:])]
     report = replace(
         report,
         at_delta=at_delta,
         at_epsilon=at_epsilon,
         verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
-        ceilings=tuple(map(held, terms.ceilings)),
-        rechecked=_rechecked(solver, finite, report) if recheck else None,
+        ceilings=tuple(map(found.held, terms.ceilings)),
+        rechecked=_rechecked(found.solver, finite, report) if recheck else None,
     )
     return _with_adversary(report, case, finite)
 
@@ -192,17 +172,3 @@ def _place(source: Source) -> Span | None:
         return None
     key = next((key for key in ("budget", "protect") if key in source.value), None)
     return None if key is None else source.span((key,))
-
-
-def _asked_in(limits: Sequence[Budget], notion: Notion, first: Notion) -> bool:
-    """Whether a budget may be met in `notion` where it is not in the strongest one, `first`."""
-    names = {name for limit in limits for name, _ in limit.parameters}
-    return notion is not first and notion.facts.symbol in names - {"epsilon"}
-
-
-def _several_notions(solver: Solver) -> bool:
-    """Whether some mechanism is stated in more than one notion, so that others may be worth it."""
-    return any(
-        len({statement.guarantee.notion for statement in mechanism.statements}) > 1
-        for mechanism in solver.problem.mechanisms()
-    )

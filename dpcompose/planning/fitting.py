@@ -14,8 +14,8 @@ from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.errors import DpcomposeError
 from dpcompose.faults import listing
-from dpcompose.planning.measured import measure
 from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled
+from dpcompose.report.certify import certify
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source, load
@@ -136,7 +136,7 @@ class _Search:
             factors = {name: scale * weight for name, weight in self.weights.items()}
             text = scaled(self.source, factors)
             resolved = resolve(load(text, self.source.name))
-            verdict = measure(resolved.problem, [self.limit]).held(self.limit)
+            verdict = certify(resolved.problem, [self.limit]).held(self.limit)
             value = None if verdict.slack is None else self.most - verdict.slack
             self.tried[scale] = text, value, verdict.ok
         return self.tried[scale][2]
@@ -150,7 +150,7 @@ class _Search:
         """The largest scale found, and whether it spends exactly the budget."""
         one = Fraction(1)
         if not self.fits(one) and self.value(one) is None:
-            why = measure(resolved.problem, [self.limit]).held(self.limit).why
+            why = certify(resolved.problem, [self.limit]).held(self.limit).why
             raise Unfit(why or "there is no finite bound", over=True)
         guess = self._proportional(one)
         if guess is not None and self._spends_all(guess):

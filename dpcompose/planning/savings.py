@@ -9,8 +9,8 @@ from fractions import Fraction
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import DpcomposeError, Span
-from dpcompose.planning.measured import Measured, measure
 from dpcompose.planning.scaling import Parameter, parameters, scaled
+from dpcompose.report.certify import Certified, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
@@ -64,13 +64,13 @@ def sensitivity(
     """
     resolved = resolve(source)
     if delta is None:
-        whole = measure(resolved.problem)
+        whole = certify(resolved.problem)
         if not whole.bounds:
             delta = next(_deltas(resolved, default, required), None)
             if delta is None:
                 raise NoBound("there is no finite bound; with --delta there may be an ε")
     if delta is not None:
-        whole = measure(resolved.problem, (), [delta])
+        whole = certify(resolved.problem, (), [delta])
     total = _number(whole, delta)
     if total is None:
         raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
@@ -105,7 +105,7 @@ def _savings(
             yield Saving(name, None, span, "not tried: see --most")
             continue
         text = scaled(source, {name: _HALF})
-        half = measure(
+        half = certify(
             resolve(load(text, source.name)).problem, (), () if delta is None else [delta]
         )
         now = _number(half, delta)
@@ -117,7 +117,7 @@ def _savings(
             yield Saving(name, Fraction(0), span, why)
 
 
-def _number(found: Measured, delta: Fraction | None) -> Fraction | None:
+def _number(found: Certified, delta: Fraction | None) -> Fraction | None:
     if delta is None:
         return found.bounds[0].value if found.bounds else None
     return found.at_delta[0].value if found.at_delta else None
@@ -133,13 +133,13 @@ def _deltas(
         yield required
 
 
-def _name(found: Measured, delta: Fraction | None) -> str:
+def _name(found: Certified, delta: Fraction | None) -> str:
     if delta is not None:
         return f"ε at δ = {number(delta)}"
     return found.bounds[0].notion.facts.sign
 
 
-def _felt(found: Measured) -> tuple[str, ...] | None:
+def _felt(found: Certified) -> tuple[str, ...] | None:
     """The mechanisms of the worst change; None where there is not one that is worst alone."""
     if found.solutions[0].notion is Notion.APPROX:
         return None  # one change may have the largest ε, another one the largest δ

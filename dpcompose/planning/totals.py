@@ -18,9 +18,9 @@ from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Span
-from dpcompose.planning.measured import Measured, measure
 from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
 from dpcompose.report import At, Bound, Verdict
+from dpcompose.report.certify import Certified, certify
 from dpcompose.report.explanation import shares, worst_change
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.verdict import deltas_of
@@ -149,7 +149,7 @@ def _total(
         return Total(population, files, relation, refused=why)
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
-    def together(world: bool) -> tuple[Merged, _Together, Measured]:
+    def together(world: bool) -> tuple[Merged, _Together, Certified]:
         merged = merge(
             [
                 Part(label, each.resolved.problem, _population(each) if world else None)
@@ -157,7 +157,7 @@ def _total(
             ]
         )
         solver = _Together(merged)
-        return merged, solver, measure(merged.problem, limits, deltas, solver)
+        return merged, solver, certify(merged.problem, limits, deltas, solver=solver)
 
     world = not asked.apart
     merged, solver, found = together(world)
@@ -189,7 +189,7 @@ def _total(
     return _told(total, found, solver, releases, labels)
 
 
-def _least(found: Measured) -> tuple[int, Fraction]:
+def _least(found: Certified) -> tuple[int, Fraction]:
     """Something to compare bounds of the same releases by."""
     if found.bounds:
         return 0, found.bounds[0].value
@@ -222,7 +222,7 @@ def _units(release: Release) -> Iterator[str]:
             yield root.unit
 
 
-def _verdict(found: Measured, limits: Sequence[Budget]) -> Verdict | None:
+def _verdict(found: Certified, limits: Sequence[Budget]) -> Verdict | None:
     """On the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
@@ -287,7 +287,7 @@ def _alone(
     labels: Sequence[str], releases: Sequence[Release]
 ) -> Iterator[tuple[str, Bound | None]]:
     for label, each in zip(labels, releases, strict=True):
-        bounds = measure(each.resolved.problem).bounds
+        bounds = certify(each.resolved.problem).bounds
         yield label, bounds[0] if bounds else None
 
 
@@ -322,7 +322,7 @@ def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str
 
 def _told(
     total: Total,
-    found: Measured,
+    found: Certified,
     solver: _Together,
     releases: Sequence[Release],
     labels: Sequence[str],

@@ -1,4 +1,4 @@
-"""What a problem costs, in numbers alone: for planning, and for adding up releases."""
+"""What a problem costs: the one way from it to its bounds, for a report and for planning alike."""
 
 from __future__ import annotations
 
@@ -17,30 +17,46 @@ from dpcompose.report.verdict import deltas_of, sharper, verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """The bounds of a problem, all of which hold, from the strongest notion on.
+class Certified:
+    """What is certified of a problem.
 
-    `solutions`: the finite ones, in the same order. `at_delta`: the least ε at each chosen δ.
+    `solved`: the worst cases in every notion that was looked at, from the strongest on, finite or
+    not. `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε.
+    `chosen`: whether any was chosen.
     """
 
-    solutions: tuple[Solution, ...]
-    bounds: tuple[Bound, ...]
+    solver: Solver
+    solved: tuple[Solution, ...]
     at_delta: tuple[At, ...]
+    at_epsilon: tuple[At, ...]
+    chosen: bool
+
+    @property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The finite ones."""
+        return tuple(each for each in self.solved if each.finite)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Bounds that all hold, in the same order."""
+        return tuple(bound_of(each) for found in self.solutions for each in found.quantities)
 
     def held(self, limit: Budget) -> Verdict:
-        """The limit held against the bounds."""
+        """The limit held against the bounds and the numbers at its δ."""
         decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)
         assert decision is not None
         return decision
 
 
-def measure(
+def certify(
     problem: Problem,
     limits: Sequence[Budget] = (),
     deltas: Iterable[Fraction] = (),
+    epsilons: Iterable[Fraction] = (),
+    *,
     solver: Solver | None = None,
-) -> Measured:
-    """The bounds of a problem, as `analyze` would certify them.
+) -> Certified:
+    """The least bounds of a problem that theorems certify.
 
     `limits`: budgets, whose notions and δ are looked at as well. `solver`: one for the problem.
     """
@@ -50,16 +66,17 @@ def measure(
         len({each.guarantee.notion for each in mechanism.statements}) > 1
         for mechanism in problem.mechanisms()
     )
-    finite: list[Solution] = []
+    solved: list[Solution] = []
+    first: Solution | None = None
     for notion in notions(problem):
-        if not finite or several or _asks(asked, notion):
-            solution = solver.solve(notion)
-            if solution.finite:
-                finite.append(solution)
+        if first is None or several or _asks(asked, notion):
+            solved.append(solver.solve(notion))
+            if first is None and solved[-1].finite:
+                first = solved[-1]
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
-    at_delta, _ = at_points(solver, wanted, (), finite[0] if finite else None)
-    bounds = tuple(bound_of(quantity) for each in finite for quantity in each.quantities)
-    return Measured(tuple(finite), bounds, at_delta)
+    given = list(epsilons)
+    at_delta, at_epsilon = at_points(solver, wanted, given, first)
+    return Certified(solver, tuple(solved), at_delta, at_epsilon, bool(wanted or given))
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:
