@@ -192,16 +192,9 @@ def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
     or below what each part draws afresh.
     """
     found: dict[str, dict[int, None]] = {}
-    for root in merged.problem.roots:
-        stack = [root.dataset]
-        while stack:
-            dataset = stack.pop()
-            made_by = dataset.made_by
-            if isinstance(made_by, Sample) and made_by.shared:
-                found.setdefault(str(dataset.path[-1]), {})[int(dataset.path[0])] = None
-            stack.extend(dataset.derived)
-            for partition in dataset.partitions:
-                stack.extend(each.dataset for each in partition.classes)
+    for dataset in merged.problem.datasets():
+        if isinstance(dataset.made_by, Sample) and dataset.made_by.shared:
+            found.setdefault(str(dataset.path[-1]), {})[int(dataset.path[0])] = None
     apart = ((name, tuple(sorted(parts))) for name, parts in found.items() if len(parts) > 1)
     return next(apart, None)
 

@@ -149,18 +149,20 @@ def _total(
         return Total(population, files, relation, refused=why)
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
-    def together(world: bool) -> tuple[Merged, _Together, Certified]:
-        merged = merge(
+    def together(world: bool) -> Merged:
+        return merge(
             [
                 Part(label, each.resolved.problem, _population(each) if world else None)
                 for label, each in zip(labels, releases, strict=True)
             ]
         )
+
+    def certified(merged: Merged) -> tuple[_Together, Certified]:
         solver = _Together(merged)
-        return merged, solver, certify(merged.problem, limits, deltas, solver=solver)
+        return solver, certify(merged.problem, limits, deltas, solver=solver)
 
     world = not asked.apart
-    merged, solver, found = together(world)
+    merged = together(world)
     twice = drawn_apart(merged) if world and population is not None else None
     if twice is not None:
         name, parts = twice
@@ -171,11 +173,13 @@ def _total(
             "different draws"
         )
         return Total(population, files, relation, refused=why)
+    solver, found = certified(merged)
     if merged.contested:
         # Each release with its own word for its own roots costs what it costs alone.
         others = together(False)
-        if _least(others[2]) < _least(found):
-            merged, solver, found = others
+        alone = certified(others)
+        if _least(alone[1]) < _least(found):
+            merged, (solver, found) = others, alone
     total = Total(
         population,
         files,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, printable, quoted
 from dpcompose.source import Source, Value
@@ -24,7 +25,7 @@ _WEAKER_IF_LARGER = frozenset(
         "max_degree",
     }
 )  # fmt: skip
-_WEAKER_IF_SMALLER = frozenset({"scale", "sigma", "variance"})
+_WEAKER_IF_SMALLER = frozenset(form.key.name for form in FORMS.values() if form.key.noise)
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
 #: Keys below which nothing is a number.
 _NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "column"})

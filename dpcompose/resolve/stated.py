@@ -13,6 +13,7 @@ from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.applicable import Meanings
@@ -22,7 +23,6 @@ from dpcompose.resolve.parameters import Parameters
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import guarantees as written
 
-_ZERO = Fraction(0)
 _ANCESTORS_LISTED = 10
 
 #: Pairs of numbers: (α, ε), or (ε, δ).
@@ -91,7 +91,7 @@ class StatedGuarantees:
                 return self._rdp(stated, path, place)
             case written.Profile():
                 points = self._profile(stated, (*path, "points"))
-                make = partial(Guarantee, Notion.PROFILE, _ZERO, points=points or ())
+                make = partial(Guarantee, Notion.PROFILE, ZERO, points=points or ())
                 return None if points is None else ((), make)
             case _:
                 assert_never(stated)
@@ -108,7 +108,7 @@ class StatedGuarantees:
             points = self._points(stated.points, (*path, "points"), ("α", ORDER), ("ε", NUMBER))
             if points is None or extra is not None or self._twice(points, path, stated.points):
                 return None
-            return (), partial(Guarantee, Notion.RDP, _ZERO, points=tuple(sorted(points)))
+            return (), partial(Guarantee, Notion.RDP, ZERO, points=tuple(sorted(points)))
         if stated.alpha is None or stated.epsilon is None:
             missing = [key for key in ("alpha", "epsilon") if getattr(stated, key) is None]
             needs = f"`{missing[0]}`" if len(missing) == 1 else "`points`, or `alpha` and `epsilon`"
@@ -189,7 +189,7 @@ class StatedGuarantees:
 
 
 def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
-    return Guarantee(Notion.RDP, _ZERO, points=((alpha, epsilon),))
+    return Guarantee(Notion.RDP, ZERO, points=((alpha, epsilon),))
 
 
 def _implied(profile: Draft) -> Iterator[Draft]:

@@ -25,7 +25,6 @@ from dpcompose.core.profile.parts import (
     Response,
 )
 
-ZERO = Fraction(0)
 #: Numbers like 1e-300 or 1e300 leave the range of doubles; a route then gives nothing.
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Shares of δ that are tried where it is split.

@@ -14,8 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from dpcompose.core.hypotheses.sums import how_many
-
-ZERO = Fraction(0)
+from dpcompose.core.numbers.exact import ZERO
 
 
 @dataclass(frozen=True, slots=True)

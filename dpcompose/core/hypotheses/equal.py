@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
-from dpcompose.core.hypotheses.beliefs import ZERO, Belief, Exactly
+from dpcompose.core.hypotheses.beliefs import Belief, Exactly
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
+from dpcompose.core.numbers.exact import ZERO
 
 #: So many sizes of sets are counted. Of more, no weight that fits in a spec is the right one.
 _MOST_SIZES = 2000

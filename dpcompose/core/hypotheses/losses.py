@@ -15,12 +15,12 @@ from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
+from dpcompose.core.numbers.exact import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.search.accountant import Accountant
     from dpcompose.core.search.solver import Solution, Solver
 
-ZERO = Fraction(0)
 
 #: The answers for one row added or removed, by the identity of their places.
 Answers = dict[int, list[Answer]]

@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.notions.guarantee import Pair, chain_pairs
-from dpcompose.core.notions.notion import ZERO, Amount, Notion, at_distance, chain
+from dpcompose.core.notions.notion import Amount, Notion, at_distance, chain
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import (
     MAX_BITS,
     MAX_EXPONENT,
+    ZERO,
     capped,
     capped_down,
     exp_up,

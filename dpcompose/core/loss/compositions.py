@@ -10,8 +10,8 @@ from itertools import product
 from operator import itemgetter
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import ONE, Known, Pattern
-from dpcompose.core.notions.notion import ZERO
+from dpcompose.core.loss.pattern import Known, Pattern
+from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.numbers.order import rank
 from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
 

@@ -34,7 +34,8 @@ from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import CONVERTS, ZERO, Amount, Notion, at_distance, convert
+from dpcompose.core.notions.notion import CONVERTS, Amount, Notion, at_distance, convert
+from dpcompose.core.numbers.exact import ZERO
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:

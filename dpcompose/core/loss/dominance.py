@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import ONE, Atom, Known, Pattern
-from dpcompose.core.notions.notion import ZERO
+from dpcompose.core.loss.pattern import Atom, Known, Pattern
+from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Composition,
     Concentrated,

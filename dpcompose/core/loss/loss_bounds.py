@@ -20,8 +20,8 @@ from dpcompose.core.loss.pattern import Known
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import ZERO, Amount, Notion
-from dpcompose.core.numbers.exact import MAX_EXPONENT, geometric_up
+from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, geometric_up
 from dpcompose.core.profile import parts
 
 #: Nothing is lost.

@@ -14,7 +14,8 @@ from dpcompose.core.change.units import Item, State
 from dpcompose.core.loss.algebras import Frontier, Pairs
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import ZERO, Amount
+from dpcompose.core.notions.notion import Amount
+from dpcompose.core.numbers.exact import ZERO
 
 #: So many statements of a mechanism are tried for one unit,
 MOST_OPTIONS = 12

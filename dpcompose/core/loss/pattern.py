@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpcompose.core.notions.notion import ZERO
+from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Concentrated,
     Exchanged,
@@ -23,8 +23,6 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
-
-ONE = Fraction(1)
 
 
 class Known(NamedTuple):

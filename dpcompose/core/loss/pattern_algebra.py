@@ -11,10 +11,10 @@ from itertools import combinations_with_replacement, islice, product
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import cover, dominates, family, of_family
-from dpcompose.core.loss.pattern import NOTHING, ONE, Atom, Known, Pattern, one, size, together
+from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
 from dpcompose.core.notions.guarantee import chain_pairs
-from dpcompose.core.notions.notion import ZERO, Amount, Notion, chain, convert
-from dpcompose.core.numbers.exact import amplified_up
+from dpcompose.core.notions.notion import Amount, Notion, chain, convert
+from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
 from dpcompose.core.profile.parts import (
     Concentrated,
     Drawn,

@@ -18,7 +18,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import bits_up, gaussian_mean_up, note_rounding
+from dpcompose.core.numbers.exact import ZERO, bits_up, gaussian_mean_up, note_rounding
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import least
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
-ZERO = Fraction(0)
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 2.0
 #: Below this, floats would lose digits.

@@ -21,6 +21,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
+    ZERO,
     bits_up,
     exp_up,
     gaussian_mean_up,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
-ZERO = Fraction(0)
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 1.7
 #: Covers the rounding of an evaluation in 60 digits.

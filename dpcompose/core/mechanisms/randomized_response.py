@@ -19,6 +19,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
+    ZERO,
     bits_up,
     exp_up,
     gaussian_mean_up,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
-ZERO = Fraction(0)
 #: More than what is rounded up in a quantile of the normal law, relatively.
 _SLIGHTLY = Fraction(1, 10**30)
 

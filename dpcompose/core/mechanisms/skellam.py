@@ -30,7 +30,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import float_up
+from dpcompose.core.numbers.exact import ZERO, float_up
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import least
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
-ZERO = Fraction(0)
 #: Less noise than this is refused; more than this counts as this, of which it is a post-processing.
 _LITTLE, _MUCH = Fraction(1, 10**6), Fraction(10**6)
 #: A larger shift is taken as a path of single steps.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import ZERO, Notion
-from dpcompose.core.numbers.exact import MAX_EXPONENT, exp_up, geometric_up
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, exp_up, geometric_up
 
 if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family

@@ -9,11 +9,10 @@ from fractions import Fraction
 
 from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
 from dpcompose.core.notions.facts import Facts
-from dpcompose.core.numbers.exact import sqrt_up
+from dpcompose.core.numbers.exact import ZERO, sqrt_up
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float
-ZERO = Fraction(0)
 
 
 class Notion(StrEnum):

@@ -13,6 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context,
 from fractions import Fraction
 
 # 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
+ZERO, ONE = Fraction(0), Fraction(1)
 _CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Fraction(10**45 + 1, 10**45)
 _SQRT_BITS = 160

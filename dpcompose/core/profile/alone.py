@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import MAX_EXPONENT, amplified_up, geometric_up
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, amplified_up, geometric_up
 from dpcompose.core.profile.parts import Bracket, Composition, Grouped, Sampled
 from dpcompose.core.profile.rounding import down, mpf_of, shorten
 
@@ -14,7 +14,6 @@ from dpcompose.core.profile.rounding import down, mpf_of, shorten
 EpsilonAt = Callable[[Composition, Fraction], Bracket | None]
 DeltaAt = Callable[[Composition, Fraction], Bracket]
 
-ZERO, ONE = Fraction(0), Fraction(1)
 #: More than `amplified_up` adds, relatively, above `_CLEAR`.
 _ROUNDED, _CLEAR = Fraction(1, 10**30), Fraction(1, 10**6)
 #: The search for an ε at a group distance ends at this relative distance, or after so many tries.

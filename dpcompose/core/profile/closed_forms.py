@@ -15,6 +15,7 @@ from fractions import Fraction
 from dpcompose.core.numbers.exact import (
     MAX_BITS,
     MAX_EXPONENT,
+    ZERO,
     capped,
     exp_up,
     log_inverse_up,
@@ -29,14 +30,13 @@ _DOWN = Context(prec=80, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Context(prec=60, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 #: What a product in 80 digits may be off by, generously.
 _MARGIN = Fraction(1, 10**70)
-_ZERO = Fraction(0)
 #: e, rounded up.
 _E_UP = exp_up(Fraction(1))
 
 
 def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     """Σ ε_i, where Σ δ_i or 1 - Π(1-δ_i) is within δ (GMPS24, V.5)."""
-    added = sum((d * count for _, d, count in stated if d), _ZERO)
+    added = sum((d * count for _, d, count in stated if d), ZERO)
     return _total(stated) if added <= delta or 1 - _kept(stated) <= delta else None
 
 
@@ -48,7 +48,7 @@ def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     left = remaining(stated, delta)
     if left <= 0 or any(epsilon > MAX_EXPONENT for epsilon, _, _ in stated):
         return None
-    drift = sum((count * _times_growth(epsilon) for epsilon, _, count in stated if epsilon), _ZERO)
+    drift = sum((count * _times_growth(epsilon) for epsilon, _, count in stated if epsilon), ZERO)
     return capped(drift + _spread(_squares(stated), log_inverse_up(min(left, Fraction(1)))))
 
 
@@ -86,11 +86,11 @@ def _kept(stated: Sequence[Stated]) -> Fraction:
     for each, count in leaking:
         one = _DOWN.divide(Decimal(each.numerator), Decimal(each.denominator))
         kept = _DOWN.multiply(kept, _DOWN.power(one, count))
-    return max(_ZERO, Fraction(kept) * (1 - _MARGIN * sum(count for _, count in leaking)))
+    return max(ZERO, Fraction(kept) * (1 - _MARGIN * sum(count for _, count in leaking)))
 
 
 def _total(stated: Sequence[Stated]) -> Fraction:
-    return capped(sum((epsilon * count for epsilon, _, count in stated), _ZERO))
+    return capped(sum((epsilon * count for epsilon, _, count in stated), ZERO))
 
 
 def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
@@ -103,7 +103,7 @@ def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
 
 
 def _squares(stated: Sequence[Stated]) -> Fraction:
-    return capped(sum((epsilon * epsilon * count for epsilon, _, count in stated), _ZERO))
+    return capped(sum((epsilon * epsilon * count for epsilon, _, count in stated), ZERO))
 
 
 def _times_growth(epsilon: Fraction) -> Fraction:

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import bits_up
+from dpcompose.core.numbers.exact import ZERO, bits_up
 from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response, Sampled
 
-ZERO = Fraction(0)
 Parts = Sequence[tuple[Part, int]]
 
 #: So many different losses of a kind are kept as they are; samples take longer, responses less.

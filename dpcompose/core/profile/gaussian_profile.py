@@ -9,10 +9,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.profile.parts import Bracket
 from dpcompose.core.profile.rounding import digits_of, down, mpf_of, shorten, up
 
-ZERO = Fraction(0)
 _DIGITS = 40
 #: What a value in working precision may be off by, relatively; the digits lost are added to it.
 _MARGIN = Fraction(1, 10**30)

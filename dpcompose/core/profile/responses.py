@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.profile.parts import Bracket
 from dpcompose.core.profile.rounding import digits_of, down, exact_of, log_of, mpf_of, up
 
-ZERO = Fraction(0)
 #: More copies than this are left to other bounds: the sum has about as many terms as their root.
 MOST_COPIES = 10**10
 #: A term is kept to this many bits below the δ that is looked for; e^-ε to as many in all.

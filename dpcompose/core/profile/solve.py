@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile import alone
 from dpcompose.core.profile.fewer_losses import is_merged, merged
 from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_epsilon
@@ -23,7 +24,6 @@ from dpcompose.core.profile.parts import (
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
 from dpcompose.core.profile.rounding import float_of, log_of, shorten
 
-ZERO, ONE = Fraction(0), Fraction(1)
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
 #: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.

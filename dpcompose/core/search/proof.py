@@ -133,28 +133,24 @@ def _cost(solution: Solution, felt: FeltLoss) -> Step:
 
 
 def _rest(solution: Solution, felt: Sequence[FeltLoss]) -> Step:
-    algebra = solution.algebra
-    loss = algebra.add(
-        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
-        for each in felt
-    )
+    loss = solution.algebra.add(_of_all_copies(solution, each) for each in felt)
     return Step("rest", None, (), solution.quantity(loss), {"count": len(felt)})
+
+
+def _of_all_copies(solution: Solution, felt: FeltLoss) -> Loss:
+    """What a mechanism loses in all the copies of its dataset, and at the distance, together."""
+    algebra, visit = solution.algebra, felt.visit
+    return algebra.chain([(algebra.times(felt.loss, visit.copies), visit.distance)])
 
 
 def added_up(solution: Solution) -> Loss:
     """The losses of all mechanisms that the worst change reaches, added."""
-    algebra = solution.algebra
-    return algebra.add(
-        algebra.chain([(algebra.times(each.loss, each.visit.copies), each.visit.distance)])
-        for each in solution.felt
-    )
+    return solution.algebra.add(_of_all_copies(solution, each) for each in solution.felt)
 
 
 def share(solution: Solution, felt: FeltLoss) -> tuple[Fraction, Fraction]:
     """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
-    algebra = solution.algebra
-    loss = algebra.chain([(algebra.times(felt.loss, felt.visit.copies), felt.visit.distance)])
-    quantity = solution.quantity(loss)
+    quantity = solution.quantity(_of_all_copies(solution, felt))
     if quantity is None:
         return Fraction(0), Fraction(0)
     delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)

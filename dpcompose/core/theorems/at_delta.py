@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import ZERO
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers

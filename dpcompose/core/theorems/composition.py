@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import ZERO, Notion
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.runs import whole_release

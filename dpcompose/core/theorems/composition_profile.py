@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.guarantee import Pair
-from dpcompose.core.notions.notion import ZERO
-from dpcompose.core.numbers.exact import decimal_up, exp_up, log1p_up
+from dpcompose.core.numbers.exact import ONE, ZERO, decimal_up, exp_up, log1p_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
@@ -24,7 +23,6 @@ STATED_PAIRS = Hypothesis(APPROX.name, APPROX.says, test=questions.pairs_each)
 BOTH_ORDERS = Hypothesis(
     "both orders", "a profile bounds δ whichever of the two tables comes first", "declared"
 )
-ONE = Fraction(1)
 
 #: The chances of one outcome under two tables.
 Outcome = tuple[Fraction, Fraction]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from heapq import nlargest
 
-from dpcompose.core.notions.notion import ZERO, Notion
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.composition import (
