@@ -50,6 +50,7 @@ HOMES = {
     "pydantic": ("spec",),
     "pydantic_core": ("spec",),
     "yaml": ("source", "events"),
+    "rich": ("commands", "progress"),
     "mpmath": ("core",),
     "numpy": ("core",),
 }
