@@ -331,9 +331,9 @@ def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     terminal = Terminal()
     progress = Progress(4, terminal)
     progress.step()
-    assert "1/4 specs" in terminal.getvalue()
+    assert "1/4" in terminal.getvalue()
     progress.step()
-    assert "2/4 specs" in terminal.getvalue()
+    assert "2/4" in terminal.getvalue()
     progress.clear()
     assert terminal.getvalue().endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")  # the line is empty again
     before = terminal.getvalue()
@@ -380,7 +380,7 @@ def test_jobs_can_come_from_the_environment(run: Run) -> None:
 
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     code = (
-        "import sys, dpcompose.commands.pool as pool\n"
+        "import sys, dpcompose.commands.parallel.pool as pool\n"
         "pool.PATIENCE = pool.LONG_PATIENCE = pool.WORTH = 0.0\n"
         "import importlib; engine = importlib.import_module('dpcompose.analyze')\n"
         "real = engine.analyze\n"

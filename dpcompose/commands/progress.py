@@ -49,7 +49,7 @@ class Progress:
 
 
 def _bar(total: int, stream: TextIO) -> Bar:
-    """A bar that leaves nothing behind; without a thread, which processes must not be forked from."""
+    """A bar that leaves nothing behind, without a thread: processes are forked from this one."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
