@@ -6,6 +6,7 @@ Every truth is worked out by hand from one mechanism that keeps to the statement
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -199,3 +200,24 @@ def test_one_release_below_a_random_limit_has_what_is_stated_above() -> None:
     stated = f"{PURE}, relation: user, stated_on: rows"
     assert epsilon(report("user", datasets, f"reads: p.0, {stated}")) == 1
     assert report("user", datasets, f"reads: p.*, {stated}").bound is None
+
+
+def test_a_part_of_which_nothing_is_known_is_told_as_such() -> None:
+    """Below a secret sample a release is not always read: the whole is finite, the part is not."""
+    found = analyze(
+        """dpcompose: 1
+protect: edge
+datasets:
+  g: {domain: graph, max_degree: 1}
+  v: {from: g, map: nodes}
+  s: {from: v, map: {kind: sample, poisson: 0.1}}
+  l: {from: s, map: {kind: limit, per: c, rows: 2, keep: random}}
+mechanisms:
+  - {name: m, reads: l, notion: approx, relation: unbounded, epsilon: 1, delta: 0.1}
+"""
+    )
+    assert found.bound is not None and found.bound.delta is not None and found.bound.delta < 1
+    assert found.worst is not None
+    [touch] = found.worst.touches
+    assert (touch.each.value, touch.each.delta) == (touch.total.value, touch.total.delta) == (0, 1)
+    assert [(each.bound.value, each.bound.delta) for each in found.shares] == [(0, 1)]

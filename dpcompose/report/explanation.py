@@ -32,12 +32,6 @@ def bound_of(quantity: Quantity) -> Bound:
     return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
 
 
-def _bound(solution: Solution, loss: object) -> Bound:
-    quantity = solution.quantity(loss)
-    assert quantity is not None
-    return bound_of(quantity)
-
-
 # ---------------------------------------------------------------------------------------------
 # The worst change
 
@@ -66,7 +60,7 @@ def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
         felt.mechanism.name,
         felt.visit.place.dataset.name,
         felt.visit.copies * felt.mechanism.count,
-        _bound(solution, _of_one_copy(solution, felt)),
+        bound_of(solution.part(_of_one_copy(solution, felt))),
         total,
         span(felt.mechanism.path),
     )

@@ -150,9 +150,7 @@ def added_up(solution: Solution) -> Loss:
 
 def share(solution: Solution, felt: FeltLoss) -> tuple[Fraction, Fraction]:
     """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
-    quantity = solution.quantity(_of_all_copies(solution, felt))
-    if quantity is None:
-        return Fraction(0), Fraction(0)
+    quantity = solution.part(_of_all_copies(solution, felt))
     delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)
     return Fraction(quantity.amount), delta
 

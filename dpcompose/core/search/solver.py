@@ -83,6 +83,17 @@ class Solution:
         exact = all(quantity.exact for quantity in self.quantities)
         return next((replace(each, exact=exact) for each in bounds_of(self.algebra, loss)), None)
 
+    def part(self, loss: Loss) -> Quantity:
+        """What a part of the release loses; (0, 1), which promises nothing, where nothing is known.
+
+        The whole may be finite all the same: what reads a secret sample is not always read.
+        """
+        found = self.quantity(loss)
+        if found is None:
+            assert self.notion is Notion.APPROX
+            return Quantity(Notion.APPROX, Fraction(0), Fraction(1))
+        return found
+
     @property
     def finite(self) -> bool:
         """Whether there is a bound at all."""
