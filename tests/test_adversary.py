@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.core.notions.quantity import Budget
+from dpcompose.pipeline import analyze
 from dpcompose.render.json import result
 from dpcompose.report import AgainstAdversary, Report
 
@@ -251,7 +251,7 @@ def test_the_report_for_people_has_it_after_the_bound() -> None:
 
 def test_pure_specs_do_not_import_numpy() -> None:
     code = (
-        "import sys; from dpcompose.analyze import analyze; "
+        "import sys; from dpcompose.pipeline import analyze; "
         f"r = analyze({spec(pure())!r}); assert r.adversary; sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -15,8 +15,8 @@ from oracle.exact import MIXED, doubts
 from oracle.generate import random_spec, random_user_spec
 from oracle.truth import search
 
-from dpcompose.analyze import analyze
 from dpcompose.core.notions.notion import Notion
+from dpcompose.pipeline import analyze
 
 SEEDS = range(320)
 USER_SEEDS = range(50)

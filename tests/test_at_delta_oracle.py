@@ -21,7 +21,7 @@ from oracle.sampled import cases, worst
 from reference.lattice import Law, geometric, response
 from test_against_oracle import unprovable
 
-from dpcompose.analyze import analyze
+from dpcompose.pipeline import analyze
 from dpcompose.report import Report
 
 DELTAS = [Fraction(3, 10), Fraction(1, 20), Fraction(1, 1000), Fraction(1, 10**6)]

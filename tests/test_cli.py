@@ -36,7 +36,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a file for each hand-made report, which the stand-in engine gives for it."""
-    engine = ModuleType("dpcompose.analyze")
+    engine = ModuleType("dpcompose.pipeline")
 
     def analyze(
         data: bytes,
@@ -62,7 +62,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return replace(report, verdict=Verdict(limit, slack >= 0, slack))
 
     engine.analyze = analyze  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "dpcompose.analyze", engine)
+    monkeypatch.setitem(sys.modules, "dpcompose.pipeline", engine)
     monkeypatch.chdir(tmp_path)
     for name in REPORTS:  # nothing is quoted of a file without the key
         (tmp_path / f"{name}.yaml").write_text(f"dpcompose: {name}")
@@ -499,7 +499,7 @@ def test_cold_start_imports_nothing_it_does_not_need(
 
 
 def test_the_public_names_are_functions_whatever_was_imported(specs: Path) -> None:
-    importlib.import_module("dpcompose.analyze")
+    importlib.import_module("dpcompose.pipeline")
     report = dpcompose.analyze(b"rides", "rides.yaml")
     assert isinstance(report, dpcompose.Report)
     assert report.bound == pure("17/10")

@@ -10,9 +10,9 @@ import pytest
 from contracts import checked
 from typer.testing import CliRunner, Result
 
-from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.core.notions.quantity import Budget
+from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import sensitivity
 from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written

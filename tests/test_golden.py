@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import GOLDEN, Golden
 
-from dpcompose.analyze import analyze
+from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style

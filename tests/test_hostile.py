@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcompose.analyze import analyze
+from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 

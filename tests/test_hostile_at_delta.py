@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.analyze import analyze
+from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 from dpcompose.report import Report

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.analyze import analyze
 from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
 from dpcompose.core.mechanisms.exponential import BoundedRange
@@ -21,6 +20,7 @@ from dpcompose.core.partitions import allocation
 from dpcompose.core.profile import fewer_losses, from_points, lattice
 from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
 from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
 

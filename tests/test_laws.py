@@ -22,8 +22,8 @@ from typing import Any
 import yaml
 from oracle.generate import random_spec
 
-from dpcompose.analyze import analyze
 from dpcompose.core.notions.notion import Notion
+from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
@@ -511,7 +511,7 @@ def test_no_theorem_compared_has_a_bound_below_the_one_reported() -> None:
 
 RUN = """
 import json, sys
-from dpcompose.analyze import analyze
+from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 texts = json.load(sys.stdin)

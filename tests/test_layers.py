@@ -18,7 +18,7 @@ faults
 spec
 resolve
 report
-analyze
+pipeline
 planning
 policy
 handbook

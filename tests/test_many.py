@@ -382,7 +382,7 @@ def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[byte
     code = (
         "import sys, dpcompose.commands.parallel.pool as pool\n"
         "pool.PATIENCE = pool.LONG_PATIENCE = pool.WORTH = 0.0\n"
-        "import importlib; engine = importlib.import_module('dpcompose.analyze')\n"
+        "import importlib; engine = importlib.import_module('dpcompose.pipeline')\n"
         "real = engine.analyze\n"
         "def analyze(data, name, *rest, **more):\n"
         "    if name.endswith('b.yaml'): raise RuntimeError('a fault of the engine')\n"

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.analyze import analyze
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian
@@ -18,6 +17,7 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.errors import InvalidSpec
+from dpcompose.pipeline import analyze
 from dpcompose.report import At
 from dpcompose.report.assumptions import assumptions
 from dpcompose.report.findings import FINDING_CODES, findings

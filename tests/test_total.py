@@ -11,9 +11,9 @@ from contracts import checked
 from oracle.generate import random_spec, random_user_spec
 from typer.testing import CliRunner, Result
 
-from dpcompose.analyze import analyze
 from dpcompose.cli import app
 from dpcompose.core.notions.quantity import Budget
+from dpcompose.pipeline import analyze
 from dpcompose.planning.totals import Release, Total, TotalAsked, add_up
 from dpcompose.policy import settings_files
 from dpcompose.resolve import resolve

@@ -84,7 +84,7 @@ def fit_file(
 
 def _own_budget(text: str, name: str) -> str | None:
     """What `check` will say of a spec whose own budget is not the one it was fitted to."""
-    from dpcompose.analyze import analyze
+    from dpcompose.pipeline import analyze
     from dpcompose.render.ledger import judged
 
     report = analyze(text, name)

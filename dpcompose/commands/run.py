@@ -220,7 +220,7 @@ def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
 
 
 def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
-    from dpcompose.analyze import analyze
+    from dpcompose.pipeline import analyze
     from dpcompose.source import documents
 
     settings = task.policies.of(file)

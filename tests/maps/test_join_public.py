@@ -9,13 +9,13 @@ import pytest
 import yaml
 from oracle.truth import search
 
-from dpcompose.analyze import analyze
 from dpcompose.core.change.effects import Fate, TooMany
 from dpcompose.core.change.maps.join_public import JoinPublic
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf
 from dpcompose.core.model.problem import Dataset
+from dpcompose.pipeline import analyze
 from dpcompose.report import Report
 from dpcompose.resolve import resolve
 from dpcompose.source import load

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from dpcompose.analyze import analyze
 from dpcompose.errors import InvalidSpec
+from dpcompose.pipeline import analyze
 from dpcompose.planning.totals import Release, TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load

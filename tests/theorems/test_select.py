@@ -16,7 +16,6 @@ import yaml
 from oracle.generate import random_spec
 from wide import wide_spec
 
-from dpcompose.analyze import analyze
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
@@ -25,6 +24,7 @@ from dpcompose.core.theorems.apply import apply, in_use
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
 from dpcompose.core.theorems.select import select, setting_of
 from dpcompose.core.theorems.setting import Setting
+from dpcompose.pipeline import analyze
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
 
