@@ -85,13 +85,13 @@ def partition_refused(split: Splitting, faults: Faults) -> bool:
         partition.max_blocks_per_unit,
     )
     reasons = list(split.kind.refused(whole))
-    for why in reasons:
-        faults.add(why.code, (*path, *why.at), why.says, why.hint)
+    for each in reasons:
+        faults.add(each.code, (*path, *each.at), each.says, each.hint)
     refused = bool(reasons)
     for key in ("max_blocks_per_unit", "max_rows_per_block"):
         if getattr(partition, key) is not None and facts.traits.unit is None:
-            no_unit_since, hint = no_unit(facts)
-            message = f"`{key}` speaks of a privacy unit: {no_unit_since}"
+            why, hint = no_unit(facts)
+            message = f"`{key}` speaks of a privacy unit: {why}"
             hint = f"{hint}; or remove `{key}`"
             faults.add("DPC142", (*path, key), message, hint, key=True)
             refused = True

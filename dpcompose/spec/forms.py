@@ -1,5 +1,12 @@
-"""The model of what a form says: its keys as fields, with what stands at each."""
+"""The model of what a form says: its keys as fields, with what stands at each.
 
+Unions are told apart by functions, so that each part of a spec is held against one model only and
+the faults speak of that model. Tags that start with `?` stand for "none of them".
+"""
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from types import new_class
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -75,3 +82,17 @@ def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) 
         **{key.name: _field(key) for key in form.keys},
     }
     return new_class(name, (base,), exec_body=lambda own: own.update(space))
+
+
+def union_of(models: Mapping[str, type[Model]], key: str, prefix: str = "") -> Any:
+    """One of the models, told by what stands at `key`; tags have `prefix` before the name."""
+
+    def tag(value: object) -> str | None:
+        if not isinstance(value, dict):
+            return None
+        kind = value.get(key)
+        known = isinstance(kind, str) and kind in models
+        return f"<{prefix}{kind}>" if known else f"?{key}"
+
+    members = (Annotated[model, Tag(f"<{prefix}{name}>")] for name, model in models.items())
+    return Annotated[reduce(or_, members), Discriminator(tag)]

@@ -1,17 +1,11 @@
-"""Maps as they are written: a model for each kind, made of its keys.
+"""Maps as they are written: a model for each kind, made of its keys."""
 
-Unions are told apart by functions, so that each part of a spec is held against one model only and
-the faults speak of that model. Tags that start with `?` stand for "none of them".
-"""
-
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BeforeValidator, Discriminator, Tag
+from pydantic import BeforeValidator
 
 from dpcompose.core.change.maps import MAPS
-from dpcompose.spec.forms import model_of
+from dpcompose.spec.forms import model_of, union_of
 from dpcompose.spec.models import Model
 
 
@@ -30,13 +24,6 @@ MAP_KINDS: dict[str, type[AnyMap]] = {
 }
 
 
-def _map_tag(value: object) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    kind = value.get("kind")
-    return f"<{kind}>" if isinstance(kind, str) and kind in MAP_KINDS else "?kind"
-
-
 def _as_mapping(value: object) -> object:
     return {"kind": value} if isinstance(value, str) else value
 
@@ -44,8 +31,4 @@ def _as_mapping(value: object) -> object:
 if TYPE_CHECKING:
     Map = AnyMap
 else:
-    Map = Annotated[
-        reduce(or_, (Annotated[model, Tag(f"<{kind}>")] for kind, model in MAP_KINDS.items())),
-        Discriminator(_map_tag),
-        BeforeValidator(_as_mapping),
-    ]
+    Map = Annotated[union_of(MAP_KINDS, "kind"), BeforeValidator(_as_mapping)]

@@ -1,14 +1,12 @@
 """Partitions as they are written: a model for each kind, made of its keys."""
 
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.spec.fields import Because, Optional, Whole
-from dpcompose.spec.forms import model_of
+from dpcompose.spec.forms import model_of, union_of
 from dpcompose.spec.models import Model
 
 
@@ -35,17 +33,7 @@ PARTITION_KINDS: dict[str, type[AnyPartition]] = {
 }
 
 
-def _partition_tag(value: object) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    by = value.get("by")
-    return f"<by {by}>" if isinstance(by, str) and by in PARTITION_KINDS else "?by"
-
-
 if TYPE_CHECKING:
     Partition = AnyPartition
 else:
-    Partition = Annotated[
-        reduce(or_, (Annotated[model, Tag(f"<by {by}>")] for by, model in PARTITION_KINDS.items())),
-        Discriminator(_partition_tag),
-    ]
+    Partition = union_of(PARTITION_KINDS, "by", prefix="by ")

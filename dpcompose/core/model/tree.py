@@ -305,8 +305,7 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
             assert partition is not None
             if not partition.kind.assignment().padding:
                 return found
-            implied = partition.kind.leaves_out(edge.block, partition.size)
-            dropping = partition.drops or implied
+            dropping = partition.drops or partition.kind.leaves_out(edge.block, partition.size)
         else:
             if conduct.gives is Gives.DEPENDS:
                 return found
