@@ -135,7 +135,8 @@ def _named(path: Path, among: set[Path]) -> str:
     rest = sorted(each.name for each in path.parent.glob("*.py") if each not in among)
     if path.parent == core or len(rest) > 2:
         return os.path.relpath(path, core)
-    return f"{path.parent.name}/" + (f" without {' and '.join(rest)}" if rest else "")
+    folder = os.path.relpath(path.parent, core)
+    return f"{folder}/" + (f" without {' and '.join(rest)}" if rest else "")
 
 
 def _shown_order(path: Path) -> tuple[tuple[bool, str], ...]:

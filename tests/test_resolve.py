@@ -19,6 +19,9 @@ from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
+from dpcompose.core.change.partitions.key import ByKey
+from dpcompose.core.change.partitions.kinds import ByKinds
+from dpcompose.core.change.partitions.membership import ByMembership
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian
@@ -31,7 +34,6 @@ from dpcompose.core.model.problem import (
     Domain,
     Mechanism,
     Partition,
-    PartitionKind,
     Problem,
     Statement,
 )
@@ -93,7 +95,7 @@ def tree(dataset: Dataset) -> Any:
 
 def shape(partition: Partition) -> Any:
     blocks = sorted((repr(tree(each.dataset)), each.multiplicity) for each in partition.classes)
-    return (partition.kind, partition.max_blocks, partition.drops, blocks)
+    return (partition.kind, partition.drops, blocks)
 
 
 # --- the parts of a problem ----------------------------------------------------------------------
@@ -353,9 +355,8 @@ def test_kinds_keep_their_blocks_apart() -> None:
         "{name: q, reads: f.*, notion: pure, epsilon: 1}",
     )
     (partition,) = root(found).partitions
-    assert partition.kind is PartitionKind.KINDS
+    assert partition.kind == ByKinds({"x": (0, 1), "y": (1, 2), "other": ()})
     assert classes(partition) == [(["a"], ["q"]), (["b"], ["q"]), (["c"], ["q"])]
-    assert partition.kinds == {"x": (0, 1), "y": (1, 2), "other": ()}
     assert [each.dataset.name for each in partition.classes] == ["f.a", "f.b", "f.c"]
 
 
@@ -368,8 +369,8 @@ def test_fields_of_partitions() -> None:
         "{name: q, reads: k.*, notion: pure, epsilon: 1}",
     )
     key, membership = root(found).partitions
-    assert (key.column, key.drops, key.max_blocks, key.size) == ("id", True, None, 3)
-    assert (membership.max_blocks, membership.drops) == (5, False)
+    assert (key.kind, key.drops, key.size) == (ByKey("id"), True, 3)
+    assert (membership.kind, membership.drops) == (ByMembership(5), False)
     assert (membership.max_blocks_per_unit, membership.max_rows_per_block) == (2, 7)
 
 

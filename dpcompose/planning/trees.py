@@ -15,7 +15,6 @@ from dpcompose.core.model.problem import (
     Dataset,
     Mechanism,
     Partition,
-    PartitionKind,
     Statement,
 )
 
@@ -77,9 +76,6 @@ def _split(
         (*place, *old.path),
         old.kind,
         classes,
-        old.column,
-        old.max_blocks,
-        old.kinds,
         old.drops,
         old.max_blocks_per_unit,
         old.max_rows_per_block,
@@ -124,11 +120,8 @@ def _same_map(one: Dataset, other: Dataset) -> bool:
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
-    """The place of the partition with the same name and declaration.
-
-    Which positions make a block may be drawn at random, for each spec by itself.
-    """
-    if other.kind is PartitionKind.POSITION:
+    """The place of the partition with the same name and declaration."""
+    if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):
         if _declaration(each) == _declaration(other) and each.size == other.size:
@@ -140,9 +133,6 @@ def _declaration(each: Partition) -> tuple[object, ...]:
     return (
         each.path[-1],
         each.kind,
-        each.column,
-        each.max_blocks,
-        each.kinds,
         each.drops,
         each.max_blocks_per_unit,
         each.max_rows_per_block,

@@ -22,9 +22,9 @@ _INNER = ("guarantees", "map", "relation")  # what holds such keys as well
 def kinds() -> tuple[str, ...]:
     """Every kind, and `map.*` and the like for all of a family."""
     from dpcompose.spec.concrete import CONCRETE
-    from dpcompose.spec.datasets import PARTITION_KINDS
     from dpcompose.spec.guarantees import NOTIONS
     from dpcompose.spec.maps import MAP_KINDS
+    from dpcompose.spec.partitions import PARTITION_KINDS
 
     families: dict[str, Iterable[str]] = {
         "map": MAP_KINDS,

@@ -10,7 +10,6 @@ from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.problem import (
     Domain,
     Partition,
-    PartitionKind,
     Path,
     Problem,
     Root,
@@ -123,12 +122,9 @@ def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
     """That some possible row gives nothing further down, where the spec says so by this edge."""
     partition = edge.partition
     if partition is not None and not partition.drops:
-        if partition.kind is PartitionKind.VALUE:
-            yield (
-                f"every block of `{partition.name}` leaves out some possible row "
-                f"of `{edge.parent.dataset.name}`",
-                partition.path,
-            )
+        says = partition.kind.declares_left_out(partition.name, edge.parent.dataset.name)
+        if says is not None:
+            yield says, partition.path
         return
     name = _child(place, edge.parent) if partition is None else partition.name
     path = ("datasets", name) if partition is None else partition.path
@@ -155,20 +151,8 @@ def _of_map(place: Place, readers: dict[int, Readers]) -> Iterator[Fact]:
 
 def _of_partition(partition: Partition) -> Iterator[Fact]:
     name, path = f"`{partition.name}`", (*partition.path, "partition")
-    match partition.kind:
-        case PartitionKind.VALUE:
-            yield f"the blocks of {name} are disjoint sets of row values", path
-        case PartitionKind.KEY:
-            yield f"each value of `{partition.column}` is in at most one block of {name}", path
-        case PartitionKind.POSITION:
-            yield f"the blocks of {name} depend on the positions of rows alone", path
-        case PartitionKind.MEMBERSHIP:
-            yield (
-                f"each row is in at most {plural(partition.max_blocks or 1, 'block')} of {name}",
-                (*path, "max_blocks"),
-            )
-        case PartitionKind.KINDS:
-            yield f"each row is of one of the kinds of {name}, which names its blocks", path
+    says, at = partition.kind.declares(partition.name)
+    yield says, (*path, *at)
     if partition.max_blocks_per_unit is not None:
         yield (
             f"each unit is in at most {plural(partition.max_blocks_per_unit, 'block')} of {name}",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.walk import Choice
-from dpcompose.core.model.problem import Partition, PartitionKind
+from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.search.solver import Visit
 from dpcompose.report import wording
@@ -70,7 +71,7 @@ def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind |
     name = f"`{partition.name}`"
     if not ends:
         return f"the row is replaced within {_names(stays)} of {name}"
-    disjoint = partition.kind in (PartitionKind.VALUE, PartitionKind.KEY)
+    disjoint = isinstance(partition.kind.where(()), InOne)
     if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
         if len(ends) == 2:
             first, second = (_one_name(place, copies) for place, copies, _ in ends)

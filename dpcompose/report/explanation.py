@@ -139,8 +139,8 @@ class _Teller:
                     says += "; what is drawn is part of the one release that depends on it"
                 numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
             for partition, _, text in splits(visit):
-                how = partition.kind.value
-                says = f"`{partition.name}` splits `{dataset.name}` by {how}: {text}"
+                how = partition.kind.says()
+                says = f"`{partition.name}` splits `{dataset.name}` {how}: {text}"
                 numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
         return numbers
 

@@ -9,7 +9,7 @@ from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.hypotheses.beliefs import Belief
 from dpcompose.core.hypotheses.equal import equal
-from dpcompose.core.model.problem import Dataset, Goal, Partition, PartitionKind, Path, Problem
+from dpcompose.core.model.problem import Dataset, Goal, Partition, Path, Problem
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
@@ -20,7 +20,6 @@ from dpcompose.spec.adversary import Hypothesis
 
 _AT: Path = ("adversary",)
 _HYPOTHESES: Path = ("adversary", "hypotheses")
-_OVERLAPPING = (PartitionKind.MEMBERSHIP, PartitionKind.KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Datas
         (partition, way)
         for way in _ways(problem)
         for partition in way[-1].partitions
-        if partition.kind in _OVERLAPPING
+        if partition.kind.where(()).overlap
     ]
     if not found:
         faults.add(

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.model.problem import Dataset as Resolved
-from dpcompose.core.model.problem import Domain, PartitionKind, Path, Root
+from dpcompose.core.model.problem import Domain, Path, Root
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_maps import Maps
+from dpcompose.resolve.bind_partitions import partition_made
 from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
-from dpcompose.resolve.forest import Blocks, Names, SpecPlace, Splitting, number
+from dpcompose.resolve.forest import Names, SpecPlace, Splitting, number
 from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
@@ -147,55 +148,21 @@ class Datasets:
     def _split(self, name: str, dataset: written.Split, parent: SpecPlace) -> bool:
         path: Path = ("datasets", name)
         partition = dataset.partition
-        blocks = self._blocks(partition, (*path, "partition"))
-        if blocks is None:
+        made = partition_made(partition, (*path, "partition"), self._faults)
+        if made is None:
             return False
-        kind = PartitionKind(partition.by)
+        kind, blocks = made
         facts = facts_of_blocks(kind, len(blocks), parent.facts)
-        if facts.sound:
-            facts = replace(
-                facts, sound=not partition_refused(name, partition, parent, self._faults)
-            )
         index = self._index[name]
         star = SpecPlace(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
         split = Splitting(name, path, index, kind, partition, blocks, parent, star)
         star.scope = split
+        if facts.sound:
+            star.facts = replace(facts, sound=not partition_refused(split, self._faults))
         parent.children.append(split)
         self.names.nodes[name] = split
         self.order.append(split)
         return True
-
-    def _blocks(self, partition: written.AnyPartition, path: Path) -> Blocks | None:
-        if isinstance(partition, written.ByKinds):
-            return self._blocks_of_kinds(partition.kinds, (*path, "kinds"))
-        if isinstance(partition.blocks, int):
-            return Blocks(range(partition.blocks))
-        fine = self._distinct(partition.blocks, (*path, "blocks"))
-        return Blocks(tuple(partition.blocks)) if fine else None
-
-    def _blocks_of_kinds(self, kinds: dict[str, list[str]], path: Path) -> Blocks | None:
-        fine = [self._distinct(fed, (*path, kind)) for kind, fed in kinds.items()]
-        names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
-        if not names:
-            self._faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
-            return None
-        return Blocks(names) if all(fine) else None
-
-    def _distinct(self, names: list[str], path: Path) -> bool:
-        """Whether names of blocks are usable and differ; what is not is reported."""
-        first: dict[str, int] = {}
-        fine = True
-        for i, name in enumerate(names):
-            if not name.strip() or name == "*":
-                message = f"{quoted(name)} cannot be the name of a block"
-                self._faults.add("DPC109", (*path, i), message, "`*` stands for every block")
-            elif first.setdefault(name, i) != i:
-                message = f"the block {quoted(name)} is named twice"
-                self._faults.add("DPC120", (*path, i), message, "remove one of them")
-            else:
-                continue
-            fine = False
-        return fine
 
     # what is left
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
 
+from dpcompose.core.change.partitions.whereabouts import InSets, InSome
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Exactly, Part
 from dpcompose.core.mechanisms.family import NUMBER
-from dpcompose.core.model.problem import Partition, PartitionKind, Path
+from dpcompose.core.model.problem import Partition, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing, plural
 from dpcompose.resolve.constants import Numbers
@@ -28,16 +29,14 @@ class Hypotheses:
         self._faults = faults
         #: Blocks named in some set: each becomes a class of its own.
         self._named: dict[str | int, int] = {}
-        self._most = partition.size
+        where = partition.kind.where(())
+        self._most = min(partition.size, where.most)
         self._kinds: list[frozenset[int]] | None = None
-        if partition.kind is PartitionKind.MEMBERSHIP and partition.max_blocks is not None:
-            self._most = min(self._most, partition.max_blocks)
-        if partition.kinds is not None:
+        if isinstance(where, InSets):
             for index, each in enumerate(partition.classes):
                 self._named[each.names[0]] = index
-            sets = dict.fromkeys(frozenset(fed) for fed in partition.kinds.values())
+            sets = dict.fromkeys(map(frozenset, where.fed))
             self._kinds = [each for each in sets if each]
-            self._most = max((len(each) for each in self._kinds), default=0)
 
     def classes(self) -> Iterator[tuple[int, int]]:
         """The index of a class of the partition and how many of its blocks, for each class of ours.
@@ -173,7 +172,8 @@ class Hypotheses:
             f"nobody is in {plural(number, 'block')} of {quoted(partition.name)}: "
             f"at most in {self._most}"
         )
-        hint = "`max_blocks` says so" if partition.max_blocks == self._most else None
+        limited = partition.kind.where(()) == InSome(self._most)
+        hint = "`max_blocks` says so" if limited else None
         self._faults.add("DPC163", path, message, hint)
 
     def _between(self, low: int, high: int) -> tuple[list[Part], str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpcompose.core.change.forms import Contradiction, FormKey, Sort
 from dpcompose.core.change.maps import MAPS
-from dpcompose.core.change.maps.kind import Contradiction, Map, MapKey, Sort
+from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.mechanisms.family import Need
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.constants import Numbers
-from dpcompose.spec import maps as written
+from dpcompose.spec.forms import Sensitivity
+from dpcompose.spec.maps import AnyMap
 
 
 class _Faulty(Exception):
@@ -24,7 +26,7 @@ class Maps:
         self._numbers = numbers
         self._faults = faults
 
-    def made(self, given: written.AnyMap, path: Path) -> Map | None:
+    def made(self, given: AnyMap, path: Path) -> Map | None:
         """The map at `path`; None if it is faulty, which is then reported."""
         form = MAPS[given.kind]
         try:
@@ -37,7 +39,7 @@ class Maps:
             self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
             return None
 
-    def _at(self, key: MapKey, given: written.AnyMap, path: Path) -> object:
+    def _at(self, key: FormKey, given: AnyMap, path: Path) -> object:
         """What stands at a key."""
         value, at = getattr(given, key.name), (*path, key.name)
         match key.sort:
@@ -45,7 +47,7 @@ class Maps:
                 return frozenset(value)
             case Sort.NUMBER:
                 return self._number(value, at, key.need)
-            case Sort.MOVES if isinstance(value, written.Sensitivity):
+            case Sort.MOVES if isinstance(value, Sensitivity):
                 return (
                     self._number(value.unbounded, (*at, "unbounded"), key.need),
                     self._number(value.bounded, (*at, "bounded"), key.need),

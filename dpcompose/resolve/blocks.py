@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
-from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, PartitionKind
+from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace, Splitting
 from dpcompose.resolve.statements import Block, Varied
-from dpcompose.spec.datasets import ByKey, ByKinds, ByMembership
 
 #: The most datasets and mechanisms of a problem, block classes written out.
 MOST = 1_000_000
@@ -73,7 +72,7 @@ def classes(split: Splitting) -> list[Class]:
         block: place for block, place in split.named.items() if place.mechanisms or place.children
     }
     names = split.blocks.names
-    if split.kind is PartitionKind.KINDS:
+    if split.kind.where(()).whole:
         return [Class(block, (block,), single.get(block)) for block in names]
     if not split.varied:
         return _around(names, single)
@@ -211,15 +210,7 @@ class Builder:
             path=split.path,
             kind=split.kind,
             classes=found,
-            column=written.column if isinstance(written, ByKey) else None,
-            max_blocks=written.max_blocks if isinstance(written, ByMembership) else None,
-            kinds=_kinds(split, written) if isinstance(written, ByKinds) else None,
             drops=written.drops,
             max_blocks_per_unit=written.max_blocks_per_unit,
             max_rows_per_block=written.max_rows_per_block,
         )
-
-
-def _kinds(split: Splitting, written: ByKinds) -> dict[str, tuple[int, ...]]:
-    index = {block: i for i, block in enumerate(split.blocks.names)}
-    return {kind: tuple(index[name] for name in fed) for kind, fed in written.kinds.items()}

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.partitions.kind import PartitionKind
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.model.problem import Domain, PartitionKind, traits_of_blocks, traits_of_root
+from dpcompose.core.model.problem import Domain, traits_of_root
 from dpcompose.errors import quoted
 
 
@@ -56,7 +57,17 @@ def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
 
 def facts_of_blocks(kind: PartitionKind, blocks: int, facts: Facts) -> Facts:
     """The facts of each of so many blocks of a partition of a dataset with `facts`."""
-    return replace(facts, traits=traits_of_blocks(kind, blocks, facts.traits))
+    return replace(facts, traits=kind.traits_of_blocks(blocks, facts.traits))
+
+
+def no_positions(facts: Facts, name: str) -> tuple[str, str]:
+    """Why the rows of `name`, which has these facts, have no positions, and what to do about it."""
+    lost_by = str(facts.unordered_by)
+    by = "" if lost_by == name else f": {quoted(lost_by)} has none"
+    why = f"rows of {quoted(name)} have no positions{by}"
+    if lost_by == facts.root:
+        return why, f"write `domain: ordered-table` at {quoted(lost_by)}, or partition by value"
+    return why, f"partition above {quoted(lost_by)}, which forgets the order of rows"
 
 
 def no_unit(facts: Facts) -> tuple[str, str]:

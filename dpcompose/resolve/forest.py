@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
-from dpcompose.core.model.problem import Mechanism, PartitionKind, Path
+from dpcompose.core.change.partitions.kind import PartitionKind
+from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Facts
 from dpcompose.resolve.statements import Block, Varied
-from dpcompose.spec.datasets import WrittenPartition
+from dpcompose.spec.partitions import AnyPartition
 
 
 class Blocks:
@@ -77,7 +78,7 @@ class Splitting:
     path: Path
     index: int
     kind: PartitionKind
-    written: WrittenPartition
+    written: AnyPartition
     blocks: Blocks
     parent: SpecPlace
     star: SpecPlace

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.core.change.maps import MAPS, form_of
 from dpcompose.core.change.maps.kind import Above, Map
+from dpcompose.core.change.partitions.kind import Undivided
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.model.problem import PartitionKind
 from dpcompose.core.numbers import words
-from dpcompose.errors import Path, quoted
+from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural
-from dpcompose.resolve.facts import no_unit
+from dpcompose.resolve.facts import no_positions, no_unit
 from dpcompose.resolve.forest import SpecPlace, Splitting
-from dpcompose.spec import datasets as written
 
 _OF_GRAPHS = words.listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
 
@@ -62,11 +61,10 @@ def _upwards(parent: SpecPlace) -> Iterator[tuple[str, Map | None]]:
         place = place.parent
 
 
-def partition_refused(
-    name: str, partition: written.AnyPartition, parent: SpecPlace, faults: Faults
-) -> bool:
+def partition_refused(split: Splitting, faults: Faults) -> bool:
     """Whether a partition cannot be one of its parent, which is then reported."""
-    facts, path = parent.facts, ("datasets", name, "partition")
+    partition, parent = split.written, split.parent
+    facts, path = parent.facts, (*split.path, "partition")
     source = quoted(parent.name)
     if facts.traits.shape is not Shape.TABLE:
         code = "DPC144" if facts.traits.shape is Shape.GRAPH else "DPC145"
@@ -78,20 +76,18 @@ def partition_refused(
         )
         faults.add(code, path, message, hint)
         return True
-    refused = False
-    if partition.by == "position" and not facts.traits.ordered:
-        lost_by = str(facts.unordered_by)
-        why = "" if lost_by == parent.name else f": {quoted(lost_by)} has none"
-        message = f"rows of {source} have no positions{why}"
-        hint = (
-            f"write `domain: ordered-table` at {quoted(lost_by)}, or partition by value"
-            if lost_by == facts.root
-            else f"partition above {quoted(lost_by)}, which forgets the order of rows"
-        )
-        faults.add("DPC141", (*path, "by"), message, hint)
-        refused = True
-    if isinstance(partition, written.ByKinds):
-        refused |= _kinds_refused(partition, path, faults)
+    whole = Undivided(
+        facts.traits,
+        lambda: no_positions(facts, parent.name),
+        split.blocks.names,
+        quoted,
+        partition.drops,
+        partition.max_blocks_per_unit,
+    )
+    reasons = list(split.kind.refused(whole))
+    for each in reasons:
+        faults.add(each.code, (*path, *each.at), each.says, each.hint)
+    refused = bool(reasons)
     for key in ("max_blocks_per_unit", "max_rows_per_block"):
         if getattr(partition, key) is not None and facts.traits.unit is None:
             why, hint = no_unit(facts)
@@ -100,26 +96,6 @@ def partition_refused(
             faults.add("DPC142", (*path, key), message, hint, key=True)
             refused = True
     return refused
-
-
-def _kinds_refused(partition: written.ByKinds, path: Path, faults: Faults) -> bool:
-    """Whether kinds contradict what else is declared of their partition (reported)."""
-    refused = False
-    fed_by_all = set.intersection(*(set(fed) for fed in partition.kinds.values()))
-    if partition.drops and fed_by_all:
-        name = quoted(min(fed_by_all))
-        message = f"every kind feeds {name}, so that no row gives nothing to it"
-        hint = "leave out `drops`, or add a kind without blocks: `other: []`"
-        faults.add("DPC157", (*path, "drops"), message, hint)
-        refused = True
-    most = partition.max_blocks_per_unit
-    kind, fed = max(partition.kinds.items(), key=lambda pair: len(pair[1]))
-    if most is None or len(fed) <= most:
-        return refused
-    message = f"a row of kind {quoted(kind)} is in {len(fed)} blocks, more than its unit may be in"
-    hint = f"write `max_blocks_per_unit: {len(fed)}` or more, or leave it out"
-    faults.add("DPC157", (*path, "max_blocks_per_unit"), message, hint)
-    return True
 
 
 def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None:
@@ -133,11 +109,10 @@ def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None
             below = [_needed_above(child, needed) for child in node.children]
             needed[id(node)] = max(below, default=0)
             continue
-        if node.kind is not PartitionKind.POSITION:
-            continue
-        every = max(1, needed[id(node.star)])
-        alone = [max(every, needed[id(place)]) for place in node.named.values()]
-        total = needed[id(node)] = every * (len(node.blocks) - len(alone)) + sum(alone)
+        every = needed[id(node.star)]
+        alone = [(max(every, needed[id(place)]), 1) for place in node.named.values()]
+        total = node.kind.rows_needed([(every, len(node.blocks) - len(alone)), *alone])
+        needed[id(node)] = total
         facts = node.parent.facts
         if total > max(len(node.blocks), total if facts.traits.most is None else facts.traits.most):
             message = f"what is drawn from the blocks of {quoted(node.name)} needs {total} rows"

@@ -7,99 +7,7 @@ from pydantic import Discriminator, Field, Tag
 from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
 from dpcompose.spec.maps import Map
 from dpcompose.spec.models import Model
-
-# --- partitions ----------------------------------------------------------------------------------
-
-
-def _blocks_tag(value: object) -> str:
-    return "<names>" if isinstance(value, list) else "<count>"
-
-
-Blocks = Annotated[
-    Annotated[Whole, Tag("<count>")] | Annotated[list[Name], Tag("<names>"), Field(min_length=1)],
-    Discriminator(_blocks_tag),
-]
-_BLOCKS = "How many blocks (then named 0, 1, …), or their names."
-
-
-class WrittenPartition(Model):
-    """What every partition has."""
-
-    drops: bool = Field(
-        default=False, description="Declares that some row is in none of the blocks that are read."
-    )
-    max_blocks_per_unit: Optional[Whole] = Field(
-        default=None, description="How many blocks the rows of one privacy unit touch at most."
-    )
-    max_rows_per_block: Optional[Whole] = Field(
-        default=None, description="How many rows of one privacy unit are in one block at most."
-    )
-    because: Because
-
-
-class ByValue(WrittenPartition):
-    """Blocks are disjoint sets of row values."""
-
-    what = "a partition by value"
-    by: Literal["value"]
-    blocks: Blocks = Field(description=_BLOCKS)
-
-
-class ByKey(WrittenPartition):
-    """Blocks are sets of values of one identifying column."""
-
-    what = "a partition by key"
-    by: Literal["key"]
-    column: Name = Field(description="The identifying column.")
-    blocks: Blocks = Field(description=_BLOCKS)
-
-
-class ByPosition(WrittenPartition):
-    """Blocks are ranges of the positions of an ordered table."""
-
-    what = "a partition by position"
-    by: Literal["position"]
-    blocks: Blocks = Field(description=_BLOCKS)
-
-
-class ByMembership(WrittenPartition):
-    """Blocks overlap: each row is in at most `max_blocks` of them."""
-
-    what = "a partition by membership"
-    by: Literal["membership"]
-    blocks: Blocks = Field(description=_BLOCKS)
-    max_blocks: Whole = Field(description="How many blocks one row is in at most.")
-
-
-class ByKinds(WrittenPartition):
-    """Every row is of one kind, which says what blocks it is in."""
-
-    what = "a partition by kinds"
-    by: Literal["kinds"]
-    kinds: dict[str, list[Name]] = Field(
-        min_length=1,
-        description="For each kind of row the blocks that it is in; `other: []` for rows of none.",
-    )
-
-
-def _partition_tag(value: object) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    by = value.get("by")
-    return f"<by {by}>" if isinstance(by, str) and by in PARTITION_KINDS else "?by"
-
-
-AnyPartition = Annotated[
-    Annotated[ByValue, Tag("<by value>")]
-    | Annotated[ByKey, Tag("<by key>")]
-    | Annotated[ByPosition, Tag("<by position>")]
-    | Annotated[ByMembership, Tag("<by membership>")]
-    | Annotated[ByKinds, Tag("<by kinds>")],
-    Discriminator(_partition_tag),
-]
-
-
-# --- datasets ------------------------------------------------------------------------------------
+from dpcompose.spec.partitions import Partition
 
 
 class Table(Model):
@@ -144,7 +52,7 @@ class Split(Model):
     from_: Reference = Field(
         alias="from", description="A dataset, a block `name.block`, or `name.*`."
     )
-    partition: AnyPartition = Field(description="How rows are assigned to blocks.")
+    partition: Partition = Field(description="How rows are assigned to blocks.")
     because: Because
 
 
@@ -174,11 +82,4 @@ Dataset = Annotated[
     Discriminator(_dataset_tag),
 ]
 
-PARTITION_KINDS: dict[str, type[Model]] = {
-    "value": ByValue,
-    "key": ByKey,
-    "position": ByPosition,
-    "membership": ByMembership,
-    "kinds": ByKinds,
-}
 DOMAINS = ("table", "fixed-size-table", "ordered-table", "graph")

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete, Sensitivities
-from dpcompose.spec.datasets import ByKinds, Graph, Mapped, Split, Table, WrittenPartition
+from dpcompose.spec.datasets import Graph, Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, AnyMap
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
 from dpcompose.spec.models import Model
+from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
 from dpcompose.spec.phrases import (
     BUDGET_FORMS,
     NOISE_PARAMETERS,
@@ -144,15 +146,22 @@ def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | Non
     if issubclass(model, Mapped | Split) and key in {"kind", "by", "blocks", "kinds"}:
         inside = "map" if model is Mapped else "partition"
         return f"{name} stands outside of `{inside}`", f"move it into the mapping of `{inside}`"
-    if issubclass(model, WrittenPartition):
-        owners = {"column": "key", "max_blocks": "membership", "kinds": "kinds"}
-        if key in owners:
-            return f"{name} does not belong to {model.what}", f"write `by: {owners[key]}`"
-        if model is ByKinds and key == "blocks":
-            return f"{name} does not belong to {model.what}", "the blocks are those of `kinds`"
+    if issubclass(model, AnyPartition):
+        return _misplaced_in_partition(model, key)
     if issubclass(model, AnyMap):
         return _misplaced_in_map(model, key)
     return None
+
+
+def _misplaced_in_partition(model: type[AnyPartition], key: str) -> tuple[str, str] | None:
+    """What to say of a key that other kinds of partitions have, and why this one has not."""
+    form = next(PARTITIONS[by] for by, own in PARTITION_KINDS.items() if issubclass(model, own))
+    says = f"{quoted(key)} does not belong to {model.what}"
+    elsewhere = dict(form.elsewhere)
+    if key in elsewhere:
+        return says, elsewhere[key]
+    owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
+    return None if owner is None else (says, f"write `by: {owner}`")
 
 
 def _misplaced_in_map(model: type[AnyMap], key: str) -> tuple[str, str] | None:

@@ -15,10 +15,11 @@ from dpcompose.spec.asked import (
     ZcdpBudget,
 )
 from dpcompose.spec.concrete import CONCRETE, Sensitivities
-from dpcompose.spec.datasets import PARTITION_KINDS, Dataset, Graph, Mapped, Split, Table
+from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Name, Optional, Scalar, expected
+from dpcompose.spec.forms import Sensitivity
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
-from dpcompose.spec.maps import MAP_KINDS, Sensitivity
+from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.mechanisms import (
     ApproxMechanism,
     GdpMechanism,
@@ -31,6 +32,7 @@ from dpcompose.spec.mechanisms import (
     ZcdpMechanism,
 )
 from dpcompose.spec.models import Model
+from dpcompose.spec.partitions import PARTITION_KINDS
 from dpcompose.spec.relations import Declared, LongRelation, Protect, Protected
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.concrete import CONCRETE
-from dpcompose.spec.datasets import DOMAINS, PARTITION_KINDS
+from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.maps import MAP_KINDS
+from dpcompose.spec.partitions import PARTITION_KINDS
 from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, shown
 
 

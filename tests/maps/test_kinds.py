@@ -12,12 +12,13 @@ import pytest
 
 from dpcompose.core.change import maps
 from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.forms import REQUIRED, FormKey, Sort
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.group import Group
-from dpcompose.core.change.maps.kind import REQUIRED, Map, MapKey, Sort, fates
+from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.maps.nodes import Nodes
 from dpcompose.core.change.maps.opaque import Opaque
@@ -170,7 +171,7 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     form = maps.MAPS[name]
     examples = {Sort.WHOLE: 3, Sort.NAME: "city", Sort.NAMES: frozenset({"id"})}
 
-    def given(key: MapKey) -> object:
+    def given(key: FormKey) -> object:
         if key.sort is Sort.MOVES:
             return Fraction(1), None
         if key.name == "poisson":

@@ -26,7 +26,7 @@ from dpcompose.core.kernel.along_map import in_turn
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
-from dpcompose.core.model.problem import Partition, PartitionKind
+from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
 from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
@@ -78,7 +78,7 @@ class OverBlocks:
     def anywhere(self, state: State) -> bool:
         """Whether the change may reach every block in any way."""
         found = all_leaves(state)
-        shifts = self.partition.kind is PartitionKind.POSITION and any(
+        shifts = self.partition.kind.assignment().shifts and any(
             leaf.kind is not Kind.PAIR for leaf in found
         )
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
@@ -175,12 +175,9 @@ class OverBlocks:
         rows = None if leaf.size is None else int(leaf.size)
         copies = copies_of_a_row(self.partition)
         hits = None if rows is None else rows * copies
-        most = self.partition.max_blocks_per_unit or sum(sizes)
-        if (
-            self.partition.kind is PartitionKind.KEY
-            and self.partition.column == self.place.traits.unit
-        ):
-            most = 1
+        most = self.partition.kind.blocks_of_unit(self.place.traits.unit)
+        if most is None:
+            most = self.partition.max_blocks_per_unit or sum(sizes)
         most = min(most, sum(sizes), sum(sizes) if hits is None else hits)
         per_block = _least(rows, self.partition.max_rows_per_block)
         if self.charge_all:
@@ -259,8 +256,9 @@ class OverBlocks:
         ends = sum(len(leaf.tags) for leaf in units)
         copies = copies_of_a_row(self.partition)
         sizes = self.sizes
-        # Being in a block that nobody reads is being outside, but for kinds, which come as sets.
-        whole = self.partition.kind is PartitionKind.KINDS
+        # Being in a block that nobody reads is being outside, but where blocks come as sets.
+        where = self.partition.kind.where
+        whole = where(()).whole
         instances = [
             index
             for index, n in enumerate(sizes)
@@ -272,7 +270,7 @@ class OverBlocks:
         options: list[list[tuple[Leaf | None, ...]]] = []
         total = 1
         for leaf in units:
-            ways = placements(self.partition, leaf, instances, WAYS)
+            ways = placements(where(leaf.kept), leaf, instances, WAYS)
             total *= max(1, len(ways))
             if not ways or total > WAYS:
                 raise Refused("there are too many ways")

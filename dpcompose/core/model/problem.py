@@ -8,11 +8,12 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.neighbouring import Relation
+from dpcompose.core.change.partitions.kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
 
@@ -26,16 +27,6 @@ class Domain(StrEnum):
     FIXED_SIZE = "fixed-size-table"
     ORDERED = "ordered-table"
     GRAPH = "graph"
-
-
-class PartitionKind(StrEnum):
-    """How rows are assigned to blocks."""
-
-    VALUE = "value"
-    KEY = "key"
-    POSITION = "position"
-    MEMBERSHIP = "membership"
-    KINDS = "kinds"
 
 
 def traits_of_root(
@@ -52,15 +43,6 @@ def traits_of_root(
         size=size,
         most=size,
     )
-
-
-def traits_of_blocks(kind: PartitionKind, blocks: int, traits: Traits) -> Traits:
-    """What is known of each of so many blocks of a partition of a dataset with `traits`."""
-    if kind is not PartitionKind.POSITION:
-        return replace(traits, fixed=False, size=None)
-    # Every position is in one block, and every block has some row.
-    most = None if traits.most is None else max(1, traits.most - (blocks - 1))
-    return replace(traits, size=traits.size if blocks == 1 else None, most=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +114,8 @@ class BlockClass:
 class Partition:
     """A split of a dataset into blocks.
 
-    `column`: the key column (key partitions). `max_blocks`: how many blocks one row is in at most
-    (membership). `kinds`: for each kind of row the indices into `classes` of the blocks that it
-    feeds (kinds; every class then has multiplicity 1). `drops`: declared, some row of the parent
-    is in none of the blocks read. Per privacy unit, after a cap: `max_blocks_per_unit`,
-    `max_rows_per_block`.
+    `drops`: declared, some row of the parent is in none of the blocks read. Per privacy unit, after
+    a cap: `max_blocks_per_unit`, `max_rows_per_block`.
     Blocks that no mechanism reads are in a class of their own with an empty dataset.
     """
 
@@ -144,9 +123,6 @@ class Partition:
     path: Path
     kind: PartitionKind
     classes: list[BlockClass]
-    column: str | None = None
-    max_blocks: int | None = None
-    kinds: dict[str, tuple[int, ...]] | None = None
     drops: bool = False
     max_blocks_per_unit: int | None = None
     max_rows_per_block: int | None = None

@@ -16,11 +16,9 @@ from dpcompose.core.model.problem import (
     Dataset,
     Mechanism,
     Partition,
-    PartitionKind,
     Problem,
     Root,
     Statement,
-    traits_of_blocks,
     traits_of_root,
 )
 
@@ -131,7 +129,7 @@ def _lay_out_root(root: Root) -> Place:
         for child in place.dataset.derived:
             order.extend(_made(place, child))
         for partition in place.dataset.partitions:
-            traits = traits_of_blocks(partition.kind, partition.size, place.traits)
+            traits = partition.kind.traits_of_blocks(partition.size, place.traits)
             blocks = [
                 _block(place, partition, index, each, traits)
                 for index, each in enumerate(partition.classes)
@@ -280,7 +278,7 @@ def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
         return False
     return all(
         (edge.conduct is not None and edge.conduct.gives is Gives.ONE)
-        or (edge.partition is not None and edge.partition.kind is not PartitionKind.POSITION)
+        or (edge.partition is not None and not edge.partition.kind.assignment().shifts)
         for edge in edges
     )
 
@@ -296,8 +294,8 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
     """The edges by which some row of the first dataset is known to give nothing further down.
 
     Only those count that come before anything but maps that make rows of each row by itself and
-    value, membership or kinds blocks; and none after a map that makes several of one, which may
-    survive by its other results.
+    blocks that any one row may be left out of; and none after a map that makes several of one,
+    which may survive by its other results.
     """
     found: list[Edge] = []
     for edge in edges:
@@ -305,9 +303,9 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
         if conduct is None:
             partition = edge.partition
             assert partition is not None
-            if partition.kind in (PartitionKind.KEY, PartitionKind.POSITION):
+            if not partition.kind.assignment().padding:
                 return found
-            dropping = partition.drops or _implied_drop(partition, edge.block)
+            dropping = partition.drops or partition.kind.leaves_out(edge.block, partition.size)
         else:
             if conduct.gives is Gives.DEPENDS:
                 return found
@@ -322,11 +320,3 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
 def covers_added_rows(edges: Sequence[Edge]) -> bool:
     """Whether the padding lemma holds from the first dataset down (GMPS24 IV.15, extended)."""
     return bool(dropping_edges(edges))
-
-
-def _implied_drop(partition: Partition, block: int) -> bool:
-    if partition.kind is PartitionKind.VALUE:
-        return partition.size > 1
-    if partition.kind is PartitionKind.KINDS and partition.kinds is not None:
-        return any(block not in fed for fed in partition.kinds.values())
-    return False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
@@ -85,7 +86,7 @@ def spread_rows(
         if listed is not None:
             return Choice(listed, ())
     if not isinstance(algebra, Scalars):
-        worst, chosen = worst_hits(algebra, SpreadRule("value", False, sizes), once, once)
+        worst, chosen = worst_hits(algebra, SpreadRule(InOne(), False, sizes), once, once)
         shown = tuple(Branch(blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
         return Choice(algebra.chain([(worst, hits)]), shown, True)
     power = algebra.notion.facts.power

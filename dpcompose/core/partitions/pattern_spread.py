@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
+from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets
 from dpcompose.core.loss.dominance import cover, dominates
 from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, covering
@@ -28,18 +29,18 @@ def spread(
     algebra: Patterns, rule: SpreadRule, once: Sequence[Patterned], both: Sequence[Patterned]
 ) -> Patterned:
     """The patterns of the worst ways in which one row can be in the blocks."""
-    if rule.kind == "block":
+    where = rule.where
+    if isinstance(where, Fixed):
         return algebra.worst(both)
     if any(not loss for loss in once) or (rule.pair and any(not loss for loss in both)):
         return algebra.none
-    if rule.kind == "kinds":
-        return _kinds(algebra, rule, once, both)
+    if isinstance(where, InSets):
+        return _sets(algebra, where.fed, rule.pair, once, both)
     if not rule.pair:
-        most = 1 if rule.kind == "value" else rule.most
-        return algebra.undominated(_largest(algebra, once, rule.sizes, most))
-    if rule.kind == "value":
+        return algebra.undominated(_largest(algebra, once, rule.sizes, where.most))
+    if isinstance(where, InOne):
         return _two_of(algebra, once, both, rule.sizes)
-    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, rule.most))
+    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most))
 
 
 def covers(over: Patterned, under: Patterned) -> bool:
@@ -221,12 +222,17 @@ def _listed(
         yield from algebra.add(parts)
 
 
-def _kinds(
-    algebra: Patterns, rule: SpreadRule, once: Sequence[Patterned], both: Sequence[Patterned]
+def _sets(
+    algebra: Patterns,
+    kinds: Sequence[Sequence[int]],
+    pair: bool,
+    once: Sequence[Patterned],
+    both: Sequence[Patterned],
 ) -> Patterned:
-    if not rule.pair:
-        return algebra.worst(algebra.add(once[i] for i in fed) for fed in rule.kinds)
-    sets = list(dict.fromkeys(frozenset(fed) for fed in rule.kinds))
+    """A row in all blocks of one of some sets, and one put in its place in those of another."""
+    if not pair:
+        return algebra.worst(algebra.add(once[i] for i in fed) for fed in kinds)
+    sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
     if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]

@@ -15,7 +15,7 @@ from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Mechanism, PartitionKind, Problem, Root
+from dpcompose.core.model.problem import Mechanism, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import CONVERTS, Notion
@@ -173,7 +173,7 @@ def _oriented(problem: Problem) -> bool:
     for dataset in problem.datasets():
         if dataset.made_by is not None and not dataset.made_by.conduct().grows:
             return False
-        if any(each.kind is PartitionKind.POSITION for each in dataset.partitions):
+        if any(each.kind.assignment().shifts for each in dataset.partitions):
             return False
     return True
 

@@ -11,7 +11,6 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
-from dpcompose.core.model.problem import Partition, PartitionKind
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test
 from dpcompose.core.theorems.setting import Setting
@@ -104,7 +103,7 @@ def bounded_neighbours(setting: Setting) -> None:
 def by_value(setting: Setting) -> None:
     """The value of a row decides which of two or more blocks it is in."""
     partition, _ = setting.only_partition()
-    if partition.kind is not PartitionKind.VALUE or partition.size < 2:
+    if not partition.kind.assignment().by_value or partition.size < 2:
         raise Refused("it needs two or more disjoint blocks by value")
 
 
@@ -114,32 +113,18 @@ def compatible(setting: Setting) -> None:
     relation = setting.goal.relation
     kind = partition.kind
     if relation.kind is RelationKind.UNBOUNDED:
-        if kind is PartitionKind.POSITION:
+        if kind.assignment().shifts:
             raise Refused("an added row shifts the positions of all rows after it")
-        if not _one_block_a_row(partition):
+        if kind.where(()).most > 1:
             raise Refused(f"one row may be in several blocks of `{partition.name}`")
     elif relation.kind is RelationKind.BOUNDED:
-        stays = kind is PartitionKind.KEY and partition.column in relation.keeps
-        if kind is not PartitionKind.POSITION and not stays:
+        if not kind.where(relation.keeps).stays:
             raise Refused(
                 f"the partition `{partition.name}` is not compatible with bounded neighbours: "
                 "a replaced row can leave one block and enter another"
             )
     else:
         raise Refused(f"blocks are not known to be compatible with {relation} neighbours")
-
-
-def _one_block_a_row(partition: Partition) -> bool:
-    match partition.kind:
-        case PartitionKind.VALUE | PartitionKind.KEY:
-            return True
-        case PartitionKind.MEMBERSHIP:
-            return (partition.max_blocks or 1) == 1
-        case PartitionKind.KINDS:
-            kinds = partition.kinds
-            return kinds is not None and all(len(fed) <= 1 for fed in kinds.values())
-        case _:
-            return False
 
 
 def one_pair_a_block(kind: Kind | None = None) -> Test:

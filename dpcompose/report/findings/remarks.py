@@ -21,7 +21,6 @@ from dpcompose.core.model.problem import (
     Domain,
     Goal,
     Mechanism,
-    PartitionKind,
     Path,
     Problem,
     Root,
@@ -181,7 +180,7 @@ def _stays_bounded(place: Place) -> bool:
     while place.edge is not None:
         edge = place.edge
         if edge.partition is not None:
-            if edge.partition.kind is not PartitionKind.POSITION:
+            if not edge.partition.kind.where(()).stays:
                 return False
         elif _filters(edge):
             return False

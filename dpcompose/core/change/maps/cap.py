@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import Fate, capped, per_key
+from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
     ORDER,
@@ -15,17 +16,7 @@ from dpcompose.core.change.maps.chosen_rows import (
     declared,
     which,
 )
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    MapForm,
-    MapKey,
-    Readers,
-    Refusal,
-    Sort,
-    Together,
-)
+from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
 from dpcompose.core.numbers.words import plural
@@ -81,6 +72,6 @@ FORM = MapForm(
     Cap,
     "At most `rows` rows of each privacy unit.",
     Shape.TABLE,
-    (MapKey("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
+    (FormKey("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
     _made,
 )

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dpcompose.core.change.maps.kind import (
-    Conduct,
-    Contradiction,
-    MapKey,
-    Picks,
-    Refusal,
-    Sort,
-    together,
-)
+from dpcompose.core.change.forms import Contradiction, FormKey, Refusal, Sort
+from dpcompose.core.change.maps.kind import Conduct, Picks, together
 
 Keep = Literal["first", "random"]
 
-KEEP = MapKey(
+KEEP = FormKey(
     "keep",
     Sort.CHOICE,
     "`first` in one fixed order of the rows, or a fresh uniform `random` choice.",
     choices=("first", "random"),
 )
-ORDER = MapKey(
+ORDER = FormKey(
     "order",
     Sort.NAME,
     "With `keep: first`: what orders the rows (fixed, and not by other rows).",

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import Fate, one
+from dpcompose.core.change.forms import Declared
 from dpcompose.core.change.maps.kind import (
     DROPS,
     Conduct,
-    Declared,
     Gives,
     MapForm,
     Readers,

@@ -14,19 +14,15 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
+from dpcompose.core.change.forms import Contradiction, Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import (
     DROPS,
     KEEPS,
     Conduct,
-    Contradiction,
-    Declared,
     Gives,
     MapForm,
-    MapKey,
     Readers,
-    Refusal,
     RowByRow,
-    Sort,
     row_by_row,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -112,8 +108,8 @@ def check_exact(exact: bool, drops: bool) -> None:
         raise Contradiction(Refusal("DPC105", ("drops",), says, hint))
 
 
-MAX_ROWS = MapKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
-EXACT = MapKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
+MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
+EXACT = FormKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
 FORM = MapForm(
     "flatten",

@@ -6,18 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, one, per_key, spread, user_rows
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    MapForm,
-    MapKey,
-    Readers,
-    Refusal,
-    Sort,
-    Together,
-    together,
-)
+from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import BOTH, Kind, Leaf
 
@@ -65,6 +55,6 @@ FORM = MapForm(
     Group,
     "One row for each value of a column.",
     Shape.TABLE,
-    (MapKey("by", Sort.NAME, "The column."),),
+    (FormKey("by", Sort.NAME, "The column."),),
     Group,
 )

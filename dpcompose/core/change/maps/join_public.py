@@ -14,6 +14,7 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
+from dpcompose.core.change.forms import Declared, FormKey, Sort
 from dpcompose.core.change.maps.flatten import (
     EXACT,
     MAX_ROWS,
@@ -25,13 +26,10 @@ from dpcompose.core.change.maps.flatten import (
 from dpcompose.core.change.maps.kind import (
     DROPS,
     Conduct,
-    Declared,
     Gives,
     MapForm,
-    MapKey,
     Readers,
     RowByRow,
-    Sort,
     row_by_row,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -100,7 +98,7 @@ FORM = MapForm(
     "Joins each row with at most `max_rows` rows of a public table; it keeps all its columns.",
     Shape.TABLE,
     (
-        MapKey(
+        FormKey(
             "column",
             Sort.NAME,
             "The column of the join, if it alone decides which rows a row is joined with.",

@@ -13,9 +13,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import Fate, TooMany, anything
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.forms import Declared, Form, FormKey, Refusal, Sort
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import Kind, Leaf
-from dpcompose.core.mechanisms.family import NUMBER, Need
 
 
 class Gives(Enum):
@@ -76,36 +76,11 @@ class Above(NamedTuple):
         return f"the size of {self.name} is public (Example III.4)"
 
 
-class Refusal(NamedTuple):
-    """Why a map has no meaning where it stands: the code, at which of its keys, and a way out."""
-
-    code: str
-    at: tuple[str, ...]
-    says: str
-    hint: str
-
-
-class Contradiction(Exception):
-    """Keys of a map that contradict each other, or are not enough: see `Refusal`.
-
-    `of_key`: it is about the key itself, not about its value.
-    """
-
-    def __init__(self, why: Refusal, of_key: bool = True) -> None:
-        super().__init__(why.says)
-        self.why = why
-        self.of_key = of_key
-
-
 class Readers(NamedTuple):
     """Who reads a dataset or what is made from it: names, and the largest number of copies."""
 
     names: tuple[str, ...]
     copies: int
-
-
-#: A sentence on what the author declares, and the key of the map that declares it.
-Declared = tuple[str, tuple[str, ...]]
 
 
 class Map(ABC):
@@ -224,62 +199,12 @@ def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
 # How a kind is written
 
 
-class Sort(Enum):
-    """What stands at a key of a map."""
-
-    WHOLE = "a whole number"
-    NAME = "a name"
-    NAMES = "a list of names"
-    FLAG = "true or false"
-    CHOICE = "one of some words"
-    NUMBER = "a number"
-    MOVES = "a number, or one for rows added and one for rows replaced"
-
-
-#: The default of a key that must be given.
-REQUIRED = object()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class MapKey:
-    """A key of a map: its name, what stands there, what it means.
-
-    `default`: REQUIRED, or what it is where it is left out. `choices`: the words of a choice.
-    `need`: what numbers must be.
-    """
-
-    name: str
-    sort: Sort
-    says: str
-    default: object = REQUIRED
-    choices: tuple[str, ...] = ()
-    need: Need = NUMBER
+class MapForm(Form[Map]):
+    """How a kind of map is written."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MapForm:
-    """How a kind is written in a spec.
-
-    `about`: what it is, in a sentence. `reads`: what it can read. `made`: the map, from what stands
-    at each key, in their order (a number as a fraction, names as a set, moves as two numbers); it
-    raises `Contradiction`. `elsewhere`: keys of other kinds that are easily taken for one of this
-    kind, with why they are none.
-    """
-
-    name: str
-    kind: type[Map]
-    about: str
-    reads: Shape
-    keys: tuple[MapKey, ...]
-    made: Callable[..., Map]
-    elsewhere: tuple[tuple[str, str], ...] = ()
-
-    def has(self, key: str) -> bool:
-        """Whether it has a key."""
-        return any(each.name == key for each in self.keys)
-
-
-DROPS = MapKey(
+DROPS = FormKey(
     "drops", Sort.FLAG, "Declares that some row of the parent gives nothing to this dataset.", False
 )
-KEEPS = MapKey("keeps", Sort.NAMES, "Columns that every new row has as its source row.", ())
+KEEPS = FormKey("keeps", Sort.NAMES, "Columns that every new row has as its source row.", ())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, capped, per_key, spread, user_rows
+from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
     ORDER,
@@ -15,17 +16,7 @@ from dpcompose.core.change.maps.chosen_rows import (
     declared,
     which,
 )
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    MapForm,
-    MapKey,
-    Readers,
-    Refusal,
-    Sort,
-    Together,
-)
+from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
 from dpcompose.core.numbers.words import plural
@@ -80,8 +71,8 @@ FORM = MapForm(
     "At most `rows` rows for each value of a column.",
     Shape.TABLE,
     (
-        MapKey("per", Sort.NAME, "The column."),
-        MapKey("rows", Sort.WHOLE, "The most rows for one value."),
+        FormKey("per", Sort.NAME, "The column."),
+        FormKey("rows", Sort.WHOLE, "The most rows for one value."),
         KEEP,
         ORDER,
     ),

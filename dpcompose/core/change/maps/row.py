@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, one, single, user_rows
+from dpcompose.core.change.forms import Declared
 from dpcompose.core.change.maps.kind import (
     KEEPS,
     Conduct,
-    Declared,
     Gives,
     MapForm,
     Readers,

@@ -8,20 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.change.effects import Fate, one
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Contradiction,
-    Declared,
-    Gives,
-    Map,
-    MapForm,
-    MapKey,
-    Picks,
-    Readers,
-    Refusal,
-    Sort,
-)
+from dpcompose.core.change.forms import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.maps.kind import Above, Conduct, Gives, Map, MapForm, Picks, Readers
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.mechanisms.family import Need
@@ -177,21 +165,21 @@ FORM = MapForm(
     "One secret random sample of the rows.",
     Shape.TABLE,
     (
-        MapKey(
+        FormKey(
             "poisson",
             Sort.NUMBER,
             "Poisson sampling: the chance of each row, by itself.",
             None,
             need=RATE,
         ),
-        MapKey("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
-        MapKey(
+        FormKey("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
+        FormKey(
             "of",
             Sort.WHOLE,
             "With `size`: the public number of rows, or a public lower bound of it.",
             None,
         ),
-        MapKey(
+        FormKey(
             "draws",
             Sort.CHOICE,
             "Whether each copy of a mechanism reads a fresh sample, "

@@ -6,18 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, one, user_rows
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Declared,
-    MapForm,
-    MapKey,
-    Readers,
-    Refusal,
-    Sort,
-    Together,
-    together,
-)
+from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import SINGLE, Kind, Leaf
 from dpcompose.core.numbers.words import plural
@@ -66,6 +56,6 @@ FORM = MapForm(
     Stable,
     "A map under which one added row changes at most `stability` rows.",
     Shape.TABLE,
-    (MapKey("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
+    (FormKey("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
     Stable,
 )

@@ -8,19 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.change.effects import Fate, all_tags, one
-from dpcompose.core.change.maps.kind import (
-    Above,
-    Conduct,
-    Contradiction,
-    Declared,
-    MapForm,
-    MapKey,
-    Readers,
-    Refusal,
-    Sort,
-    Together,
-    together,
-)
+from dpcompose.core.change.forms import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
 from dpcompose.core.numbers.words import number
@@ -111,14 +100,14 @@ FORM = MapForm(
     "A point of a metric space, such as a mean or a location.",
     Shape.TABLE,
     (
-        MapKey("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
-        MapKey(
+        FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
+        FormKey(
             "sensitivity",
             Sort.MOVES,
             "How far one row moves it; a number: one row added.",
             None,
         ),
-        MapKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
+        FormKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
     ),
     _made,
 )

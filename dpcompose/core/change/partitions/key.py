@@ -1,0 +1,52 @@
+"""Partitions by key: sets of values of an identifying column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from dpcompose.core.change.forms import Declared, FormKey, Sort
+from dpcompose.core.change.partitions.kind import BLOCKS, Assignment, EachRow, PartitionForm
+from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, Whereabouts
+from dpcompose.core.change.row_facts import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey(EachRow):
+    """Blocks are sets of values of one identifying column."""
+
+    column: str
+
+    def where(self, kept: Collection[str]) -> Whereabouts:
+        """A row with the same key is in the same block."""
+        return Fixed() if self.column in kept else InOne()
+
+    def assignment(self) -> Assignment:
+        """By the key alone, which rows that take each other's place may share."""
+        return Assignment(shifts=False, by_value=False, padding=False, determined=True)
+
+    def leaves_out(self, block: int, blocks: int) -> bool:
+        """Not with the same key."""
+        return False
+
+    def blocks_of_unit(self, unit: str | None) -> int | None:
+        """One, where the key is the unit."""
+        return 1 if self.column == unit else None
+
+    def declares(self, name: str) -> Declared:
+        """That the column decides."""
+        return f"each value of `{self.column}` is in at most one block of `{name}`", ()
+
+    def says(self) -> str:
+        """`by key`."""
+        return "by key"
+
+
+FORM = PartitionForm(
+    "key",
+    ByKey,
+    "Blocks are sets of values of one identifying column.",
+    Shape.TABLE,
+    (FormKey("column", Sort.NAME, "The identifying column."), BLOCKS),
+    ByKey,
+)

@@ -1,0 +1,73 @@
+"""Partitions by kinds: each row is of one kind, which names its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.partitions.kind import Assignment, EachRow, PartitionForm, Undivided
+from dpcompose.core.change.partitions.whereabouts import InSets, Whereabouts
+from dpcompose.core.change.row_facts import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ByKinds(EachRow):
+    """Every row is of one kind, which says what blocks it is in; `kinds`: their numbers."""
+
+    kinds: Mapping[str, tuple[int, ...]] = field(hash=False)
+
+    def where(self, kept: Collection[str]) -> Whereabouts:
+        """In all blocks of a kind, whichever it is."""
+        return InSets(tuple(self.kinds.values()))
+
+    def assignment(self) -> Assignment:
+        """By the row alone."""
+        return Assignment(shifts=False, by_value=False, padding=True, determined=True)
+
+    def leaves_out(self, block: int, blocks: int) -> bool:
+        """The rows of kinds that do not feed it."""
+        return any(block not in fed for fed in self.kinds.values())
+
+    def refused(self, whole: Undivided) -> Iterator[Refusal]:
+        """Where the kinds contradict what else is declared."""
+        fed_by_all = set.intersection(*(set(fed) for fed in self.kinds.values()))
+        if whole.drops and fed_by_all:
+            name = whole.quoted(min(str(whole.blocks[i]) for i in fed_by_all))
+            says = f"every kind feeds {name}, so that no row gives nothing to it"
+            hint = "leave out `drops`, or add a kind without blocks: `other: []`"
+            yield Refusal("DPC157", ("drops",), says, hint)
+        most = whole.max_blocks_per_unit
+        kind, fed = max(self.kinds.items(), key=lambda pair: len(pair[1]))
+        if most is not None and len(fed) > most:
+            says = (
+                f"a row of kind {whole.quoted(kind)} is in {len(fed)} blocks, "
+                "more than its unit may be in"
+            )
+            hint = f"write `max_blocks_per_unit: {len(fed)}` or more, or leave it out"
+            yield Refusal("DPC157", ("max_blocks_per_unit",), says, hint)
+
+    def declares(self, name: str) -> Declared:
+        """That there are no other kinds."""
+        return f"each row is of one of the kinds of `{name}`, which names its blocks", ()
+
+    def says(self) -> str:
+        """`by kinds`."""
+        return "by kinds"
+
+
+FORM = PartitionForm(
+    "kinds",
+    ByKinds,
+    "Every row is of one kind, which says what blocks it is in.",
+    Shape.TABLE,
+    (
+        FormKey(
+            "kinds",
+            Sort.FEEDS,
+            "For each kind of row the blocks that it is in; `other: []` for rows of none.",
+        ),
+    ),
+    ByKinds,
+    (("blocks", "the blocks are those of `kinds`"),),
+)

@@ -1,0 +1,50 @@
+"""Partitions by membership: overlapping blocks, so many for each row at most."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from dpcompose.core.change.forms import Declared, FormKey, Sort
+from dpcompose.core.change.partitions.kind import BLOCKS, Assignment, EachRow, PartitionForm
+from dpcompose.core.change.partitions.whereabouts import InSome, Whereabouts
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.numbers.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class ByMembership(EachRow):
+    """Blocks overlap: each row is in at most `max_blocks` of them."""
+
+    max_blocks: int
+
+    def where(self, kept: Collection[str]) -> Whereabouts:
+        """In any so many."""
+        return InSome(self.max_blocks)
+
+    def assignment(self) -> Assignment:
+        """By the row alone."""
+        return Assignment(shifts=False, by_value=False, padding=True, determined=True)
+
+    def leaves_out(self, block: int, blocks: int) -> bool:
+        """Every row may be in it."""
+        return False
+
+    def declares(self, name: str) -> Declared:
+        """How many blocks a row is in."""
+        blocks = plural(self.max_blocks, "block")
+        return f"each row is in at most {blocks} of `{name}`", ("max_blocks",)
+
+    def says(self) -> str:
+        """`by membership`."""
+        return "by membership"
+
+
+FORM = PartitionForm(
+    "membership",
+    ByMembership,
+    "Blocks overlap: each row is in at most `max_blocks` of them.",
+    Shape.TABLE,
+    (BLOCKS, FormKey("max_blocks", Sort.WHOLE, "How many blocks one row is in at most.")),
+    ByMembership,
+)
