@@ -65,11 +65,3 @@ def golden(rewriting: bool) -> Golden:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The top of a repository that is attacked, and the working folder; for tests in `gate`."""
-    from attacks import make_repository
-
-    return make_repository(tmp_path, monkeypatch)
