@@ -142,6 +142,7 @@ ODD = "specs/-odd: $(touch x) 'é.yaml"
 HOSTILE = "specs/--output=x\n\t\x1b[31m*?[a] → ü.yaml"
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize("found", ["specs", "specs/*", ".", "**/*.yaml"])
 def test_renamed_and_removed_specs_are_told(repository: Path, found: str) -> None:
@@ -168,6 +169,7 @@ def test_renamed_and_removed_specs_are_told(repository: Path, found: str) -> Non
     assert not Path("x").exists() and not Path("specs/x").exists()
 
 
+@pytest.mark.slow
 @needs_git
 def test_names_of_before_and_of_now_mean_the_same_spec_once(repository: Path) -> None:
     git("add", ".")
@@ -193,6 +195,7 @@ def test_names_of_before_and_of_now_mean_the_same_spec_once(repository: Path) ->
     ]
 
 
+@pytest.mark.slow
 @needs_git
 def test_a_folder_that_is_gone_is_no_error(
     repository: Path, monkeypatch: pytest.MonkeyPatch
@@ -237,6 +240,7 @@ def test_names_that_git_could_read_something_into(repository: Path) -> None:
 # --- links ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_git
 def test_links_are_followed_in_the_revision_itself(repository: Path) -> None:
     for name, target in {
@@ -260,6 +264,7 @@ def test_links_are_followed_in_the_revision_itself(repository: Path) -> None:
     assert told(since("fresh.yaml")) == [("specs/rides.yaml", "fresh.yaml", "increased")]
 
 
+@pytest.mark.slow
 @needs_git
 def test_links_lead_nowhere_else(repository: Path) -> None:
     secret = repository.parent / "secret.yaml"

@@ -98,6 +98,7 @@ def test_help_is_complete_and_80_columns_wide(command: tuple[str, ...]) -> None:
             assert parameter.help and parameter.help.endswith((".", "…")), parameter.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
     """As the script of the shell asks for it, through the environment."""
@@ -123,6 +124,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
     assert "sensitivity" in offered("schema", "se") and "total" in offered("schema", "to")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> None:
     result = subprocess.run(

@@ -84,6 +84,7 @@ def run(specs: Path) -> Run:
 # --- exit codes ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", list(Format))
 @pytest.mark.parametrize(
     ("files", "analyzed", "checked"),
@@ -124,6 +125,7 @@ def test_an_interrupt_ends_quietly(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -266,6 +268,7 @@ def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
     assert "missing.yaml" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", list(Format))
 def test_a_file_holds_what_would_be_printed(run: Run, specs: Path, form: str) -> None:
     printed = run("analyze", "rides.yaml", "trap.yaml", "--format", form)
@@ -380,6 +383,7 @@ def test_the_book_is_listed_for_people_and_machines(run: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_every_theorem_explains_itself_in_any_case_of_letters(run: Run) -> None:
     for each in json.loads(run("theorems", "--format", "json").stdout):
         result = run("explain", each["id"].lower())
@@ -441,6 +445,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert (result.returncode, result.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "wb") as full:
@@ -450,6 +455,7 @@ def test_a_full_disk_is_one_line() -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_closed_streams_are_no_traceback() -> None:
     shell = f"{sys.executable} -m dpcompose"
@@ -464,6 +470,7 @@ def test_closed_streams_are_no_traceback() -> None:
         assert (command, result.returncode, b"Traceback" in result.stderr) == (command, code, False)
 
 
+@pytest.mark.slow
 def test_an_output_without_epsilon_gets_its_name() -> None:
     for encoding, arguments in (("cp1252", ["analyze", "--help"]), ("ascii", ["theorems"])):
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
@@ -472,6 +479,7 @@ def test_an_output_without_epsilon_gets_its_name() -> None:
         assert b"eps" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "unneeded"),
     [

@@ -34,6 +34,12 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
+def called(*args: str) -> tuple[int, str, str]:
+    """The command in this process: for what a timer ends, since memory is limited for a process."""
+    done = CliRunner().invoke(app, list(args))
+    return done.exit_code, done.stdout, done.stderr
+
+
 def run(*args: str) -> tuple[int, str, str]:
     """The real command."""
     done = subprocess.run(
@@ -47,6 +53,7 @@ def run(*args: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "says"), [(TIME, LATE), (MEMORY, FULL)])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_only_the_spec_that_takes_too_much_is_invalid(
@@ -66,15 +73,17 @@ def test_only_the_spec_that_takes_too_much_is_invalid(
     assert (finding["code"], finding["level"], finding["message"]) == ("DPC018", "error", says)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"]
 )
 def test_every_format_tells_it(form: str) -> None:
-    code, out, err = run("check", "large.yaml", *TIME, "--format", form)
+    code, out, err = called("check", "large.yaml", *TIME, "--format", form)
     assert code == 3
     assert "DPC018" in out and LATE in out and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_quiet_tells_it() -> None:
     code, out, err = run("analyze", "--quiet", "large.yaml", *TIME)
     assert (code, out) == (3, "invalid\n")
@@ -83,6 +92,7 @@ def test_quiet_tells_it() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "says"), [(TIME, LATE), (MEMORY, FULL)])
 @pytest.mark.parametrize(
     "command",
@@ -97,11 +107,12 @@ def test_quiet_tells_it() -> None:
 def test_other_commands_fail_with_it(
     command: tuple[str, ...], flags: tuple[str, str], says: str
 ) -> None:
-    code, out, err = run(*command, *flags)
+    code, out, err = (called if flags is TIME else run)(*command, *flags)
     assert code == 3
     assert says in out + err and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_variable_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPCOMPOSE_MAX_SECONDS", "0.05")
     assert run("analyze", "large.yaml")[0] == 3
@@ -149,6 +160,7 @@ def test_no_handler_on_the_way_swallows_the_end_of_the_time() -> None:
     assert str(error.value) == "not analysed: it takes longer than the 0.1 s of --max-seconds"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interruption_that_is_lost_is_repeated() -> None:
     class Slow:

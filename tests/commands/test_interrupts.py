@@ -120,6 +120,7 @@ def start(folder: Path) -> Iterator[Callable[..., Started]]:
         each.tidy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent"])
 @pytest.mark.parametrize("jobs", ["2", "6"])
 def test_ctrl_c_while_processes_start_ends_all_of_them(

@@ -77,6 +77,7 @@ def files(result: Result) -> list[str]:
 # --- what arguments stand for --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "found", "code"),
     [
@@ -190,6 +191,7 @@ def test_a_file_counts_once_whatever_it_is_called(run: Run, folder: Path) -> Non
     assert list(Gathering(("pipe", "pipe", "-")).items()) == ["pipe", "pipe", "-"]
 
 
+@pytest.mark.slow
 def test_very_many_files_are_told_apart_in_little_memory() -> None:
     once = Once()
     tracemalloc.start()
@@ -358,6 +360,7 @@ def many(folder: Path) -> Iterator[Path]:
     yield home
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "form"), [("analyze", "json"), ("check", "text")])
 def test_the_number_of_processes_changes_no_byte(
     run: Run, many: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
@@ -407,6 +410,7 @@ def test_a_fault_of_the_engine_hides_no_other_spec(folder: Path, jobs: str) -> N
     assert "RuntimeError: a fault of the engine" in said
 
 
+@pytest.mark.slow
 def test_an_ended_reader_ends_the_processes(many: Path, folder: Path) -> None:
     command = f"{sys.executable} -m dpcompose analyze many --jobs 2 | head -1"
     result = subprocess.run(

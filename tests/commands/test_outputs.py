@@ -75,6 +75,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: Format) -> None:
@@ -84,6 +85,7 @@ def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: 
         assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
     flags = ["-o", "main", *(flag for form in FORMS for flag in ("-o", f"{form}=out.{form}"))]
@@ -91,6 +93,7 @@ def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
         assert run(command, f"{outcome}.yaml", *flags).exit_code == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "nobudget", "fine")]
@@ -102,6 +105,7 @@ def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
 # --- several outputs -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_output_is_what_its_format_prints_alone(run: Run, folder: Path) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "trap", "invalid")]
     flags = [flag for form in FORMS for flag in ("-o", f"{form}=out.{form}")]
@@ -228,6 +232,7 @@ def started(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, **options)
 
 
+@pytest.mark.slow
 @pytest_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
@@ -249,6 +254,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
     assert listing(folder) == before
 
 
+@pytest.mark.slow
 @pytest_posix
 @pytest.mark.parametrize("form", FORMS)
 def test_a_broken_pipe_writes_no_half_of_anything(folder: Path, form: Format) -> None:
@@ -262,6 +268,7 @@ def test_a_broken_pipe_writes_no_half_of_anything(folder: Path, form: Format) ->
     assert listing(folder) == before
 
 
+@pytest.mark.slow
 @pytest_posix
 def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
     folder: Path,
@@ -274,6 +281,7 @@ def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
         assert ((folder / "x").exists(), (folder / "y").exists()) == (kept, kept)
 
 
+@pytest.mark.slow
 @pytest_posix
 def test_a_pipe_can_be_an_output(folder: Path) -> None:
     shell = f"{sys.executable} -m dpcompose check over.yaml -o /dev/null -o jsonl=/dev/stdout | cat"
@@ -281,6 +289,7 @@ def test_a_pipe_can_be_an_output(folder: Path) -> None:
     assert json.loads(result.stdout)["file"] == "over.yaml"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "arguments", ["--help", "check --help", "--version", "--show-completion bash", "theorems"]
@@ -309,6 +318,7 @@ def test_what_cannot_be_printed_is_one_line_whoever_prints_it(arguments: str) ->
     assert (result.returncode, result.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
     for arguments in ("check --bogus", "explain", "", "nonsense"):

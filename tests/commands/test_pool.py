@@ -139,6 +139,7 @@ def large(item: int) -> bytes:
     return bytes(item)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="is how it is done elsewhere")
 def test_processes_that_are_no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcompose.commands.parallel.workers.sys.platform", "darwin")

@@ -76,6 +76,7 @@ def test_every_code_has_an_entry() -> None:
     assert set(HANDBOOK) == set(codes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", sorted(set(HANDBOOK) - BARE))
 def test_the_example_gives_the_code_and_the_corrected_one_does_not(
     code: str, home: Path, monkeypatch: pytest.MonkeyPatch

@@ -622,6 +622,7 @@ class TestPartitions:
             pure="2.8",
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("blocks", "extra", "expected"),
         [
@@ -833,6 +834,7 @@ class TestRandomSpecs:
         ((notion, value),) = truth(one).items()
         assert agree(truth(scaled(one, 4))[notion], 4 * value)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(1, 40, 2))
     def test_whole_spaces_agree(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """Small spaces between two tables give the same as one space of all tables."""
@@ -843,6 +845,7 @@ class TestRandomSpecs:
         whole, notes = search(one)
         assert agree(value, whole) or (notes.cut and whole < value)
 
+    @pytest.mark.slow
     def test_most_are_exact(self) -> None:
         assert sum(exact(random_spec(seed)) for seed in range(40)) >= 30
 

@@ -134,6 +134,7 @@ def test_an_invalid_version_is_no_change() -> None:
 # --- the command ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exit_codes(tmp_path: Path) -> None:
     old, new, bad = (str(tmp_path / name) for name in ("old", "new", "bad"))
     Path(old).write_text(BASE)

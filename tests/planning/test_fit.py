@@ -274,6 +274,7 @@ def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
     assert result.stdout == one("notion: gdp, mu: 1") and "scaled by 1/6" in result.stderr
 
 
+@pytest.mark.slow
 def test_exit_codes(tmp_path: Path) -> None:
     spec, bad = tmp_path / "spec.yaml", tmp_path / "bad.yaml"
     spec.write_text(
@@ -383,6 +384,7 @@ budget: {adversary: {epsilon: 2.5}}
     assert run("fit", "-", "--epsilon", "1", stdin=spec).exit_code == 0
 
 
+@pytest.mark.slow
 def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(folder: Path) -> None:
     spec = one("mechanism: gaussian, sigma: 2, sensitivity: 1").replace(
         "mechanisms:\n", "mechanisms:\n  - {name: b, reads: people, notion: profile,"
@@ -461,6 +463,7 @@ mechanisms:
         assert half is not None and each.saves == found.total - half.value
 
 
+@pytest.mark.slow
 def test_savings_at_a_delta_are_those_of_the_halved_spec() -> None:
     path = SPECS / "noisy-sums.yaml"
     delta = Fraction(1, 10**6)

@@ -54,6 +54,7 @@ def epsilon(found: Total) -> Fraction:
 # --- laws ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_total_of_one_spec_is_its_bound(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -66,6 +67,7 @@ def test_the_total_of_one_spec_is_its_bound(path: Path) -> None:
         assert [(at.given, at.value) for at in found.at_delta] == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_twice_the_same_spec_costs_at_least_as_much_and_at_most_twice(path: Path) -> None:
     text = written({**tree(path), "population": "p", "report": {"delta": Number("1e-5")}})
@@ -77,6 +79,7 @@ def test_twice_the_same_spec_costs_at_least_as_much_and_at_most_twice(path: Path
             assert at.value is not None and at.value <= other.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_a_spec_in_two_parts_costs_what_it_costs_in_one(path: Path) -> None:
     whole = {**tree(path), "population": "p"}
@@ -95,6 +98,7 @@ def test_a_spec_in_two_parts_costs_what_it_costs_in_one(path: Path) -> None:
         assert report.bound in found.bounds, found.assumed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_a_random_spec_in_two_parts_costs_no_less(seed: int) -> None:
     spec = (random_spec if seed % 3 else random_user_spec)(seed)
@@ -312,6 +316,7 @@ def test_folders_and_streams(folder: Path) -> None:
     assert run("none*.yaml").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_exit_codes(folder: Path, form: str) -> None:
     calls = {
@@ -365,6 +370,7 @@ def budgets(result: Result) -> list[object]:
     return [each["budget"] for each in json.loads(result.stdout)["totals"]]
 
 
+@pytest.mark.slow
 def test_a_total_budget_is_held_against_every_population(folder: Path) -> None:
     call = ("a.yaml", "b.yaml", "other.yaml", "--format", "json")
     Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
@@ -404,6 +410,7 @@ def test_two_total_budgets_of_one_population_are_refused(folder: Path) -> None:
     assert run("a.yaml", "b.yaml", "--epsilon", "1.5").exit_code == 0
 
 
+@pytest.mark.slow
 def test_epsilon_is_stated_at_the_deltas_of_settings(folder: Path) -> None:
     def deltas(*arguments: str) -> list[str]:
         (found,) = json.loads(run(*arguments, "--format", "json").stdout)["totals"]

@@ -77,6 +77,7 @@ def test_what_is_accepted_is_listed_and_passes() -> None:
     assert Path(LOCK).read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
@@ -116,6 +117,7 @@ def test_anything_new_is_named_with_its_place(old: str, new: str, place: str) ->
         assert "DPC316" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -197,6 +199,7 @@ def test_settings_and_comments_do_not_disarm_it() -> None:
     assert run("check", "s.yaml", "--assumptions", LOCK).exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
     [

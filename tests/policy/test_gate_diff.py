@@ -41,6 +41,7 @@ def events(old: str, new: str) -> list[str]:
 POST = "budget", "  - {name: z, post_processes: [m]}\nbudget"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
@@ -92,6 +93,7 @@ def test_a_budget_against_an_adversary_is_a_raised_one() -> None:
     assert events(old, new) == ["budget-raised"]
 
 
+@pytest.mark.slow
 def test_a_swap_among_many_is_told_though_lists_of_names_are_cut() -> None:
     lines = "".join(
         f"  - {{name: n{i}, reads: t, mechanism: laplace, scale: 100, sensitivity: 1}}\n"
@@ -140,6 +142,7 @@ def test_a_removed_a_moved_and_a_new_spec() -> None:
     assert [each["events"] for each in changes(result)] == [["increase", "new-assumption"], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text"),
     [

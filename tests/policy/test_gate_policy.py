@@ -37,6 +37,7 @@ def shown(*arguments: str, **environment: str) -> list[str]:
 # --- layers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "nearer",
     [
@@ -150,6 +151,7 @@ mechanisms:
 COMMENT = f"  # dpcompose: ignore[{NOTED}] it is a small one\n  - {{name: m"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nearer", [f"severity = {{{NOTED} = 'off'}}", "fail-on = 'error'", ""])
 @pytest.mark.parametrize("comment", [False, True])
 @pytest.mark.parametrize(
@@ -206,6 +208,7 @@ def test_settings_that_are_named_hold_beside_all_others(command: str) -> None:
     assert set(codes(command, "strict/s.yaml", *both)[1]) == {"DPC313", "DPC314"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
@@ -264,6 +267,7 @@ def test_a_link_to_a_spec_is_under_the_settings_of_both_of_its_places() -> None:
     assert codes("check", "loose/s.yaml") == (1, ["DPC313"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", ["", " ", "--upload-pack=x", "no-such-revision", "HEAD\0"])
 def test_a_revision_that_is_none_is_a_bad_call(revision: str) -> None:
     commit()
@@ -302,6 +306,7 @@ def test_a_settings_file_that_links_elsewhere_is_refused_and_tells_nothing() -> 
 # --- ceilings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "ceiling", "fine"),
     [
@@ -428,6 +433,7 @@ def test_what_can_be_forbidden(kind: str, text: str, place: str) -> None:
     assert f"s.yaml:{place}: " in result.stdout and f"is forbidden: {kind}" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reason",
     [".", "?", "TODO", "n/a", "N/A", "none", "tbd later", "because", "todo todo todo", "x y z",

@@ -23,6 +23,7 @@ def named(name: str) -> str:
     return SPEC.replace(NAME, f'"{name}"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
     [

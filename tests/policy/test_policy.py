@@ -102,6 +102,7 @@ def test_of_flags_the_environment_and_files_the_strictest_counts(run: Run, home:
     assert '{epsilon = "1"}' in lines["budget"] and "flags" in lines["budget"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "fits"),
     [
@@ -126,6 +127,7 @@ def test_overrides_are_for_paths_below_the_file(
 # --- hostile files -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -359,6 +361,7 @@ def test_a_comment_ignores_a_finding_for_a_reason(run: Run, home: Path, text: st
     assert "read next year" in run("analyze", "s.yaml").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("comment", "code"),
     [

@@ -118,10 +118,12 @@ def test_handmade_reports_are_golden(form: str, checking: bool, golden: Golden) 
 
 
 @cache
+@cache
 def example(name: str) -> Report:
     return dpcompose.analyze((SPECS / f"{name}.yaml").read_bytes(), f"specs/{name}.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_examples_are_golden(form: str, golden: Golden) -> None:
     reports = [example(name) for name in EXAMPLES]
@@ -305,6 +307,7 @@ def uris(node: Any) -> Iterator[str]:
             yield from uris(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checking", [False, True], ids=["analyze", "check"])
 def test_sarif_is_valid(checking: bool) -> None:
     checked_sarif(shown("sarif", *ALL.values(), checking=checking))
@@ -535,6 +538,7 @@ def test_concise_has_a_place_on_every_finding_and_a_line_for_every_result(checki
 # --- anything at all -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_keeps_every_format_well_formed(text: str) -> None:
@@ -556,6 +560,7 @@ def test_documents_of_one_file_are_told_apart() -> None:
     schema_of_results().validate(json.loads(shown("json", *two)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NASTY)
 def test_hostile_specs_keep_every_format_well_formed(text: str) -> None:
     name = json.dumps(text)
@@ -595,6 +600,7 @@ def bad_specs() -> list[Path]:
     return sorted((HERE / "bad").rglob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_json_of_every_example_is_what_its_schema_says(path: Path) -> None:
     report = dpcompose.analyze(path.read_bytes(), path.name)

@@ -433,6 +433,7 @@ def test_at_epsilon_is_the_same_the_other_way_round() -> None:
     assert "at_epsilon" not in result(CHOSEN["one"])
 
 
+@pytest.mark.slow
 @given(POSITIVE, POSITIVE, POSITIVE)
 def test_no_number_at_a_choice_promises_more_than_was_certified(
     given_: Fraction, value: Fraction, lower: Fraction

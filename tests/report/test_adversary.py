@@ -170,6 +170,7 @@ def test_at_a_delta_each_pattern_is_composed() -> None:
     assert all(value < other for value, other in zip(values, dp, strict=True) if value and other)
 
 
+@pytest.mark.slow
 def test_thousands_of_blocks_at_a_delta() -> None:
     many = "{by: membership, blocks: 5000, max_blocks: 5000}"
     found = adversary(spec(pure("0.01"), partition=many, more="report: {delta: [1e-6]}\n"))
@@ -249,6 +250,7 @@ def test_the_report_for_people_has_it_after_the_bound() -> None:
     assert WEAKER in " ".join(said.split())
 
 
+@pytest.mark.slow
 def test_pure_specs_do_not_import_numpy() -> None:
     code = (
         "import sys; from dpcompose.pipeline import analyze; "

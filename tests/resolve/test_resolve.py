@@ -849,6 +849,7 @@ def test_a_billion_blocks_cost_nothing() -> None:
     assert partition.size == 10**9
 
 
+@pytest.mark.slow
 def test_a_chain_of_ten_thousand_datasets() -> None:
     chain = "\n".join(f"d{i}: {{from: d{i - 1}, map: filter}}" for i in range(1, 10_000))
     reads = "\n".join(
@@ -885,6 +886,7 @@ def test_blocks_that_multiply_are_refused_at_once() -> None:
         resolved(spec(f"r: {{}}\n{nested}", reads))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_mechanisms_on_five_thousand_blocks() -> None:
     lines = "\n".join(
         f"{{name: q{i}, reads: p.{i % 5000}, notion: approx, epsilon: 0.{i % 89 + 1}, delta: 1e-6, "
@@ -909,6 +911,7 @@ def test_a_parameter_for_each_of_many_blocks() -> None:
     assert isinstance(partition.classes[0].dataset.mechanisms[0], Mechanism)
 
 
+@pytest.mark.slow
 def test_many_huge_constants_stop_with_a_diagnostic() -> None:
     numerator, denominator = (
         "*".join(f"({digit}e999+{7 * i + 1})" for i in range(5)) for digit in (9, 7)

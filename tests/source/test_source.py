@@ -253,6 +253,7 @@ def random_yaml(rng: random.Random, depth: int) -> str:
     return "{" + ",\n ".join(inside) + "}"
 
 
+@pytest.mark.slow
 def test_every_scalar_is_where_its_span_says(parser: str) -> None:
     rng = random.Random(5)
     for _ in range(10):
@@ -265,6 +266,7 @@ def test_every_scalar_is_where_its_span_says(parser: str) -> None:
                 assert lines[span.line - 1][span.column - 1 : span.end_column - 1] == value
 
 
+@pytest.mark.slow
 def test_lines() -> None:
     rng = random.Random(7)
     for size in (0, 1, 10, 1023, 1024, 1025, 5000):
@@ -457,6 +459,7 @@ def test_tag_directives_are_few(parser: str) -> None:
     assert places(refused(text)) == [("DPC016", 1, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [
@@ -505,6 +508,7 @@ def test_random_bytes(parser: str) -> None:
     outcome(rng.randbytes(2**20))
 
 
+@pytest.mark.slow
 def test_random_yaml_like_text(parser: str) -> None:
     rng = random.Random(13)
     pieces = [*"ab1:-?,[]{}#&*!|>'\"%@` \n\t~<=\\é\u2028\ufeff", ": ", "- ", "\n ", "\n  ", "? ",
@@ -514,6 +518,7 @@ def test_random_yaml_like_text(parser: str) -> None:
         outcome("".join(rng.choices(pieces, k=rng.randrange(25))))
 
 
+@pytest.mark.slow
 def test_mutated_specs(parser: str) -> None:
     rng = random.Random(17)
     for _ in range(1500):
@@ -532,7 +537,8 @@ def test_mutated_specs(parser: str) -> None:
         outcome(bytes(data))
 
 
-def test_values_agree_with_pyyaml(parser: str) -> None:
+@pytest.mark.slow
+def test_values_agree_with_pyyaml(parser: str, long: bool) -> None:
     class Text(yaml.BaseLoader):
         """PyYAML with every scalar as text."""
 
@@ -544,16 +550,17 @@ def test_values_agree_with_pyyaml(parser: str) -> None:
         return value
 
     rng = random.Random(19)
-    for _ in range(30):
+    for _ in range(30 if long else 10):
         text = random_yaml(rng, 3)
         assert plain(load(text, "f").value) == yaml.load(text, Text)
 
 
-def test_both_parsers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_both_parsers_agree(monkeypatch: pytest.MonkeyPatch, long: bool) -> None:
     if not yaml.__with_libyaml__:
         pytest.skip("PyYAML was built without libyaml")
     rng = random.Random(23)
-    texts = [random_yaml(rng, 3) for _ in range(20)] + [TEXT]
+    texts = [random_yaml(rng, 3) for _ in range(20 if long else 8)] + [TEXT]
     results = []
     for with_libyaml in (True, False):
         monkeypatch.setattr(yaml, "__with_libyaml__", with_libyaml)

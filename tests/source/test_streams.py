@@ -91,6 +91,7 @@ def test_lines_of_a_later_document_count_from_the_top_of_the_stream() -> None:
     assert fault is not None and fault.line == 8
 
 
+@pytest.mark.slow
 def test_many_documents_take_linear_time() -> None:
     assert sum(1 for _ in documents(b"---\na: 1\n" * 200_000)) == 200_000
 

@@ -133,6 +133,7 @@ def test_numbers_keep_their_text() -> None:
     assert mechanisms[1].model_dump()["epsilon"] == {"north": "1", "2": "total"}
 
 
+@pytest.mark.slow
 def test_the_schema_is_valid_and_accepts_everything() -> None:
     Draft202012Validator.check_schema(json_schema())
     assert json_schema()["$schema"].endswith("2020-12/schema")
@@ -140,11 +141,13 @@ def test_the_schema_is_valid_and_accepts_everything() -> None:
     assert not errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_schema_accepts_the_example_specs(path: Path) -> None:
     assert accepted(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_schema_and_reader_agree_on_bad_specs(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -223,6 +226,7 @@ def test_what_is_faulty_is_left_out_and_the_rest_is_read() -> None:
     assert [each.name for each in result.spec.mechanisms][2:5] == ["c", "several", "f"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_mechanisms_are_read() -> None:
     head = "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
     entry = "  - {{name: m{}, reads: rows, notion: approx, epsilon: 0.1, delta: 1e-6}}\n"

@@ -21,6 +21,7 @@ def run(command: str, name: str, *options: str) -> Result:
     return CliRunner().invoke(app, [command, str(FOLDER / f"{name}.yaml"), *options])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPECTED)
 def test_analyze(name: str) -> None:
     expected = EXPECTED[name]

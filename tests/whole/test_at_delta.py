@@ -153,12 +153,14 @@ def test_delta_zero_is_the_sum() -> None:
 SAMPLE = "  batch: {from: people, map: {kind: sample, poisson: %s}}\n"
 
 
+@pytest.mark.slow
 def test_dp_sgd() -> None:
     step = "reads: batch, mechanism: gaussian, sigma: 1.1, sensitivity: 1, count: 14062"
     # 2.3905 is printed on a grid of width 1e-3; finer grids tend to 2.381597.
     close(epsilon(step, "1e-5", datasets=SAMPLE % "256/60000"), "2.38160", 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "expected"), [(1000, "2.1245151711"), (10000, "6.9073844954")])
 def test_subsampled_gaussian(count: int, expected: str) -> None:
     step = f"reads: batch, mechanism: gaussian, sigma: 1, sensitivity: 1, count: {count}"
@@ -225,6 +227,7 @@ def census() -> list[Fraction]:
     ]
 
 
+@pytest.mark.slow
 def test_census_as_zcdp_and_as_discrete_gaussians() -> None:
     queries, delta = census(), Fraction("1e-10")
     assert len(queries) == 65
@@ -297,6 +300,7 @@ def two_rows_replaced(rate: float, epsilon: float) -> float:
     ) * (width / math.sqrt(2 * math.pi))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protect", "above"),
     [

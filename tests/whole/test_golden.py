@@ -18,12 +18,13 @@ from dpcompose.spec import json_schema
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 
 
-@pytest.fixture(params=SPECS, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=SPECS, ids=lambda path: path.stem)
 def report(request: pytest.FixtureRequest) -> Report:
     path: Path = request.param
     return analyze(path.read_bytes(), f"specs/{path.name}")
 
 
+@pytest.mark.slow
 def test_text(report: Report, golden: Golden) -> None:
     name = Path(report.file).stem
     golden(f"specs/{name}.txt", "".join(RENDERERS["text"]([report], Style())))

@@ -98,6 +98,7 @@ def tangled(distance: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -116,6 +117,7 @@ def test_large_structures_get_a_right_answer(text: str, value: int) -> None:
     assert report.bound is not None and report.bound.value == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -128,6 +130,7 @@ def test_large_searches_end(text: str) -> None:
     assert analyze(text).status == "ok"
 
 
+@pytest.mark.slow
 def test_numbers_of_thousands_of_digits_are_told() -> None:
     maps = "".join(
         f"  d{i}: {{from: d{i - 1}, map: {{kind: flatten, max_rows: {MANY}, exact: true}}}}\n"
@@ -170,6 +173,7 @@ def test_bombs_are_refused(make: Callable[[], str]) -> None:
     assert report.status == "invalid" and report.findings
 
 
+@pytest.mark.slow
 def test_names_never_act_on_a_terminal(tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(

@@ -75,6 +75,7 @@ def test_any_epsilon(size: str) -> None:
     assert most - Fraction(1, 10**5) <= epsilon(report) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "least", "most"),
     [
@@ -99,6 +100,7 @@ def test_samples_that_nobody_is_in(mechanism: str) -> None:
     assert epsilon(report) < Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "least", "most"),
     [
@@ -176,6 +178,7 @@ def alone(noise: str, count: int = 1, reads: str = "r") -> str:
     return f"reads: {reads}, count: {count}, mechanism: {noise}, sensitivity: 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -199,6 +202,7 @@ def test_large_numbers_end_soon(text: str) -> None:
     examined(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -240,6 +244,7 @@ def test_numbers_beyond_doubles_are_no_fault(text: str) -> None:
     examined(text)
 
 
+@pytest.mark.slow
 def test_thousands_of_blocks_with_an_epsilon_of_their_own_end_soon() -> None:
     text = spec(
         *(f"reads: p.{i}, {PURE}{i + 1:04}, relation: unbounded" for i in range(5000)),

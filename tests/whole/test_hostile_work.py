@@ -24,6 +24,8 @@ from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
 
+pytestmark = pytest.mark.slow
+
 BOTH = "sensitivity: {unbounded: 1, bounded: 1}"
 DELTA = Fraction(1, 10**6)
 
@@ -111,8 +113,8 @@ KINDS: dict[str, Callable[[int], Part]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Samples take long to compose.
-    number, most = (6, 4) if kind == "sample" else (24, 8)
+    # Samples take long to compose, and Skellam noise takes long to write out.
+    number, most = (6, 4) if kind in ("sample", "skellam") else (24, 8)
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
     exact = epsilon_at(Composition(parts), DELTA)
     for name in ("MOST", "MOST_SAMPLES"):

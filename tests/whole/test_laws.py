@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 import yaml
 from oracle.generate import random_spec
 
@@ -27,6 +28,8 @@ from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
+
+pytestmark = pytest.mark.slow
 
 Spec = dict[str, Any]
 Change = Callable[[Spec, Random], Spec | None]
@@ -527,7 +530,7 @@ def test_runs_are_byte_identical() -> None:
         for form in ("json", "text")
         for piece in RENDERERS[form]([report(spec) for spec in chosen], Style())
     )
-    for hash_seed in ("0", "1", "4294967295"):
+    for hash_seed in ("0", "4294967295"):  # and that of this process
         again = subprocess.run(
             [sys.executable, "-X", "utf8", "-c", RUN],
             input=json.dumps([json.dumps(spec) for spec in chosen]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -64,17 +65,20 @@ def run(tree: ast.AST) -> Iterator[ast.AST]:
             yield from run(node)
 
 
-def imports() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+@cache
+def imports() -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Every import in the package: the parts of the importing module, those of the imported."""
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     for path in ROOT.rglob("*.py"):
         importing = path.relative_to(ROOT).with_suffix("").parts
         for node in run(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                yield from ((importing, tuple(each.name.split("."))) for each in node.names)
+                found += [(importing, tuple(each.name.split("."))) for each in node.names]
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{path}: imports are absolute"
                 base = tuple((node.module or "").split("."))
-                yield from ((importing, (*base, each.name)) for each in node.names)
+                found += [(importing, (*base, each.name)) for each in node.names]
+    return found
 
 
 def ranks(layers: str) -> dict[str, int]:

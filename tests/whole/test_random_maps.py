@@ -26,6 +26,7 @@ def name(entry: tuple[int, tuple[str, ...]]) -> str:
     return f"{entry[0]}: {', '.join(entry[1])}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", PLAN, ids=name)
 def test_no_bound_is_below_the_truth(entry: tuple[int, tuple[str, ...]]) -> None:
     tried = attempt(entry)
@@ -44,8 +45,9 @@ def test_every_pair_of_features_is_judged() -> None:
     assert matrix.short(QUICK) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_pair_of_features_is_judged_often(part: int, long_run: None) -> None:
+def test_every_pair_of_features_is_judged_often(part: int) -> None:
     matrix = Matrix({pair: 0 for n, pair in enumerate(pairs()) if n % PARTS == part})
     for tried in fill(matrix, DUE, tries=10 * DUE):
         assert tried.breach is None, (tried.specs, tried.breach)
@@ -185,6 +187,7 @@ mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, count: 3}]
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "text"), SPECS.values(), ids=SPECS)
 def test_randomness_below_a_statement(wrong: str, text: str) -> None:
     spec: Spec = {"dpcompose": 1, **yaml.safe_load(text)}
@@ -228,6 +231,7 @@ mechanisms:
 """
 
 
+@pytest.mark.slow
 def test_roots_are_disjoint_in_total_where_every_spec_says_so() -> None:
     said = yaml.safe_load(ROOTS)
     silent = {key: value for key, value in said.items() if key != "roots"}

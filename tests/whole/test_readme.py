@@ -82,6 +82,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.slow
 def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
     keep_true(KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
 

@@ -98,6 +98,7 @@ def test_none_against_uniform_is_exact_for_pure_mechanisms(seed: int) -> None:
     assert math.isclose(found.epsilon, truth, rel_tol=NEAR, abs_tol=NEAR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(120))
 def test_none_against_uniform_with_delta_is_never_below_the_truth(seed: int) -> None:
     rng = random.Random(seed)
@@ -120,6 +121,7 @@ def test_none_against_uniform_with_delta_is_never_below_the_truth(seed: int) -> 
             assert truth - NEAR <= best <= truth + NEAR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(150))
 @pytest.mark.parametrize("delta", [False, True])
 def test_any_two_beliefs_are_never_below_the_truth(seed: int, delta: bool) -> None:
@@ -208,6 +210,7 @@ def with_outsider(
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(120))
 def test_what_sees_the_person_elsewhere_is_covered(seed: int) -> None:
     rng = random.Random(3000 + seed)

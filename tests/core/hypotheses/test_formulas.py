@@ -60,6 +60,7 @@ def test_samples_of_one_half_give_the_same_for_pure_mechanisms(seed: int) -> Non
     assert math.isclose(value, math.log(total / (2**k - 1)), rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_samples_of_one_half_give_the_same_at_a_delta(seed: int) -> None:
     """The identity with Poisson samples, composed by the profile engine, against all outcomes."""

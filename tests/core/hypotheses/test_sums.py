@@ -65,6 +65,7 @@ def test_extreme_losses(log: str) -> None:
     assert 0 < sums.total.low <= sums.total.high <= sums.total.low * NEARLY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "terms",
     [

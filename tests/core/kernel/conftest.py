@@ -46,12 +46,6 @@ def problems(randoms: int) -> Iterator[tuple[str, Problem]]:
 
 
 @pytest.fixture(scope="session")
-def long(request: pytest.FixtureRequest) -> bool:
-    """Whether tests may take many minutes."""
-    return bool(request.config.getoption("--long"))
-
-
-@pytest.fixture(scope="session")
 def proved(long: bool) -> list[Proved]:
     """The releases that are forged: in the strongest notion that is finite, or (long) in all."""
     found = []

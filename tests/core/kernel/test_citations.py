@@ -30,12 +30,14 @@ def refused(one: Proved, theorem: str, why: str) -> None:
         recheck(replace(one.certificate, theorem=theorem), one.problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theorem", ["", "nonsense", "IX.99", "v.2", "V.2 ", "V"])
 def test_an_id_that_is_none(proved: list[Proved], theorem: str) -> None:
     for one in proved:
         refused(one, theorem, f"there is no theorem {theorem} in the book")
 
 
+@pytest.mark.slow
 def test_a_theorem_that_is_not_about_a_release(proved: list[Proved]) -> None:
     others = [BOOK[each] for each in BOOK if each not in ON_RELEASE]
     assert len(others) > 30
@@ -45,6 +47,7 @@ def test_a_theorem_that_is_not_about_a_release(proved: list[Proved]) -> None:
             refused(one, entry.id, why)
 
 
+@pytest.mark.slow
 def test_a_theorem_whose_hypothesis_does_not_hold(proved: list[Proved], long: bool) -> None:
     """It passes just where it applies and gives the bound, and is refused by its hypothesis."""
     for at, one in enumerate(proved):

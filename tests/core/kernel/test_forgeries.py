@@ -21,6 +21,8 @@ from dpcompose.core.theorem import Refused
 
 from .conftest import Proved
 
+pytestmark = pytest.mark.slow
+
 #: Rules of which one may prove, from the same premises, what another proves.
 PROVE_THE_SAME = ("best", "units", "everywhere", "all in each block", "every way", "so many rows")
 

@@ -75,7 +75,8 @@ def test_random_specs() -> None:
     assert sum(each.bound is not None for each in found) > QUICK // 2
 
 
-def test_very_many_random_specs(long_run: None) -> None:
+@pytest.mark.long
+def test_very_many_random_specs() -> None:
     found = [rechecked(json.dumps(random_spec(seed)), f"random {seed}") for seed in range(LONG)]
     found += [rechecked(json.dumps(wide_spec(seed)), f"wide {seed}") for seed in range(LONG)]
     assert sum(each.bound is not None for each in found) > LONG

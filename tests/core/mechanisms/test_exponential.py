@@ -30,6 +30,7 @@ def test_rho_is_the_largest_divergence_over_order(eta: Fraction) -> None:
         assert BoundedRange(eta).rho() <= eta * eta / 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", RANGES)
 def test_mu_covers_every_pair_of_outcomes(eta: Fraction) -> None:
     with mp.workdps(orders.DIGITS):

@@ -28,6 +28,7 @@ def test_rho_is_the_largest_divergence_over_order(shift: Fraction) -> None:
         assert 0 <= orders.excess(LaplaceLoss(shift).rho(), truth) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_mu_lies_below_every_threshold(shift: Fraction) -> None:
     with mp.workdps(orders.DIGITS):

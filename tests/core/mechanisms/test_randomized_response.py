@@ -14,6 +14,7 @@ from dpcompose.core.mechanisms.randomized_response import KaryResponse, Randomiz
 CASES = [(2, "1"), (3, "1"), (4, "1"), (10, "1"), (50, "1.5"), (1000, "0.01"), (10**6, "3")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon"), CASES)
 def test_rho_is_the_largest_divergence_over_order(k: int, epsilon: str) -> None:
     with mp.workdps(orders.DIGITS):

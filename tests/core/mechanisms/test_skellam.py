@@ -27,6 +27,7 @@ def law(shift: int, variance: str) -> list[tuple[Any, Any]]:
     return [(mass[abs(n)], mass[abs(n - shift)]) for n in range(-reach, reach + shift + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "variance"), CASES)
 def test_rho_is_the_largest_divergence_over_order(shift: int, variance: str) -> None:
     with mp.workdps(40):
@@ -40,6 +41,7 @@ def test_rho_is_the_largest_divergence_over_order(shift: int, variance: str) -> 
         assert 0 <= orders.excess(found, truth) < 2e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "variance"), CASES)
 @pytest.mark.parametrize("s", [1e-6, 0.3, 1, 4, 30])
 def test_the_cumulant_lies_just_above_the_truth(shift: int, variance: str, s: float) -> None:
@@ -66,6 +68,7 @@ def test_the_law_has_a_profile_just_above_the_truth(shift: int, variance: str) -
         assert whole <= orders.number(found) < whole * (1 + 1e-3) + mp.mpf("1e-9")
 
 
+@pytest.mark.slow
 def test_more_noise_loses_less_and_a_larger_shift_more() -> None:
     one = [skellam_zcdp(1, Fraction(v)) for v in (1, 10, 10**6, 10**9)]
     assert one == sorted(one, reverse=True) and one[2] == one[3]

@@ -26,6 +26,7 @@ def test_an_unbounded_row_costs_one_step_of_every_mechanism(length: int, where: 
     assert report.bound is not None and report.bound.value == length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protect", ["unbounded", "bounded"])
 @pytest.mark.parametrize("where", [0.0, 0.3, 0.5, 0.7])
 def test_cutting_the_history_never_lowers_a_bound(

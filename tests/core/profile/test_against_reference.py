@@ -16,6 +16,7 @@ import pytest
 import yaml
 from mpmath import mp, mpf
 from reference import blocks, curves, lattice
+from volume import seeds
 
 import dpcompose
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
@@ -203,7 +204,8 @@ def stated_mixture(rng: random.Random, most: int) -> Mixture:
 
 
 class TestStated:
-    @pytest.mark.parametrize("seed", range(60))
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", seeds(24, range(60)))
     def test_mixtures(self, seed: int) -> None:
         rng = random.Random(seed)
         mixture = stated_mixture(rng, rng.choice([3, 20, 60]))
@@ -219,7 +221,8 @@ class TestStated:
         )
         check_converse(mixture.composition, mixture.profile, total * rng.randint(0, 12) / 10)
 
-    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", seeds(10, range(20)))
     def test_many(self, seed: int) -> None:
         rng = random.Random(100 + seed)
         epsilon = Fraction(rng.randint(1, 999), rng.choice([1000, 7000, 10**12]))
@@ -256,6 +259,7 @@ class TestStated:
 
 
 class TestDistributions:
+    @pytest.mark.slow
     @pytest.mark.parametrize("delta", DELTAS)
     @pytest.mark.parametrize(
         ("shift", "count"), [("0.1", 1), ("1.5", 1), ("0.4", 3), ("2", 2), ("0.05", 9)]
@@ -280,6 +284,7 @@ class TestDistributions:
         profile = curves.mixed(lattice.responses(epsilon, count), curves.laplaces([shift] * 3))
         check(composition, profile, f(rng.choice(DELTAS)), 2 * AS_CLOSE)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("delta", DELTAS)
     @pytest.mark.parametrize(
         ("part", "law"),
@@ -308,6 +313,7 @@ class TestDistributions:
             DISTRIBUTION,
         )
 
+    @pytest.mark.slow
     def test_two_sampled_gaussians(self) -> None:
         profiles = [curves.twice_sampled_gaussian(f("0.1"), f("1"), side) for side in (True, False)]
         part = Sampled(f("0.1"), Composition(gaussian=f("1")), side="removed")
@@ -340,7 +346,8 @@ class TestDistributions:
 class TestPatterns:
     """Which blocks one row hits, once or twice, depends on δ: against trying all of them."""
 
-    @pytest.mark.parametrize("seed", range(24))
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", seeds(12, range(24)))
     def test_membership(self, seed: int) -> None:
         rng = random.Random(seed)
         bounded, most = rng.random() < 0.6, rng.randint(1, 2)

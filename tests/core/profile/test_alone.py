@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mpmath import mp, mpf
 from reference import curves, lattice
+from volume import seeds
 
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.mechanisms.randomized_response import KaryResponse
@@ -92,7 +93,8 @@ def drawn(rng: random.Random) -> tuple[Composition, list[Outcomes]]:
     return Composition(tuple(parts)), laws
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(16, range(40)))
 def test_few_samples(seed: int) -> None:
     rng = random.Random(seed)
     with mp.workdps(60):
@@ -172,6 +174,7 @@ def test_one_group_distance(delta: str, steps: int) -> None:
         assert exact * (1 - mpf(10) ** -50) <= back <= exact * (1 + mpf(10) ** -20)
 
 
+@pytest.mark.slow
 def test_many_samples_at_a_group_distance() -> None:
     delta = F(1, 10**5)
     alone, single = epsilon_at(once(Grouped(DP_SGD, 2)), delta), epsilon_at(DP_SGD, delta)

@@ -107,6 +107,7 @@ def test_random_responses(seed: int) -> None:
     holds(epsilons, F(0), stay, delta, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_random_responses_with_a_gaussian(seed: int) -> None:
     rng = Random(1000 + seed)

@@ -53,6 +53,7 @@ def moved(shift: Fraction) -> Composition:
     return Composition(((LaplaceLoss(shift), 1),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 5), Fraction(9, 10), Fraction(1)])
 @pytest.mark.parametrize("shift", [Fraction(1, 2), Fraction(2)])
 @pytest.mark.parametrize("kind", ["gaussian", "laplace"])
@@ -76,6 +77,7 @@ def test_noise_moved_either_way(rate: Fraction, shift: Fraction, kind: str, know
             assert found <= truth * 1.08 + 1e-9, epsilon
 
 
+@pytest.mark.slow
 def test_noise_in_two_dimensions() -> None:
     """Rows that pull at right angles: a replaced one moves the mean by √2."""
     x, width = np.linspace(-9, 9, 1801, retstep=True)
@@ -110,6 +112,7 @@ def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Composition:
     return Composition(((Points(tuple(found)), 1),)) if found else Composition((), stay=Fraction(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_random_laws(seed: int) -> None:
     rng = random.Random(seed)
@@ -128,6 +131,7 @@ def test_random_laws(seed: int) -> None:
 # --- what it is made for -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "sigma", "rounds", "delta", "truth"),
     [

@@ -135,6 +135,7 @@ def excess(law: Masses, truth: Profile, low: float, high: float, least: float = 
 STEPS = [F(1, 1000), F(3, 7001)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("shift", [F(1, 10), F(1), F(7, 3), F(50), F(3000)])
 def test_laplace(shift: Fraction, step: Fraction) -> None:
@@ -167,6 +168,7 @@ def test_bounded_range(eta: Fraction, step: Fraction) -> None:
             assert profile(law, float(e)) >= pair(mpf(e)) * (1 - mpf(10) ** -12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mu2", "rate", "step"),
     [
@@ -192,6 +194,7 @@ def test_sampled_gaussian(mu2: Fraction, rate: Fraction, step: Fraction, side: s
     assert turned.first == other.first and (turned.p == other.p).all()
 
 
+@pytest.mark.slow
 def test_a_sampled_gaussian_by_quadrature() -> None:
     """The two densities integrated, not the formula that transforms a profile."""
     mu, q = mpf(3) / 2, mpf(1) / 20
@@ -229,6 +232,7 @@ def test_geometric(shift: int, noise: Fraction, own: bool) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize(("shift", "variance"), [(1, F(1)), (3, F(25, 4)), (2, F(1, 3))])
 def test_discrete_gaussian(shift: int, variance: Fraction, own: bool) -> None:
@@ -294,6 +298,7 @@ def conversion(divergence: Profile, most: float) -> Profile:
     return delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [F(1, 100), F(1, 2), F(15)])
 def test_zcdp(rho: Fraction) -> None:
     spread = math.sqrt(2 * rho)
@@ -344,6 +349,7 @@ BASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "curve"), BASES)
 @pytest.mark.parametrize("side", ["removed", "added", "both"])
 def test_poisson_samples(base: Composition, curve: Profile, side: str) -> None:
@@ -361,6 +367,7 @@ def test_poisson_samples(base: Composition, curve: Profile, side: str) -> None:
     assert excess(flipped, turned, -0.3, 0.08) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "curve"), BASES)
 def test_samples_without_replacement(base: Composition, curve: Profile) -> None:
     law = masses(Sampled(F(1, 10), base, replace=True), F(1, 10000))
@@ -368,6 +375,7 @@ def test_samples_without_replacement(base: Composition, curve: Profile) -> None:
     assert excess(law, truth, -0.3, 0.15) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_composition() -> None:
     """Two Laplace and a Gaussian read one sample; their profile by quadrature."""
     base = Composition(((LaplaceLoss(F(1)), 2),), F(1))

@@ -91,6 +91,7 @@ class TestCurves:
         found = renyi.curve(one(LaplaceLoss(f(shift))), f(order))
         assert truth <= found <= truth * (1 + mpf(10) ** -12)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("order", ["1.01", "1.5", "4", "40", "1000"])
     @pytest.mark.parametrize("eta", ["0.01", "0.5", "2", "15"])
     def test_bounded_range_is_the_worst_pair(self, eta: str, order: str) -> None:
@@ -145,6 +146,7 @@ class TestCurves:
         more = Renyi(part.points, f("0.25"))
         assert renyi.curve(one(more), f("4")) == pytest.approx(renyi.curve(one(part), 4.0) + 1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("order", [2, 3, 11, 2.4, 1.2])
     @pytest.mark.parametrize(("rate", "mu"), [("0.01", "1"), ("0.3", "0.5"), ("1", "2")])
     def test_sampled_gaussian_covers_both_orders(self, rate: str, mu: str, order: float) -> None:
@@ -185,6 +187,7 @@ class TestCurves:
 
 
 class TestConversion:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("rho", "delta"),
         [

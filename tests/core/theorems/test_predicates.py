@@ -407,6 +407,7 @@ def hypothesis(theorem: str, name: str, on: Subject = "release") -> Hypothesis:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theorem", "name", "text", "why", "holds"), RELEASES)
 def test_a_hypothesis_on_a_release(
     theorem: str, name: str, text: str, why: str, holds: str

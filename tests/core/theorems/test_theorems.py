@@ -153,6 +153,7 @@ def test_compatibility_is_required_where_the_print_forgets_it(identifier: str) -
 # --- bounds --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(losses)
 def test_disjoint_bounds_lie_between_the_largest_loss_and_the_sum(epsilons: list[Fraction]) -> None:
     assert largest(epsilons) <= two_largest(epsilons) <= total(epsilons)
@@ -161,6 +162,7 @@ def test_disjoint_bounds_lie_between_the_largest_loss_and_the_sum(epsilons: list
         assert two_largest(epsilons) == max(first + second for first, second in pairs)
 
 
+@pytest.mark.slow
 @given(losses, st.data())
 def test_pairs_agree_with_the_two_sums(epsilons: list[Fraction], data: st.DataObject) -> None:
     pairs = [(epsilon, data.draw(deltas)) for epsilon in epsilons]
@@ -185,6 +187,7 @@ def test_approximate_group_privacy() -> None:
     assert float(found[1]) == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(losses)
 def test_a_metric_that_adds_up_is_bounded_by_its_largest_mu(mus: list[Fraction]) -> None:
     distances = [index % 3 for index in range(len(mus))]

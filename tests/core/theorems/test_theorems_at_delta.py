@@ -73,6 +73,7 @@ def product(laws: Iterable[Law]) -> Law:
 # --- composition ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(epsilons, deltas), min_size=1, max_size=4), deltas)
 @settings(max_examples=60, deadline=None)
 def test_optimal_composition_is_that_of_the_worst_mechanisms(
@@ -100,6 +101,7 @@ def test_optimal_composition_of_the_deployments() -> None:
     assert optimal_composition(four, 1 - (1 - F("1e-10")) ** 4) == F("4.8")
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(F(1, 20), F(19, 20), max_denominator=20), max_size=4), epsilons)
 def test_dominating_pairs_multiply(truths: list[Fraction], epsilon: Fraction) -> None:
     parts = [((p, 1 - p), (1 - p, p)) for p in truths]
@@ -144,6 +146,7 @@ def by_definition(mu: Any, epsilon: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu_squared", ["0.01", "0.25", "4"])
 @pytest.mark.parametrize("delta", ["0.01", "1e-6", "1e-30"])
 def test_gaussian_curve(mu_squared: str, delta: str) -> None:
@@ -175,6 +178,7 @@ def test_zcdp_at_delta_is_the_best_order(rho: str, delta: str) -> None:
     assert gaussian_delta(mp.sqrt(2 * r), real(found)) <= wanted
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(2, 200), epsilons), min_size=1, max_size=5, unique_by=id))
 @settings(deadline=None)
 def test_renyi_at_delta_is_the_best_of_the_orders_or_better(
@@ -231,6 +235,7 @@ def mixed(rate: Any, drawn: Law, rest: Law) -> Law:
     return [(1 - rate) * p + rate * q for p, q in zip(rest, drawn, strict=True)]
 
 
+@pytest.mark.slow
 @given(epsilons, deltas, rates)
 @settings(max_examples=60, deadline=None)
 def test_poisson_sample(epsilon: Fraction, delta: Fraction, rate: Fraction) -> None:
@@ -257,6 +262,7 @@ def test_two_on_one_sample_are_amplified_once() -> None:
     assert delta_of(release, without, real(once)) < mp.mpf(10) ** -30
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(*[st.integers(1, 30)] * 3), min_size=2, max_size=4),
     rates,

@@ -125,6 +125,7 @@ def test_the_action_installs_its_own_checkout(root: Path, temp: Path) -> None:
     assert installed.endswith(" -- /action/at/revision/../../..")
 
 
+@pytest.mark.slow
 def test_modules_of_the_workspace_are_not_run_while_checking(root: Path, temp: Path) -> None:
     trace = booby_trapped(root)
     (root / "specs" / "a.yaml").write_text(spec(2))

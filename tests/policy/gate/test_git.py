@@ -14,7 +14,7 @@ from dpcompose.commands.repository.revision import Past
 
 from .attacks import call, commit, directions, git, needs_git, since, spec
 
-pytestmark = needs_git
+pytestmark = [needs_git, pytest.mark.slow]
 
 GREW = {"specs/a.yaml": "increased", "specs/b.yaml": "same"}
 

@@ -12,7 +12,7 @@ from .attacks import Done, call, needs_git, since, spec
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
 SECRET = "hunter2-of-the-runner"
 
-pytestmark = needs_git
+pytestmark = [needs_git, pytest.mark.slow]
 
 
 def kept(done: Done) -> None:

@@ -20,7 +20,7 @@ COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
 #: What the format `github` means as one.
 MEANT = re.compile(r"^::(error|warning|notice) (file=\S|title=dpcompose DPC)", re.MULTILINE)
 
-pytestmark = needs_git
+pytestmark = [needs_git, pytest.mark.slow]
 
 
 def commands(text: str) -> list[str]:

@@ -18,7 +18,7 @@ HOOKS = {
     for each in yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 }
 
-pytestmark = needs_git
+pytestmark = [needs_git, pytest.mark.slow]
 
 
 def hooked(identifier: str, *names: str) -> Done:

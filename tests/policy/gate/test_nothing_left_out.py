@@ -17,6 +17,8 @@ from dpcompose.source import is_spec
 
 from .attacks import call, commit, directions, git, needs_git, since, spec
 
+pytestmark = pytest.mark.slow
+
 SARIF = json.loads(
     (Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-reduced.json").read_text("utf-8")
 )
