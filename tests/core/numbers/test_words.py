@@ -101,5 +101,5 @@ def test_words_that_are_no_names() -> None:
 def test_values_of_any_kinds_have_one_order() -> None:
     budget = Budget((("epsilon", F(1)),))
     ordered = [None, F(1, 2), 2, "a", Notion.PURE, ("b",), ("b", 1), budget]
-    assert sorted(ordered[::-1], key=rank) == ordered
+    assert sorted([*ordered[1::2], *ordered[::2]], key=rank) == ordered
     assert rank(F(2)) == rank(2) and rank(Budget(())) < rank(budget)
