@@ -51,6 +51,7 @@ def changed(old: str, new: str, terms: SameTerms | None = None) -> Change:
 # --- what a change does --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml"))[::4], ids=lambda path: path.stem)
 def test_equal_files_change_nothing(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -53,6 +53,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "budget", "exact"), LAWS)
 def test_a_fitted_spec_meets_its_budget_and_a_larger_scale_does_not(
     name: str, budget: dict[str, str], exact: bool
@@ -69,6 +70,7 @@ def test_a_fitted_spec_meets_its_budget_and_a_larger_scale_does_not(
     assert verdict is not None and not verdict.ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml"))[::3], ids=lambda path: path.stem)
 def test_scaling_by_one_changes_no_meaning(path: Path) -> None:
     original = load(path.read_bytes(), path.name)

@@ -30,6 +30,7 @@ def test_text(report: Report, golden: Golden) -> None:
     golden(f"specs/{name}.txt", "".join(RENDERERS["text"]([report], Style())))
 
 
+@pytest.mark.slow
 def test_json(report: Report, golden: Golden) -> None:
     name = Path(report.file).stem
     golden(f"specs/{name}.json", json.dumps(result(report), indent=2) + "\n")

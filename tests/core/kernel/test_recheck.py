@@ -59,16 +59,19 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_every_spec_that_is_kept(path: Path) -> None:
     rechecked(path.read_bytes(), path.name)
 
 
+@pytest.mark.slow
 def test_most_specs_that_are_kept_have_a_bound() -> None:
     found = [dpcompose.analyze(path.read_bytes(), path.name) for path in KEPT]
     assert sum(each.bound is not None for each in found) > 60
 
 
+@pytest.mark.slow
 def test_random_specs() -> None:
     found = [rechecked(json.dumps(random_spec(seed)), f"random {seed}") for seed in range(QUICK)]
     found += [rechecked(json.dumps(wide_spec(seed)), f"wide {seed}") for seed in range(QUICK // 4)]
@@ -166,6 +169,7 @@ def wrong(*arguments: Any, code: str = WRONG) -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, timeout=120, check=False, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "form"), [("analyze", "text"), ("check", "json")])
 def test_a_bound_that_does_not_pass_is_never_printed(command: str, form: str) -> None:
     assert "1.53" in wrong(command, "--format", form, BOUNDED).stdout

@@ -17,7 +17,7 @@ from dpcompose.core.loss.algebras import (
     walk_pairs,
 )
 from dpcompose.core.loss.amplification import amplified, replaced, stepwise, thinned, unamplified
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Quantity
 
 F = Fraction

@@ -14,6 +14,7 @@ from dpcompose.core.mechanisms.geometric import Geometric, GeometricLoss
 CASES = [(1, "1"), (2, "1"), (3, "0.3"), (7, "5"), (40, "100")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "scale"), CASES)
 def test_rho_is_the_largest_divergence_over_order(shift: int, scale: str) -> None:
     with mp.workdps(orders.DIGITS):

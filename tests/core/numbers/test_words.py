@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.notions.guarantee import Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.literal import ExpressionError, cut, literal, shown
 from dpcompose.core.numbers.order import rank

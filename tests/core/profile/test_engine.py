@@ -229,6 +229,7 @@ def basic(asked: Composition) -> Fraction:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", HOSTILE)
 def test_hostile_sizes_have_an_answer(asked: Composition) -> None:
     for delta in (F(1, 2), MILLIONTH, F(1, 10**30)):

@@ -149,6 +149,7 @@ def test_laplace(shift: Fraction, step: Fraction) -> None:
         assert excess(law, truth, low, high) < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("eta", [F(1, 10), F(1), F(5), F(40)])
 def test_bounded_range(eta: Fraction, step: Fraction) -> None:
@@ -487,6 +488,7 @@ HOSTILE: list[Part] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HOSTILE, ids=lambda part: type(part).__name__)
 @pytest.mark.parametrize("step", [F(1, 1000), F(10), F(10**6)])
 @pytest.mark.filterwarnings("error")

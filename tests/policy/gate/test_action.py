@@ -85,6 +85,7 @@ def test_every_input_is_used_and_is_one() -> None:
     assert used == set(TAKEN["inputs"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("python", [sys.executable, "python3", "./given"])
 def test_modules_of_the_workspace_are_not_run_while_installing(
     root: Path, temp: Path, python: str
