@@ -43,7 +43,7 @@ def test_only_undominated_pairs_are_kept() -> None:
     again = [(F(1), F(1, 10)), (F(2), F(2, 10)), (F(2), F(1, 10))]
     assert PAIRS.frontier(again) == ((F(1), F(1, 10)),)
     many = PAIRS.frontier((F(n), F(1, n)) for n in range(1, 100))
-    assert len(many) == MOST_PAIRS and many[0] == (1, 1) and many[-1] == (99, F(1, 99))
+    assert len(many) == MOST_PAIRS and many[0] == (F(1), F(1)) and many[-1] == (F(99), F(1, 99))
 
 
 def test_pairs_combine() -> None:
@@ -97,9 +97,11 @@ AMPLIFIED = math.log((1 + math.e) / 2)
 
 
 def test_a_sample_amplifies_epsilon_and_delta() -> None:
-    assert float(amplified(PURE, F(1), HALF)) == pytest.approx(AMPLIFIED, rel=1e-15)
+    assert float(amplified(PURE, F(1), HALF) or 0) == pytest.approx(AMPLIFIED, rel=1e-15)
     assert amplified(PURE, math.inf, HALF) is None and amplified(ZCDP, F(1), HALF) is None
-    ((epsilon, delta),) = amplified(PAIRS, ((F(1), F(1, 10)),), HALF) or ()
+    pairs = amplified(PAIRS, ((F(1), F(1, 10)),), HALF)
+    assert pairs is not None
+    ((epsilon, delta),) = pairs
     assert float(epsilon) == pytest.approx(AMPLIFIED, rel=1e-15) and delta == F(1, 20)
 
 
@@ -119,11 +121,11 @@ def test_where_nothing_is_known_of_a_sample() -> None:
 def test_a_replaced_row() -> None:
     # ln[(1/2 + e/2)/(1/2 + 1/2e)] = 1: less than twice the amplified ε, and than the pair's ε of 2.
     found = replaced(PURE, F(1), F(2), HALF, 3)
-    assert 3 <= found <= 3 * (1 + F(1, 10**40))
+    assert found is not None and 3 <= found <= 3 * (1 + F(1, 10**40))
     assert replaced(ZCDP, F(1), F(2), HALF, 1) is None
     assert replaced(PURE, math.inf, math.inf, HALF, 1) == math.inf
     pairs = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 1)
-    assert pairs[0] == (F(1), F(1, 20))
+    assert pairs is not None and pairs[0] == (F(1), F(1, 20))
     assert float(pairs[1][0]) == pytest.approx(2 * AMPLIFIED, rel=1e-15) and pairs[1][1] == 0
 
 

@@ -28,10 +28,10 @@ def test_a_path_through_roots_is_rounded_up() -> None:
 
 
 def test_a_path_of_steps_with_a_delta() -> None:
-    assert chain_pairs([((F(1), F(1, 2)), 1)]) == (1, F(1, 2))
-    assert chain_pairs([((F(1), NONE), 2), ((F(3), NONE), 1)]) == (5, 0)
+    assert chain_pairs([((F(1), F(1, 2)), 1)]) == (F(1), F(1, 2))
+    assert chain_pairs([((F(1), NONE), 2), ((F(3), NONE), 1)]) == (F(5), NONE)
     # Without an ε, δ's just add up.
-    assert chain_pairs([((NONE, F(1, 10)), 3)]) == (0, F(3, 10))
+    assert chain_pairs([((NONE, F(1, 10)), 3)]) == (NONE, F(3, 10))
     assert chain_pairs([((NONE, F(1, 2)), 2)]) is None
     # Two steps: δ + e·δ.
     twice = chain_pairs([((F(1), F(1, 10)), 2)])

@@ -88,7 +88,7 @@ def test_the_greatest_loss_of_a_sample() -> None:
     both = Composition(((Response(F(2)), 1),))
     found = greatest_loss(Exchanged(F(1, 2), ONE, both))
     assert found is not None and 1 <= found <= 1 + F(1, 10**39)
-    assert greatest_loss(Exchanged(F(1, 2), None, both)) == 2
+    assert greatest_loss(Exchanged(F(1, 2), LEAK, both)) == 2  # of one end nothing is known
 
 
 def test_how_many_sums_are_written_out() -> None:
