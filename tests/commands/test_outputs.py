@@ -297,13 +297,15 @@ def test_a_pipe_can_be_an_output(folder: Path) -> None:
 def test_what_cannot_be_printed_is_one_line_whoever_prints_it(arguments: str) -> None:
     shell = f"{sys.executable} -m dpcompose {arguments}"
     environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    for rest, code, says in [
+    streams = [
         (">/dev/full", 2, b"No space left on device"),
         (">&-", 2, b"it is closed"),
         (">/dev/full 2>/dev/full", 2, None),
         (">&- 2>&-", 2, None),
         ("2>/dev/full", 0, None),
-    ]:
+    ]
+    # What becomes of the complaint does not depend on what could not be printed.
+    for rest, code, says in streams if arguments == "--help" else streams[:2]:
         result = subprocess.run(
             f"{shell} {rest}", shell=True, capture_output=True, check=False, env=environment
         )
