@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 
-def seeds(most: int, among: Iterable[int], quick: int | None = None) -> Iterator[Any]:
+def seeds(most: int, among: Iterable[int], quick: int | None = None) -> list[Any]:
     """All seeds `among`: beyond the first `quick` slow ones, beyond `most` for `--long` only."""
-    for number, seed in enumerate(among):
+
+    def marked(number: int, seed: int) -> Any:
         if number >= most:
-            yield pytest.param(seed, marks=pytest.mark.long)
-        elif quick is not None and number >= quick:
-            yield pytest.param(seed, marks=pytest.mark.slow)
-        else:
-            yield seed
+            return pytest.param(seed, marks=pytest.mark.long)
+        if quick is not None and number >= quick:
+            return pytest.param(seed, marks=pytest.mark.slow)
+        return seed
+
+    return [marked(number, seed) for number, seed in enumerate(among)]
