@@ -134,6 +134,7 @@ def test_ctrl_c_while_processes_start_ends_all_of_them(
         assert run.end() == (130, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent"])
 def test_ctrl_c_at_any_time_ends_all_processes(start: Callable[..., Started], group: bool) -> None:
     for seed in range(2):
@@ -143,6 +144,7 @@ def test_ctrl_c_at_any_time_ends_all_processes(start: Callable[..., Started], gr
         assert run.end() == (130, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [True, False], ids=["group", "parent"])
 @pytest.mark.parametrize("files", [True, False])
 def test_a_request_to_terminate_ends_all_processes(
@@ -157,6 +159,7 @@ def test_a_request_to_terminate_ends_all_processes(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_processes_end_by_themselves_when_the_first_is_killed(
     start: Callable[..., Started],
 ) -> None:
@@ -171,6 +174,7 @@ def test_processes_end_by_themselves_when_the_first_is_killed(
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_ends_the_run_and_leaves_no_half_of_a_file(
     start: Callable[..., Started], tmp_path: Path
 ) -> None:

@@ -398,6 +398,7 @@ def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[byte
     return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_fault_of_the_engine_hides_no_other_spec(folder: Path, jobs: str) -> None:
     result = process("analyze", "-q", ".", "--jobs", jobs, cwd=folder)

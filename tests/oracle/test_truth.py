@@ -829,6 +829,7 @@ class TestRandomSpecs:
             random_spec(seed) for seed in range(20)
         ]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(0, 40, 2))
     def test_parameters_scale(self, seed: int) -> None:
         one = random_spec(seed)

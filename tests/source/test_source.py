@@ -478,6 +478,7 @@ def test_a_long_file_of_one_thing_is_read_or_refused(unit: str) -> None:
         assert len(str(error)) < 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["[", "{", "- ", "? ", "[a: "])
 def test_nesting_neither_recurses_nor_crashes(parser: str, unit: str) -> None:
     assert {"DPC008", "DPC006"} >= {each.code for each in refused(unit * 100_000).diagnostics}

@@ -161,6 +161,7 @@ def test_schema_and_reader_agree_on_bad_specs(path: Path) -> None:
         assert accepted(text) or codes & {"DPC108", "DPC109", "DPC110", "DPC111", "DPC112"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -61,6 +61,7 @@ def test_a_theorem_whose_hypothesis_does_not_hold(proved: list[Proved], long: bo
             assert recheck(replace(one.certificate, theorem=theorem), one.problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "theorem", "why"),
     [

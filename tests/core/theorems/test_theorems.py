@@ -282,6 +282,7 @@ def test_spec_explains_itself(path: Path) -> None:
     assert max(map(len, lines)) <= 100
 
 
+@pytest.mark.slow
 @specs
 def test_spec_gets_what_it_expects(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
