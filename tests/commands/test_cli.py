@@ -63,6 +63,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     engine.analyze = analyze  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dpcompose.pipeline", engine)
+    monkeypatch.setattr(dpcompose, "pipeline", engine, raising=False)  # where it was imported
     monkeypatch.chdir(tmp_path)
     for name in REPORTS:  # nothing is quoted of a file without the key
         (tmp_path / f"{name}.yaml").write_text(f"dpcompose: {name}")
