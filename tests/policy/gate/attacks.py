@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from dpcompose.cli import app
+from dpcompose.policy import settings_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -52,6 +56,14 @@ def call(*arguments: str, folder: Path | str = ".", **environment: str) -> Done:
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done
+
+
+def called(*arguments: str) -> Done:
+    """The same in this process, for what depends on neither streams nor the environment."""
+    settings_files._nearest.cache_clear()
+    result = CliRunner().invoke(app, list(arguments))
+    assert "Traceback" not in result.output, result.output
+    return Done(arguments, result.exit_code, result.stdout, result.stderr)
 
 
 def since(revision: str, *arguments: str, folder: Path | str = ".", **more: str) -> Done:

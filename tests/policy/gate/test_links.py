@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .attacks import Done, call, needs_git, since, spec
+from .attacks import Done, call, called, needs_git, since, spec
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
 SECRET = "hunter2-of-the-runner"
@@ -56,7 +56,7 @@ def test_links_that_leave_are_refused_whatever_reads_them(
         ["diff", "specs/a.yaml"], ["diff", "--against=base", "--allow-new"],
         ["check", "--changed-since=base"], ["check", "--strict"], ["check", "--files-from"],
     ):  # fmt: skip
-        done = call(*arguments, str(link))
+        done = called(*arguments, str(link))
         kept(done)
         assert done.returncode == 2, arguments
         assert "specs/link.yaml: it is" in done.stderr, arguments
