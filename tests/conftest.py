@@ -35,15 +35,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--long",
         action="store_true",
-        help="run the tests that take many minutes, too",
+        help="run the tests that take many minutes, and all seeds of random tests",
     )
 
 
-@pytest.fixture
-def long_run(request: pytest.FixtureRequest) -> None:
-    """Skip a test that takes many minutes, unless it is asked for."""
-    if not request.config.getoption("--long"):
-        pytest.skip("takes many minutes: --long")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked `long`, unless it is asked for."""
+    if not config.getoption("--long"):
+        long = [each for each in items if each.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [each for each in items if not each.get_closest_marker("long")]
+
+
+@pytest.fixture(scope="session")
+def long(request: pytest.FixtureRequest) -> bool:
+    """Whether tests may take many minutes."""
+    return bool(request.config.getoption("--long"))
 
 
 @pytest.fixture
@@ -65,11 +72,3 @@ def golden(rewriting: bool) -> Golden:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The top of a repository that is attacked, and the working folder; for tests in `gate`."""
-    from attacks import make_repository
-
-    return make_repository(tmp_path, monkeypatch)

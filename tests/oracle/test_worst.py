@@ -56,6 +56,7 @@ datasets:
 class TestOneMechanism:
     """The linear program decides the truth of a universe."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("protect", "relation", "expected"),
         [("unbounded", "unbounded", 1), ("bounded", "unbounded", 2), ("bounded", "bounded", 1)],
@@ -76,6 +77,7 @@ class TestOneMechanism:
             """
         assert judge(spec(text), [HUGE], 0).breach is not None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("stated_on", "expected"),
         [
@@ -140,6 +142,7 @@ class TestOneMechanism:
             """
         assert loss(text) == pytest.approx(1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("target", "stated", "degree", "expected"),
         [("node", "edge", 2, 2), ("node-rewired", "edge", 1, 2), ("edge", "node", 2, 2)],
@@ -174,6 +177,7 @@ class TestOneMechanism:
 class TestSeveral:
     """Mechanisms that share a draw are improved in turn."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("draws", "expected"), [("one", 0.494029), ("each", 2 * 0.158565)])
     def test_two_copies_on_a_sample(self, draws: str, expected: float) -> None:
         text = f"""
@@ -185,11 +189,13 @@ class TestSeveral:
             """
         assert loss(text) == pytest.approx(expected, abs=1e-6)
 
+    @pytest.mark.slow
     def test_one_draw_below_a_fresh_one_is_one_draw_of_both(self) -> None:
         once = NESTED.replace('"0.1"}}\n', '"0.1", draws: one}}\n')
         text = f"{once}mechanisms: [{{reads: t, epsilon: 1, count: 3}}]"
         assert loss(text) == pytest.approx(0.17467, abs=1e-5)
 
+    @pytest.mark.slow
     def test_statements_above_one_draw_do_not_compose(self) -> None:
         text = """
             protect: unbounded
@@ -200,6 +206,7 @@ class TestSeveral:
             """
         assert loss(text) > 3
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("roots", "expected"), [("", 3), ("roots: disjoint", 2)])
     def test_two_roots(self, roots: str, expected: float) -> None:
         text = f"""

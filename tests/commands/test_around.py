@@ -1,0 +1,159 @@
+"""What stands around the program: `init`, completion, the hooks of pre-commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from typer.main import get_command
+from typer.testing import CliRunner, Result
+
+import dpcompose
+from dpcompose.cli import app
+from dpcompose.commands.starter import SCHEMA_FILE, STARTER
+
+ROOT = Path(__file__).parents[2]
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner(env={"NO_COLOR": "1"}).invoke(app, list(arguments))
+
+
+# --- init ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_starter_meets_its_budget_without_any_finding() -> None:
+    report = dpcompose.analyze(STARTER)
+    assert report.status == "ok" and report.bound is not None and report.bound.value == 1
+    assert report.verdict is not None and report.verdict.ok and report.verdict.slack == 0
+    assert report.findings == ()
+
+
+def test_init_writes_a_spec_and_the_schema_that_its_modeline_names(folder: Path) -> None:
+    result = call("init")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert sorted(os.listdir(folder)) == [SCHEMA_FILE, "pipeline.dp.yaml"]
+    text = (folder / "pipeline.dp.yaml").read_text(encoding="utf-8")
+    modeline = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+    assert modeline is not None and modeline[1] == SCHEMA_FILE
+    schema = json.loads((folder / SCHEMA_FILE).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
+    assert call("check", "pipeline.dp.yaml").exit_code == 0
+
+
+def test_init_never_overwrites_unless_told_to(folder: Path) -> None:
+    for name in ("a.yaml", SCHEMA_FILE):
+        (folder / name).write_text("mine")
+    (folder / "nowhere.yaml").symlink_to(folder / "missing")
+    for name in ("a.yaml", "nowhere.yaml", "."):
+        result = call("init", name)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"{name} is there already" in result.stderr and "--force" in result.stderr
+    assert (folder / "a.yaml").read_text() == "mine"
+    assert call("init", "a.yaml", "--force").exit_code == 0
+    assert (folder / "a.yaml").read_text() == STARTER
+    assert (folder / SCHEMA_FILE).read_text() == "mine"
+
+
+def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
+    assert call("init", "-").stdout == STARTER
+    result = call("init", "no/such/folder.yaml")
+    assert result.exit_code == 2 and "No such file or directory" in result.stderr
+    assert os.listdir(folder) == []
+
+
+# --- help and completion -------------------------------------------------------------------------
+
+
+def commands() -> list[str]:
+    group: Any = get_command(app)
+    return sorted(group.commands)
+
+
+@pytest.mark.parametrize("command", [(), *((each,) for each in commands())])
+def test_help_is_complete_and_80_columns_wide(command: tuple[str, ...]) -> None:
+    text = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(app, [*command, "-h"])
+    assert text.exit_code == 0
+    lines = text.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    group: Any = get_command(app)
+    for parameter in (group.commands[command[0]] if command else group).params:
+        if parameter.param_type_name == "option" and not parameter.hidden:
+            assert parameter.help and parameter.help.endswith((".", "…")), parameter.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
+    """As the script of the shell asks for it, through the environment."""
+
+    @cache
+    def offered(*words: str) -> str:
+        line = " ".join(["dpcompose", *words])
+        asking = {
+            "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words))},
+            "zsh": {"_TYPER_COMPLETE_ARGS": line},
+            "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        }[shell]
+        environment = {**os.environ, "_DPCOMPOSE_COMPLETE": f"complete_{shell}", **asking}
+        result = subprocess.run(
+            [sys.executable, "-m", "dpcompose"],
+            env=environment, capture_output=True, encoding="utf-8", timeout=60, check=False,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    assert "analyze" in offered("an") and "theorems" not in offered("an")
+    if shell == "bash":  # what is offered does not depend on how a shell asks
+        assert "--at-epsilon" in offered("analyze", "--at")
+        assert "IV.13" in offered("explain", "IV.1")
+    assert "sensitivity" in offered("schema", "se") and "total" in offered("schema", "to")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "dpcompose", "completion", shell],
+        capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert f"_DPCOMPOSE_COMPLETE=complete_{shell}" in result.stdout
+    assert result.stdout == call("completion", shell).stdout
+    assert "_DPCOMPOSE_COMPLETE" not in os.environ
+    if found := shutil.which(shell):
+        reading = [found, "-n"] if shell != "fish" else [found, "--no-execute"]
+        subprocess.run(reading, input=result.stdout, text=True, check=True, timeout=60)
+
+
+# --- pre-commit ----------------------------------------------------------------------------------
+
+
+def test_the_hooks_call_commands_that_exist_on_the_right_files() -> None:
+    hooks = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    assert [each["id"] for each in hooks] == ["dpcompose-check", "dpcompose-analyze"]
+    for hook in hooks:
+        program, command, *options, last = hook["entry"].split()
+        assert program == "dpcompose" and command in commands() and last == "--"
+        assert call(command, *options, "-h").exit_code == 0
+        assert hook["language"] == "python"
+        files = re.compile(hook["files"])
+        assert all(files.search(name) for name in ("pipeline.dp.yaml", "a/b.dp.yml"))
+        assert not any(files.search(name) for name in ("a.yaml", "dp.yaml", "a.dp.yaml.orig"))

@@ -1,0 +1,515 @@
+"""The command line: options, exit codes, streams, files. The engine is a stand-in here."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from handmade import AT_MILLIONTH, AT_ONE, REPORTS, pure
+from typer.testing import CliRunner, Result
+
+import dpcompose
+from dpcompose.cli import app
+from dpcompose.commands.explain import identifiers
+from dpcompose.commands.output import Color, style_for
+from dpcompose.commands.outputs import Format
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.render.rules import codes
+from dpcompose.report import Report, Verdict
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file for each hand-made report, which the stand-in engine gives for it."""
+    engine = ModuleType("dpcompose.pipeline")
+
+    def analyze(
+        data: bytes,
+        name: str,
+        limit: Budget | None = None,
+        deltas: Sequence[Fraction] = (),
+        epsilons: Sequence[Fraction] = (),
+        **_: object,
+    ) -> Report:
+        if data == b"fault":
+            raise RuntimeError("a fault of the engine")
+        if data == b"interrupt":
+            raise KeyboardInterrupt
+        report = replace(
+            REPORTS[data.decode().removeprefix("dpcompose: ")],
+            file=name,
+            at_delta=tuple(replace(AT_MILLIONTH, given=each) for each in deltas),
+            at_epsilon=tuple(replace(AT_ONE, given=each) for each in epsilons),
+        )
+        if limit is None or report.bound is None:
+            return report
+        slack = limit.parameters[0][1] - report.bound.value
+        return replace(report, verdict=Verdict(limit, slack >= 0, slack))
+
+    engine.analyze = analyze  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dpcompose.pipeline", engine)
+    monkeypatch.setattr(dpcompose, "pipeline", engine, raising=False)  # where it was imported
+    monkeypatch.chdir(tmp_path)
+    for name in REPORTS:  # nothing is quoted of a file without the key
+        (tmp_path / f"{name}.yaml").write_text(f"dpcompose: {name}")
+    for name in ("fault", "interrupt"):
+        (tmp_path / f"{name}.yaml").write_text(name)
+    (tmp_path / "nobudget.yaml").write_text("rides")
+    return tmp_path
+
+
+@pytest.fixture
+def run(specs: Path) -> Run:
+    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+        plain = {"NO_COLOR": "", "FORCE_COLOR": "", "TERM": "xterm", **environment}
+        return CliRunner(env=plain).invoke(app, list(arguments), input=stdin)
+
+    return call
+
+
+# --- exit codes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize(
+    ("files", "analyzed", "checked"),
+    [
+        (["rides"], 0, 0),
+        (["trap"], 1, 1),
+        (["census"], 0, 1),
+        (["mixed"], 0, 1),
+        (["invalid"], 3, 3),
+        (["missing"], 2, 2),
+        (["rides", "trap", "rides"], 1, 1),
+        (["trap", "missing", "rides"], 2, 2),
+        (["missing", "invalid", "rides"], 3, 3),
+    ],
+)
+def test_exit_codes_are_the_same_for_every_format(
+    run: Run, form: str, files: list[str], analyzed: int, checked: int
+) -> None:
+    paths = [f"{each}.yaml" for each in files]
+    assert run("analyze", *paths, "--format", form).exit_code == analyzed
+    assert run("check", *paths, "--format", form).exit_code == checked
+
+
+def test_every_file_is_reported_in_order(run: Run) -> None:
+    result = run("analyze", "trap.yaml", "no.yaml", "invalid.yaml", "rides.yaml", "--format=jsonl")
+    files = [json.loads(line)["file"] for line in result.stdout.splitlines()]
+    assert files == ["trap.yaml", "invalid.yaml", "rides.yaml"]
+    assert result.stderr == "dpcompose: cannot read no.yaml: No such file or directory\n"
+
+
+def test_an_internal_fault_keeps_its_traceback(run: Run) -> None:
+    result = run("analyze", "fault.yaml")
+    assert isinstance(result.exception, RuntimeError)
+
+
+def test_an_interrupt_ends_quietly(run: Run) -> None:
+    result = run("analyze", "interrupt.yaml")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("analyze",),
+        ("analyse", "rides.yaml"),
+        ("analyze", "rides.yaml", "--format", "xml"),
+        ("analyze", "rides.yaml", "--colour", "always"),
+        ("analyze", "rides.yaml", "--quiet", "--format", "json"),
+        ("analyze", "-", "-"),
+        ("analyze", "rides.yaml", "-o", "./rides.yaml"),
+        ("analyze", "rides.yaml", "-o", "no/such/folder/out.txt"),
+        ("analyze", "rides.yaml", "-o", "."),
+        ("analyze", "none/*.yaml"),
+        ("analyze", "a\0b"),
+        ("check", "rides.yaml", "--epsilon", "abc"),
+        ("check", "rides.yaml", "--epsilon", "-1"),
+        ("check", "rides.yaml", "--epsilon", "nan"),
+        ("check", "rides.yaml", "--epsilon", "1e99999999"),
+        ("check", "rides.yaml", "--epsilon", "1/0"),
+        ("check", "rides.yaml", "--delta", "1e-6"),
+        ("check", "rides.yaml", "--epsilon", "1", "--delta", "1"),
+        ("check", "rides.yaml", "--epsilon", "1", "--rho", "1"),
+        ("check", "rides.yaml", "--rho", "1", "--mu", "1"),
+        ("analyze", "rides.yaml", "--delta", "nan"),
+        ("analyze", "rides.yaml", "--delta", "-1e-6"),
+        ("analyze", "rides.yaml", "--delta", "1"),
+        ("analyze", "rides.yaml", "--delta", "1e-6", "--delta", "abc"),
+        ("analyze", "rides.yaml", "--at-epsilon", "inf"),
+        ("analyze", "rides.yaml", "--at-epsilon", "-1"),
+        ("analyze", "rides.yaml", "--delta"),
+        ("check", "rides.yaml", "--at-delta", "1.5"),
+        ("check", "rides.yaml", "--at-epsilon", "nan"),
+        ("explain",),
+        ("explain", "IV.99"),
+        ("theorems", "--format", "yaml"),
+    ],
+)
+def test_bad_calls_are_short_plain_and_change_nothing(
+    run: Run, specs: Path, arguments: tuple[str, ...]
+) -> None:
+    before = {each: each.read_bytes() for each in specs.iterdir()}
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output and "\x1b" not in result.output
+    if arguments:  # without any, the help is printed
+        assert result.stdout == ""
+        assert 0 < len(result.stderr.splitlines()) <= 4
+    assert {each: each.read_bytes() for each in specs.iterdir()} == before
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (["--epsilon", "17/10"], 0),
+        (["--epsilon", "1.7"], 0),
+        (["--epsilon", "1.6999999999999999999999"], 1),
+        (["--epsilon", "2", "--delta", "1e-6"], 0),
+        (["--rho", "1/2"], 1),
+        (["--mu", "5"], 0),
+    ],
+)
+def test_flags_replace_the_budget_exactly(run: Run, flags: list[str], code: int) -> None:
+    assert run("check", "rides.yaml", *flags).exit_code == code
+
+
+def test_flags_reach_the_engine_as_fractions(run: Run) -> None:
+    result = run("check", "rides.yaml", "--epsilon", "2", "--delta", "1e-6", "--format", "jsonl")
+    exact = json.loads(result.stdout)["budget"]["exact"]
+    assert exact == {"epsilon": "2", "delta": "1/1000000", "slack": "3/10"}
+
+
+def test_a_spec_without_a_budget_is_a_bad_call(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REPORTS, "rides", replace(REPORTS["rides"], verdict=None))
+    result = run("check", "rides.yaml")
+    assert result.exit_code == 2
+    assert "nothing to check against" in result.stderr
+    assert "--epsilon" in result.stderr
+    assert run("check", "rides.yaml", "--epsilon", "2").exit_code == 0
+
+
+# --- numbers at a chosen δ or ε ------------------------------------------------------------------
+
+
+def test_choices_reach_the_engine_as_fractions_in_their_order(run: Run) -> None:
+    flags = ["--delta", "1e-9", "--at-delta", "1/3", "--delta", "0", "--delta", "0.000000001"]
+    choices = [*flags, "--at-epsilon", "1/7", "--at-epsilon", "0"]
+    (line,) = run("analyze", "rides.yaml", *choices, "--format", "jsonl").stdout.splitlines()
+    found = json.loads(line)
+    assert [each["exact"]["delta"] for each in found["at_delta"]] == ["1/1000000000", "1/3", "0"]
+    assert [each["exact"]["epsilon"] for each in found["at_epsilon"]] == ["1/7", "0"]
+
+
+def test_check_states_numbers_at_a_choice_beside_its_budget(run: Run) -> None:
+    flags = ["--epsilon", "2", "--delta", "1e-5", "--at-delta", "1e-6", "--at-epsilon", "1"]
+    result = run("check", "rides.yaml", *flags)
+    assert result.exit_code == 0
+    assert "δ = 1e-6  ε ≤ 4.77457  by optimal composition" in result.stdout
+    assert "ε = 1  δ ≤ 3.1416e-7  by optimal composition" in result.stdout
+    document = json.loads(run("check", "rides.yaml", *flags, "--format", "json").stdout)
+    (found,) = document["results"]
+    assert found["budget"]["exact"]["delta"] == "1/100000"
+    assert [each["delta"] for each in found["at_delta"]] == [1e-6]
+
+
+def test_a_delta_alone_is_no_budget_and_the_message_says_what_is(run: Run) -> None:
+    result = run("check", "rides.yaml", "--delta", "1e-6")
+    assert result.exit_code == 2
+    assert "--epsilon" in result.stderr and "--at-delta" in result.stderr
+
+
+def test_quiet_prints_the_numbers_asked_for_one_line_a_file(run: Run) -> None:
+    flags = ["-q", "--delta", "1e-6", "--delta", "1e-9", "--at-epsilon", "1"]
+    assert run("analyze", "rides.yaml", *flags).stdout == (
+        "4.77456758811001 4.77456758811001 3.14159265e-7\n"
+    )
+    result = run("analyze", "rides.yaml", "invalid.yaml", "-q", "--delta", "1e-6")
+    assert result.stdout == "rides.yaml: 4.77456758811001\ninvalid.yaml: invalid\n"
+    twice = run("analyze", "rides.yaml", "-q", "--delta", "1e-6", "--delta", "0.000001")
+    assert len(twice.stdout.split()) == 2
+
+
+# --- streams and files ---------------------------------------------------------------------------
+
+
+def test_standard_input_is_a_dash(run: Run) -> None:
+    result = run("analyze", "-", "--quiet", stdin="rides")
+    assert (result.exit_code, result.stdout) == (0, "1.7\n")
+    assert run("analyze", "-", stdin="rides").stdout.startswith("<stdin>: ε = 17/10")
+
+
+def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
+    result = run("analyze", "-q", "rides.yaml", "invalid.yaml", "missing.yaml", "trap.yaml")
+    assert result.exit_code == 3
+    assert result.stdout == "rides.yaml: 1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
+    assert "invalid.yaml:2:3: unknown key `epsilom` [DPC101]" in result.stderr
+    assert "missing.yaml" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(Format))
+def test_a_file_holds_what_would_be_printed(run: Run, specs: Path, form: str) -> None:
+    printed = run("analyze", "rides.yaml", "trap.yaml", "--format", form)
+    saved = run("analyze", "rides.yaml", "trap.yaml", "--format", form, "-o", "out")
+    assert (saved.exit_code, saved.stdout) == (1, "")
+    assert (specs / "out").read_text(encoding="utf-8") == printed.stdout
+    assert run("analyze", "rides.yaml", "-o", "-").stdout
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(run: Run, specs: Path) -> None:
+    out = specs / "out"
+    out.write_text("old " * 10_000)
+    out.chmod(0o640)
+    assert run("analyze", "rides.yaml", "-q", "-o", "out").exit_code == 0
+    assert out.read_text() == "1.7\n"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+
+
+def test_nothing_is_left_behind_when_a_run_breaks_off(run: Run, specs: Path) -> None:
+    (specs / "out").write_text("old")
+    before = sorted(os.listdir(specs))
+    assert run("analyze", "rides.yaml", "interrupt.yaml", "-o", "out").exit_code == 130
+    assert sorted(os.listdir(specs)) == before
+    assert (specs / "out").read_text() == "old"
+
+
+def test_a_new_file_has_the_usual_mode(run: Run, specs: Path) -> None:
+    (specs / "usual").touch()
+    run("analyze", "rides.yaml", "-o", "out")
+    assert (specs / "out").stat().st_mode == (specs / "usual").stat().st_mode
+
+
+def test_devices_are_written_to(run: Run) -> None:
+    assert run("analyze", "rides.yaml", "-o", os.devnull).exit_code == 0
+
+
+# --- colour --------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("color", "terminal", "environment", "coloured"),
+    [
+        ("auto", True, {}, True),
+        ("auto", False, {}, False),
+        ("auto", True, {"NO_COLOR": "1"}, False),
+        ("auto", False, {"FORCE_COLOR": "1"}, True),
+        ("auto", True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        ("auto", True, {"TERM": "dumb"}, False),
+        ("always", False, {"NO_COLOR": "1"}, True),
+        ("never", True, {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_flag_beats_no_color_beats_force_color_beats_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+    color: str,
+    terminal: bool,
+    environment: dict[str, str],
+    coloured: bool,
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", Terminal() if terminal else io.StringIO())
+    assert style_for(None, Color(color)).colour is coloured
+
+
+def test_files_are_coloured_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert not style_for("out", Color.AUTO).colour
+    assert style_for("out", Color.ALWAYS).colour
+
+
+def test_lines_are_as_wide_as_the_terminal_within_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert style_for(None, Color.AUTO).width == 80
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert style_for(None, Color.AUTO).width == 60
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert style_for(None, Color.AUTO).width == 100
+
+
+def test_machine_formats_are_never_coloured(run: Run) -> None:
+    for form in ("json", "jsonl"):
+        assert "\x1b" not in run("analyze", "rides.yaml", "--format", form, "--color=always").stdout
+    assert "\x1b" in run("analyze", "rides.yaml", "--color=always").stdout
+
+
+# --- the book ------------------------------------------------------------------------------------
+
+
+def test_version_names_the_program() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"dpcompose {dpcompose.__version__}\n")
+
+
+def test_the_book_is_listed_for_people_and_machines(run: Run) -> None:
+    listed = json.loads(run("theorems", "--format", "json").stdout)
+    lines = [json.loads(each) for each in run("theorems", "--format", "jsonl").stdout.splitlines()]
+    assert lines == listed
+    text = run("theorems").stdout
+    assert listed and all(each["id"] in text for each in listed)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_every_theorem_explains_itself_in_any_case_of_letters(run: Run) -> None:
+    for each in json.loads(run("theorems", "--format", "json").stdout):
+        result = run("explain", each["id"].lower())
+        assert result.exit_code == 0
+        assert each["title"] in " ".join(result.stdout.split())
+        if each["source"] == "GMPS24":
+            assert run("explain", each["place"]).stdout == result.stdout
+
+
+def test_codes_are_explained_too(run: Run) -> None:
+    result = run("explain", "dpc010")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("DPC010  A key is given twice in one mapping.\n\n")
+    for heading in ("Gives it", "Instead", "Level:", "Silenced:"):
+        assert f"\n{heading}" in result.stdout
+
+
+def test_the_kind_of_an_id_may_be_said(run: Run) -> None:
+    for name, said in (("IV.13", "theorem:iv.13"), ("DPC010", "code:DPC010")):
+        assert run("explain", said).stdout == run("explain", name).stdout
+    for wrong in ("code:IV.13", "theorem:DPC010", "rule:DPC010", "code:", ":DPC010x"):
+        result = run("explain", wrong)
+        assert result.exit_code == 2 and f"`{wrong}`" in result.stderr
+    assert "did you mean DPC010?" in run("explain", "code:DPC00010").stderr
+
+
+def test_every_code_in_use_is_explained() -> None:
+    package = Path(dpcompose.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in package.rglob("*.py")]
+    used = {code for text in texts for code in re.findall(r"\bDPC\d{3}\b", text)}
+    assert used == set(codes())
+
+
+def test_an_unknown_id_gets_the_nearest_one(run: Run) -> None:
+    result = run("explain", "DPC00010")
+    assert result.exit_code == 2
+    assert "did you mean DPC010?" in result.stderr
+
+
+def test_completion_offers_theorems_and_codes() -> None:
+    found = dict(identifiers("dpc01"))
+    assert "DPC010" in found
+    assert dict(identifiers("V.")).keys() >= {"V.2", "V.3"}
+
+
+# --- the process itself --------------------------------------------------------------------------
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "dpcompose", *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, timeout=60, check=False, **options)
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = process("theorems", stdout=writing)
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    with open("/dev/full", "wb") as full:
+        result = process("theorems", stdout=full)
+    assert result.returncode == 2
+    assert result.stderr.decode().startswith("dpcompose: cannot write to standard output: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_closed_streams_are_no_traceback() -> None:
+    shell = f"{sys.executable} -m dpcompose"
+    for command, code in [
+        ("theorems >&-", 2),
+        ("explain nonsense 2>&-", 2),
+        ("explain nonsense >&- 2>&-", 2),
+        ("analyze - <&-", 2),
+        ("analyze missing 2>/dev/full", 2),
+    ]:
+        result = subprocess.run(f"{shell} {command}", shell=True, capture_output=True, check=False)
+        assert (command, result.returncode, b"Traceback" in result.stderr) == (command, code, False)
+
+
+@pytest.mark.slow
+def test_an_output_without_epsilon_gets_its_name() -> None:
+    for encoding, arguments in (("cp1252", ["analyze", "--help"]), ("ascii", ["theorems"])):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        result = process(*arguments, stdout=subprocess.PIPE, env=environment)
+        assert result.returncode == 0
+        assert b"eps" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
+        (["explain", "IV.13"], {"rich", "yaml", "mpmath", "dpcompose.handbook"}),
+        (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
+        (["analyze", "-"], {"rich", "dpcompose.handbook", "dpcompose.render.rules"}),
+    ],
+)
+def test_cold_start_imports_nothing_it_does_not_need(
+    arguments: list[str], unneeded: set[str]
+) -> None:
+    code = (
+        f"import sys; from dpcompose.__main__ import main; sys.argv[1:] = {arguments}\n"
+        "try: main()\n"
+        f"except SystemExit: print(sorted({unneeded} & set(sys.modules)), file=sys.stderr)"
+    )
+    spec = (
+        "{dpcompose: 1, protect: unbounded, datasets: {t: {}},"
+        " mechanisms: [{name: m, reads: t, notion: pure, epsilon: 1}]}"
+    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, input=spec, capture_output=True, text=True, check=True)
+    assert (result.stdout != "", result.stderr) == (True, "[]\n")
+
+
+def test_the_public_names_are_functions_whatever_was_imported(specs: Path) -> None:
+    importlib.import_module("dpcompose.pipeline")
+    report = dpcompose.analyze(b"rides", "rides.yaml")
+    assert isinstance(report, dpcompose.Report)
+    assert report.bound == pure("17/10")
+    assert report.verdict is not None and report.verdict.slack == Fraction(3, 10)

@@ -1,0 +1,194 @@
+"""A spec that takes more time or memory than it may: told in every format, and no other suffers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dpcompose.cli import app
+from dpcompose.commands.bounds import Most, TooMuch, within
+
+HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
+SMALL = HEAD + "  - {name: a, reads: r, notion: pure, epsilon: 1}\nbudget: {epsilon: 2}\n"
+#: Takes a second and some ten megabytes.
+LARGE = HEAD + "".join(
+    f"  - {{name: m{i}, reads: r, notion: pure, epsilon: 1/{i + 7}}}\n" for i in range(20_000)
+)
+TIME, MEMORY = ("--max-seconds", "0.05"), ("--max-memory", "2")
+LATE = "not analysed: it takes longer than the 0.05 s of --max-seconds"
+FULL = "not analysed: it needs more memory than the 2 MB of --max-memory"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs timers and /proc")
+
+
+@pytest.fixture(autouse=True)
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"large": LARGE, "small": SMALL, "other": SMALL}.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+
+def called(*args: str) -> tuple[int, str, str]:
+    """The command in this process: for what a timer ends, since memory is limited for a process."""
+    done = CliRunner().invoke(app, list(args))
+    return done.exit_code, done.stdout, done.stderr
+
+
+def run(*args: str) -> tuple[int, str, str]:
+    """The real command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcompose", *args],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flags", "says"), [(TIME, LATE), (MEMORY, FULL)])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_only_the_spec_that_takes_too_much_is_invalid(
+    flags: tuple[str, str], says: str, jobs: str
+) -> None:
+    # The small ones may take as long as the machine pleases.
+    most = ("--max-seconds", "0.6") if flags is TIME else ("--max-memory", "20")
+    says = says.replace("0.05", "0.6").replace("2 MB", "20 MB")
+    files = ("small.yaml", "large.yaml", "other.yaml")
+    code, out, _ = run("check", *files, *most, "--jobs", jobs, "--format", "json")
+    assert code == 3
+    first, large, last = json.loads(out)["results"]
+    assert first["status"] == last["status"] == "ok"
+    assert first["guarantee"]["epsilon"] == last["guarantee"]["epsilon"] == 1
+    assert large["status"] == "invalid" and large["guarantee"] is None
+    (finding,) = large["findings"]
+    assert (finding["code"], finding["level"], finding["message"]) == ("DPC018", "error", says)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"]
+)
+def test_every_format_tells_it(form: str) -> None:
+    code, out, err = called("check", "large.yaml", *TIME, "--format", form)
+    assert code == 3
+    assert "DPC018" in out and LATE in out and "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_quiet_tells_it() -> None:
+    code, out, err = run("analyze", "--quiet", "large.yaml", *TIME)
+    assert (code, out) == (3, "invalid\n")
+    assert err == (
+        f"large.yaml: {LATE} [DPC018]\n    hint: ask for less in it, split it, or allow more\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flags", "says"), [(TIME, LATE), (MEMORY, FULL)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "large.yaml", "--epsilon", "1"),
+        ("sensitivity", "large.yaml"),
+        ("total", "--all", "small.yaml", "large.yaml"),
+        ("diff", "small.yaml", "large.yaml"),
+        ("diff", "large.yaml", "small.yaml"),
+    ],
+)
+def test_other_commands_fail_with_it(
+    command: tuple[str, ...], flags: tuple[str, str], says: str
+) -> None:
+    code, out, err = (called if flags is TIME else run)(*command, *flags)
+    assert code == 3
+    assert says in out + err and "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_variable_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPCOMPOSE_MAX_SECONDS", "0.05")
+    assert run("analyze", "large.yaml")[0] == 3
+    monkeypatch.setenv("DPCOMPOSE_MAX_SECONDS", "1000")
+    assert run("analyze", "small.yaml", "--max-memory", "1000")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--max-seconds", "0"), "--max-seconds: a number of seconds above 0, to 100000000, is"),
+        (("--max-seconds", "nan"), "--max-seconds: a number of seconds above 0, to 100000000, is"),
+        (("--max-seconds", "inf"), "--max-seconds: a number of seconds above 0, to 100000000, is"),
+        (("--max-memory", "-1"), "--max-memory: a whole number of MB above 0, to 100000000, is"),
+    ],
+)
+def test_senseless_limits_are_refused(flags: tuple[str, str], says: str) -> None:
+    result = CliRunner().invoke(app, ["analyze", "small.yaml", *flags])
+    assert result.exit_code == 2
+    assert result.stderr == f"dpcompose: {says} due\n"
+
+
+def test_systems_without_means_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("signal.setitimer")
+    result = CliRunner().invoke(app, ["analyze", "small.yaml", *TIME])
+    says = "--max-seconds: this system has no timer that interrupts a process"
+    assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
+    monkeypatch.setattr("dpcompose.commands.bounds._SIZES", "/nowhere")
+    result = CliRunner().invoke(app, ["analyze", "small.yaml", *MEMORY])
+    says = "--max-memory: this system cannot limit the memory of a process"
+    assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
+
+
+def test_no_handler_on_the_way_swallows_the_end_of_the_time() -> None:
+    def stubborn() -> None:
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                continue
+
+    with pytest.raises(TooMuch) as error, within(Most(seconds=0.1)):
+        stubborn()
+    assert str(error.value) == "not analysed: it takes longer than the 0.1 s of --max-seconds"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interruption_that_is_lost_is_repeated() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                pass
+
+    with pytest.raises(TooMuch), within(Most(seconds=0.1)):
+        Slow()  # its end is where the first interruption comes
+        while True:
+            pass
+
+
+def test_afterwards_everything_is_as_it_was() -> None:
+    import resource
+    import signal
+
+    before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)
+    with pytest.raises(TooMuch), within(Most(1000, 1)):
+        bytearray(2**26)
+    with within(Most(1000, 1000)):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert before == (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM))
+    bytearray(2**26)
+
+
+def test_a_shortage_without_a_limit_is_no_fault_of_the_spec() -> None:
+    with pytest.raises(MemoryError), within(Most(seconds=1000)):
+        raise MemoryError

@@ -1,0 +1,330 @@
+"""Several outputs of one run, and exit codes by command, format and outcome, with real specs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.commands.outputs import Format
+
+Run = Callable[..., Result]
+
+_MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
+_HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
+_BODY = f"mechanisms: [{_MECHANISM}]\n"
+SPECS = {
+    "fine": f"{_HEAD}{_BODY}budget: {{epsilon: 2}}\n",
+    "over": f"{_HEAD}{_BODY}budget: {{epsilon: 1/2}}\n",
+    "otherwise": f"{_HEAD}{_BODY}budget: {{rho: 0.1}}\n",
+    "nobudget": f"{_HEAD}{_BODY}",
+    "trap": "dpcompose: 1\nprotect: bounded\ndatasets: {t: {}, f: {from: t, map: filter}}\n"
+    "mechanisms: [{name: n, reads: f, notion: pure, epsilon: 1, relation: bounded}]\n"
+    "budget: {epsilon: 2}\n",
+    "invalid": f"{_HEAD}mechanisms: [{{name: count, raeds: t}}]\n",
+    "empty": "",
+}
+FORMS = list(Format)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in SPECS.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Run:
+    def call(*arguments: str, stdin: str | None = None) -> Result:
+        plain = {"NO_COLOR": "", "FORCE_COLOR": "", "TERM": "xterm"}
+        return CliRunner(env=plain).invoke(app, list(arguments), input=stdin)
+
+    return call
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+# --- exit codes ----------------------------------------------------------------------------------
+
+#: Outcome: the code of `analyze`, the code of `check`.
+OUTCOMES = {
+    "fine": (0, 0),
+    "over": (0, 1),
+    "otherwise": (0, 1),
+    "nobudget": (0, 2),
+    "trap": (1, 1),
+    "invalid": (3, 3),
+    "empty": (3, 3),
+    "missing": (2, 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: Format) -> None:
+    for command, code in zip(("analyze", "check"), OUTCOMES[outcome], strict=True):
+        result = run(command, f"{outcome}.yaml", "--format", form)
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
+    flags = ["-o", "main", *(flag for form in FORMS for flag in ("-o", f"{form}=out.{form}"))]
+    for command, code in zip(("analyze", "check"), OUTCOMES[outcome], strict=True):
+        assert run(command, f"{outcome}.yaml", *flags).exit_code == code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
+    names = [f"{name}.yaml" for name in ("fine", "over", "nobudget", "fine")]
+    assert run("check", *names, "--format", form).exit_code == 2
+    assert run("check", *names, "invalid.yaml", "--format", form).exit_code == 3
+    assert run("analyze", *names, "--format", form).exit_code == 0
+
+
+# --- several outputs -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_output_is_what_its_format_prints_alone(run: Run, folder: Path) -> None:
+    names = [f"{name}.yaml" for name in ("fine", "over", "trap", "invalid")]
+    flags = [flag for form in FORMS for flag in ("-o", f"{form}=out.{form}")]
+    for command in ("analyze", "check"):
+        together = run(command, *names, *flags)
+        assert together.stdout == run(command, *names).stdout
+        for form in FORMS:
+            alone = run(command, *names, "--format", form).stdout
+            assert (folder / f"out.{form}").read_text(encoding="utf-8") == alone
+
+
+def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(
+    run: Run, folder: Path
+) -> None:
+    result = run("check", "fine.yaml", "--format", "json", "-o", "main", "-o", "jsonl=lines")
+    assert (result.exit_code, result.stdout) == (0, "")
+    (found,) = json.loads((folder / "main").read_text())["results"]
+    line = json.loads((folder / "lines").read_text())
+    assert line == {"schema_version": 1, **found}
+    printed = run("check", "over.yaml", "-o", "github=-", "-o", "concise=lines").stdout
+    assert printed.startswith("::error file=over.yaml,")
+    assert (folder / "lines").read_text().startswith("over.yaml:5:9: over budget")
+    both = run("check", "over.yaml", "-o", "main", "-o", "github=-")
+    assert both.stdout == printed
+    assert (folder / "main").read_text() == run("check", "over.yaml").stdout
+
+
+def test_quiet_goes_with_files(run: Run, folder: Path) -> None:
+    result = run("analyze", "-q", "fine.yaml", "-o", "sarif=out.sarif")
+    assert (result.exit_code, result.stdout) == (0, "1\n")
+    assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "says"),
+    [
+        (["sarfi=x"], "did you mean sarif=x?"),
+        (["yaml=x"], "./yaml=x"),
+        (["sarif="], "sarif=FILE"),
+        (["one", "two"], "FORMAT=FILE"),
+        (["sarif=x", "junit=x"], "two outputs go to x"),
+        (["sarif=x", "junit=./y/../x"], "two outputs go to ./y/../x"),
+        (["x", "junit=x"], "two outputs go to x"),
+        (["github=-", "markdown=-"], "two outputs go to standard output"),
+        (["sarif=fine.yaml"], "would overwrite a spec"),
+        (["sarif=no/such/folder/x"], "cannot write no/such/folder/x: No such file"),
+        (["sarif=y", "junit=y/x/z"], "cannot write y/x/z"),
+        (["x", "sarif=."], "cannot write .: Is a directory"),
+        (["sarif=a\0b"], "cannot write"),
+    ],
+)
+def test_bad_outputs_are_refused_before_anything_is_written(
+    run: Run, folder: Path, outputs: list[str], says: str
+) -> None:
+    before = listing(folder)
+    result = run("check", "fine.yaml", *(f"--output={each}" for each in outputs))
+    assert result.exit_code == 2
+    assert says in result.stderr and "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+    assert listing(folder) == before
+
+
+def test_a_file_may_have_an_equals_sign_in_its_name(run: Run, folder: Path) -> None:
+    assert run("check", "fine.yaml", "-o", "./sarif=x", "-o", "sarif=a=b").exit_code == 0
+    assert (folder / "sarif=x").read_text().startswith("fine.yaml: within budget")
+    assert json.loads((folder / "a=b").read_text())["version"] == "2.1.0"
+
+
+def test_nothing_is_where_it_may_all_go(run: Run) -> None:
+    null = os.devnull
+    assert run("check", "fine.yaml", "-o", null, "-o", f"sarif={null}").stdout == ""
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder to be read-only")
+def test_a_read_only_folder_is_one_line_and_no_output(run: Run, folder: Path) -> None:
+    shut = folder / "shut"
+    shut.mkdir()
+    shut.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    before = listing(folder)
+    result = run("check", "fine.yaml", "-o", "sarif=x", "-o", "junit=shut/x")
+    shut.chmod(stat.S_IRWXU)
+    assert result.exit_code == 2
+    assert result.stderr == "dpcompose: cannot write shut/x: Permission denied\n"
+    assert listing(folder) == before and not list(shut.iterdir())
+
+
+def test_a_folder_that_refuses_files_is_one_line_and_no_output(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied", "temporary")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    before = listing(folder)
+    result = run("check", "fine.yaml", "-o", "sarif=x", "-o", "junit=y")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "dpcompose: cannot write x: Permission denied\n"
+    assert listing(folder) == before
+
+
+def test_a_fault_of_the_engine_is_no_failure_to_write(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_: Any, **__: Any) -> Any:
+        raise ValueError("a fault of the engine")
+
+    monkeypatch.setattr("dpcompose.source.load", fault)
+    result = run("check", "fine.yaml", "-o", "sarif=x", "-o", "y")
+    assert isinstance(result.exception, ValueError)
+    assert "cannot write" not in result.stderr
+
+
+# --- the process itself --------------------------------------------------------------------------
+
+pytest_posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
+
+
+def started(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "dpcompose", *arguments]
+    if os.name != "nt":
+        # A shell's background jobs ignore Ctrl-C, and so would what they start.
+        options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.slow
+@pytest_posix
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
+)
+def test_an_interrupted_run_leaves_nothing_behind(
+    folder: Path, number: signal.Signals, code: int
+) -> None:
+    (folder / "x").write_text("old")
+    before = listing(folder)
+    flags = ["-o", "sarif=x", "-o", "y"]
+    process = started("check", "-", *flags, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while len(listing(folder)) < len(before) + 2:  # both wait in temporary files
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (code, b"", b"")
+    assert listing(folder) == before
+
+
+@pytest.mark.slow
+@pytest_posix
+@pytest.mark.parametrize("form", FORMS)
+def test_a_broken_pipe_writes_no_half_of_anything(folder: Path, form: Format) -> None:
+    before = listing(folder)
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = started("check", "over.yaml", "--format", form, "-o", "json=x", stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (141, b"")
+    assert listing(folder) == before
+
+
+@pytest.mark.slow
+@pytest_posix
+def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
+    folder: Path,
+) -> None:
+    shell = f"{sys.executable} -m dpcompose check over.yaml"
+    for rest, code, kept in [("-o sarif=x >&-", 2, False), ("-o y -o sarif=x >&-", 1, True)]:
+        result = subprocess.run(f"{shell} {rest}", shell=True, capture_output=True, check=False)
+        assert result.returncode == code
+        assert b"Traceback" not in result.stderr
+        assert ((folder / "x").exists(), (folder / "y").exists()) == (kept, kept)
+
+
+@pytest.mark.slow
+@pytest_posix
+def test_a_pipe_can_be_an_output(folder: Path) -> None:
+    shell = f"{sys.executable} -m dpcompose check over.yaml -o /dev/null -o jsonl=/dev/stdout | cat"
+    result = subprocess.run(shell, shell=True, capture_output=True, check=False)
+    assert json.loads(result.stdout)["file"] == "over.yaml"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments", ["--help", "check --help", "--version", "--show-completion bash", "theorems"]
+)
+def test_what_cannot_be_printed_is_one_line_whoever_prints_it(arguments: str) -> None:
+    shell = f"{sys.executable} -m dpcompose {arguments}"
+    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    streams = [
+        (">/dev/full", 2, b"No space left on device"),
+        (">&-", 2, b"it is closed"),
+        (">/dev/full 2>/dev/full", 2, None),
+        (">&- 2>&-", 2, None),
+        ("2>/dev/full", 0, None),
+    ]
+    # What becomes of the complaint does not depend on what could not be printed.
+    for rest, code, says in streams if arguments == "--help" else streams[:2]:
+        result = subprocess.run(
+            f"{shell} {rest}", shell=True, capture_output=True, check=False, env=environment
+        )
+        said = b"dpcompose: cannot write to standard output: " + says + b"\n" if says else b""
+        assert (rest, result.returncode, result.stderr) == (rest, code, said)
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        shell, shell=True, stdout=writing, stderr=subprocess.PIPE, check=False, env=environment
+    )
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
+    for arguments in ("check --bogus", "explain", "", "nonsense"):
+        for rest in ("2>/dev/full", "2>&-", ">/dev/full 2>/dev/full"):
+            shell = f"{sys.executable} -m dpcompose {arguments} {rest}"
+            result = subprocess.run(shell, shell=True, capture_output=True, check=False)
+            assert (shell, result.returncode, result.stderr) == (shell, 2, b"")

@@ -1,0 +1,62 @@
+"""What the tests of the kernel share: releases with certificates that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from oracle.generate import random_spec
+from yaml import safe_dump
+
+from dpcompose.core.kernel.certificate import Certificate
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.search.proof import certificate_of
+from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.core.theorems.select import select
+from dpcompose.resolve import resolve
+from dpcompose.source import load
+
+ROOT = Path(__file__).parents[3]
+SPECS = sorted([*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests/golden/handmade").glob("*.yaml")])
+
+
+class Proved(NamedTuple):
+    """A release in one notion, as the search leaves it, and the certificate of its bound."""
+
+    name: str
+    solver: Solver
+    solution: Solution
+    certificate: Certificate
+
+    @property
+    def problem(self) -> Problem:
+        """What the certificate is held against."""
+        return self.solver.problem
+
+
+def problems(randoms: int) -> Iterator[tuple[str, Problem]]:
+    """Every example spec, and so many random ones."""
+    for path in SPECS:
+        yield path.stem, resolve(load(path.read_bytes(), path.name)).problem
+    for seed in range(randoms):
+        text = safe_dump(random_spec(seed), sort_keys=False)
+        yield f"random {seed}", resolve(load(text, "random")).problem
+
+
+@pytest.fixture(scope="session")
+def proved(long: bool) -> list[Proved]:
+    """The releases that are forged: in the strongest notion that is finite, or (long) in all."""
+    found = []
+    for name, problem in problems(40 if long else 8):
+        solver = Solver(problem)
+        for notion in notions(problem):
+            solution = solver.solve(notion)
+            if solution.finite:
+                cited, _ = select(solver, solution)
+                certificate = certificate_of(solver, solution, cited)
+                found.append(Proved(f"{name} {notion}", solver, solution, certificate))
+                if not long:
+                    break
+    return found

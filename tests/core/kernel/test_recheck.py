@@ -1,0 +1,203 @@
+"""`--recheck`: the bounds of every spec pass, and one that does not pass is never printed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts import checked
+from oracle.generate import random_spec
+from typer.testing import CliRunner, Result
+from wide import wide_spec
+
+import dpcompose
+from dpcompose.cli import app
+from dpcompose.commands.outputs import SchemaOf
+from dpcompose.core.search.proof import Unproved
+from dpcompose.report import Report
+
+from .conftest import ROOT
+
+#: Every spec that is kept: the examples, those with handmade answers, those of the acceptance.
+KEPT = sorted(
+    path
+    for folder in ("specs", "tests/golden/handmade", "tests/acceptance", "tests/reference")
+    for path in (ROOT / folder).rglob("*.yaml")
+    if path.stem != "expected"
+)
+LONG = 500
+QUICK = 60
+BOUNDED = ROOT / "specs/ambulances-districts-bounded.yaml"
+PROFILE = """\
+dpcompose: 1
+protect: unbounded
+datasets: {t: {}}
+mechanisms: [{name: m, reads: t, notion: rdp, alpha: 8, epsilon: 1}]
+report: {delta: [1e-6]}
+"""
+NO_BOUND = """\
+dpcompose: 1
+protect: unbounded
+datasets: {t: {}}
+mechanisms: [{name: m, reads: t, notion: pure, epsilon: 1, relation: bounded}]
+"""
+
+
+def rechecked(text: str | bytes, name: str) -> Report:
+    """The report; that there is one says that its bounds have passed."""
+    report = dpcompose.analyze(text, name, recheck=True)
+    assert (report.rechecked is not None) is (report.status == "ok")
+    assert bool(report.rechecked) is (report.bound is not None)
+    return report
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_every_spec_that_is_kept(path: Path) -> None:
+    rechecked(path.read_bytes(), path.name)
+
+
+@pytest.mark.slow
+def test_most_specs_that_are_kept_have_a_bound() -> None:
+    found = [dpcompose.analyze(path.read_bytes(), path.name) for path in KEPT]
+    assert sum(each.bound is not None for each in found) > 60
+
+
+@pytest.mark.slow
+def test_random_specs() -> None:
+    found = [rechecked(json.dumps(random_spec(seed)), f"random {seed}") for seed in range(QUICK)]
+    found += [rechecked(json.dumps(wide_spec(seed)), f"wide {seed}") for seed in range(QUICK // 4)]
+    assert sum(each.bound is not None for each in found) > QUICK // 2
+
+
+@pytest.mark.long
+def test_very_many_random_specs() -> None:
+    found = [rechecked(json.dumps(random_spec(seed)), f"random {seed}") for seed in range(LONG)]
+    found += [rechecked(json.dumps(wide_spec(seed)), f"wide {seed}") for seed in range(LONG)]
+    assert sum(each.bound is not None for each in found) > LONG
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+def test_the_report_says_so_at_the_end_of_the_reasoning() -> None:
+    plain, text = (run("analyze", *more, str(BOUNDED)).stdout for more in ([], ["--recheck"]))
+    line = "  Rechecked: 7 claims by the kernel, without the search.\n"
+    assert text.count(line) == 1
+    assert text.index("Reasoning") < text.index(line) < text.index("Compared")
+    assert text.replace(line, "") == plain
+
+
+def test_the_ledger_says_so() -> None:
+    text = run("check", "--recheck", str(BOUNDED)).stdout
+    assert "\n\nRechecked: 7 claims by the kernel, without the search.\n\nThis rests on" in text
+
+
+def test_the_json_says_so_and_is_otherwise_the_same() -> None:
+    options = ("--format", "json", str(BOUNDED))
+    plain = json.loads(run("analyze", *options).stdout)
+    result = run("analyze", "--recheck", *options)
+    checked(SchemaOf.RESULT, result.stdout)
+    found = json.loads(result.stdout)
+    assert found["results"][0].pop("recheck") == {"claims": 7, "leaves_out": []}
+    assert found == plain
+
+
+def test_what_is_not_rechecked_is_named() -> None:
+    points = ("--delta", "1e-6", "--at-epsilon", "1", str(BOUNDED))
+    text = " ".join(run("analyze", "--recheck", *points).stdout.split())
+    assert (
+        "Rechecked: 7 claims by the kernel, without the search. Not rechecked: the numbers at a "
+        "chosen δ, the numbers at a chosen ε." in text
+    )
+    found = json.loads(run("analyze", "--recheck", "--format", "json", *points).stdout)
+    assert found["results"][0]["recheck"]["leaves_out"] == ["at_delta", "at_epsilon"]
+    against = next(each for each in KEPT if "\nadversary:" in each.read_text(encoding="utf-8"))
+    text = " ".join(run("analyze", "--recheck", str(against)).stdout.split())
+    assert "what holds against the adversary." in text
+
+
+def test_a_profile_has_nothing_to_recheck(tmp_path: Path) -> None:
+    spec = tmp_path / "profile.yaml"
+    spec.write_text(PROFILE, encoding="utf-8")
+    text = " ".join(run("analyze", "--recheck", str(spec)).stdout.split())
+    assert (
+        "Rechecked: nothing; there is no bound without a δ. Not rechecked: the numbers at a "
+        "chosen δ." in text
+    )
+    result = run("analyze", "--recheck", "--format", "json", str(spec))
+    checked(SchemaOf.RESULT, result.stdout)
+    found = json.loads(result.stdout)
+    assert found["results"][0]["recheck"] == {"claims": 0, "leaves_out": ["at_delta"]}
+
+
+@pytest.mark.parametrize("text", [NO_BOUND, "dpcompose: 1\n"])
+def test_what_has_no_result_says_nothing_of_it(text: str, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(text, encoding="utf-8")
+    plain, found = (run("analyze", *more, str(spec)).stdout for more in ([], ["--recheck"]))
+    assert found == plain
+
+
+# --- a search that is wrong ----------------------------------------------------------------------
+
+
+WRONG = """\
+import sys
+from dataclasses import replace
+import dpcompose.core.search.solver as answer
+real = answer._quantities
+def less(*given):
+    return (replace(each, amount=each.amount * 9 / 10) for each in real(*given))
+answer._quantities = less
+from dpcompose.__main__ import main
+main()
+"""
+
+
+def wrong(*arguments: Any, code: str = WRONG) -> subprocess.CompletedProcess[str]:
+    """The command as a user runs it, where the search finds too little."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=120, check=False, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "form"), [("analyze", "text"), ("check", "json")])
+def test_a_bound_that_does_not_pass_is_never_printed(command: str, form: str) -> None:
+    assert "1.53" in wrong(command, "--format", form, BOUNDED).stdout
+    result = wrong(command, "--recheck", "--format", form, BOUNDED)
+    assert result.returncode == 70
+    assert "1.53" not in result.stdout and "17/10" not in result.stdout
+    assert f"{BOUNDED}: a fault of dpcompose, its traceback is below" in result.stderr
+    assert (
+        "Unproved: the bound in pure DP does not pass the recheck: the bound does not follow from "
+        "what is claimed of the roots" in result.stderr
+    )
+
+
+def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
+    """In other processes, too."""
+    specs = (BOUNDED, ROOT / "specs/adults-filter.yaml")
+    code = WRONG.replace("each.amount * 9 / 10", "min(each.amount, 1)")
+    result = wrong("analyze", "--recheck", "-q", "--jobs", "2", *specs, code=code)
+    assert result.returncode == 70
+    assert result.stdout == f"{specs[1]}: 0.4\n"
+    assert "Unproved: " in result.stderr
+
+
+def test_a_theorem_that_does_not_give_the_bound_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpcompose.report.outcomes.select", lambda solver, solution: ("V.4", []))
+    with pytest.raises(Unproved, match="the partition `district` is not compatible with bounded"):
+        dpcompose.analyze(BOUNDED.read_bytes(), recheck=True)
+    with pytest.raises(Unproved):
+        dpcompose.check(BOUNDED.read_bytes(), recheck=True)

@@ -1,0 +1,134 @@
+"""How losses combine in each notion, and what a sample makes of them, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpcompose.core.loss.algebras import (
+    MOST_PAIRS,
+    Pairs,
+    Scalars,
+    Survival,
+    algebra_of,
+    bounds_of,
+    walk_pairs,
+)
+from dpcompose.core.loss.amplification import amplified, replaced, stepwise, thinned, unamplified
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.quantity import Quantity
+
+F = Fraction
+NONE = F(0)
+PURE, ZCDP, PAIRS = Scalars(Notion.PURE), Scalars(Notion.ZCDP), Pairs()
+#: Either a δ of 1/10, or an ε of 1.
+EITHER = ((NONE, F(1, 10)), (F(1), NONE))
+
+
+def test_losses_in_one_number() -> None:
+    assert PURE.add([F(1), F(1, 2), NONE]) == F(3, 2) and PURE.add([]) == 0
+    assert PURE.add([F(1), math.inf]) == math.inf
+    assert PURE.times(F(1, 2), 3) == F(3, 2) and PURE.times(NONE, 3) == 0
+    assert PURE.worst([F(1), F(2)]) == 2 and PURE.worst([]) == 0
+    assert PURE.best([F(1), F(2)]) == 1 and PURE.best([]) == math.inf
+    assert PURE.group(F(2), 3) == 6 and ZCDP.group(F(2), 3) == 18
+
+
+def test_only_undominated_pairs_are_kept() -> None:
+    pairs = [(F(2), F(1, 10)), (F(1), F(1, 10)), (F(1), F(2, 10)), (F(3), NONE), (F(4), NONE)]
+    assert PAIRS.frontier(pairs) == ((F(1), F(1, 10)), (F(3), NONE))
+    # The better δ of an ε is no better than that of a smaller ε.
+    again = [(F(1), F(1, 10)), (F(2), F(2, 10)), (F(2), F(1, 10))]
+    assert PAIRS.frontier(again) == ((F(1), F(1, 10)),)
+    many = PAIRS.frontier((F(n), F(1, n)) for n in range(1, 100))
+    assert len(many) == MOST_PAIRS and many[0] == (F(1), F(1)) and many[-1] == (F(99), F(1, 99))
+
+
+def test_pairs_combine() -> None:
+    # Of each of two mechanisms the one or the other.
+    both = ((NONE, F(1, 5)), (F(1), F(1, 10)), (F(2), NONE))
+    assert PAIRS.add([EITHER, EITHER]) == PAIRS.times(EITHER, 2) == both
+    assert PAIRS.times(EITHER, 3)[1] == (F(1), F(1, 5))
+    assert PAIRS.add([EITHER, ()]) == () and PAIRS.times((), 2) == ()
+    assert PAIRS.add([((F(1), F(1, 10)),), EITHER]) == ((F(1), F(1, 5)), (F(2), F(1, 10)))
+    other = ((F(1, 2), F(1, 20)),)
+    assert PAIRS.worst([EITHER, other]) == ((F(1, 2), F(1, 10)), (F(1), F(1, 20)))
+    assert PAIRS.worst([EITHER, ()]) == () and PAIRS.worst([]) == PAIRS.zero
+    assert PAIRS.best([EITHER, other, ()]) == (EITHER[0], other[0], EITHER[1])
+    assert PAIRS.key(EITHER) == (0, F(1, 10)) and PAIRS.key(()) == (math.inf, math.inf)
+
+
+def test_the_chance_that_nothing_is_given_away_multiplies() -> None:
+    half = Survival(F(1, 2))
+    assert (half + half).stay == F(1, 4) and (half * 3).stay == F(1, 8)
+    assert Survival(F(3, 4)) < half and half <= half and hash(half) == hash(Survival(F(1, 2)))
+    kept = Pairs(survival=True)
+    once = ((F(1), kept.delta(F(3, 5))),)
+    (bound,) = bounds_of(kept, kept.times(once, 2))  # 3/5 + 3/5 is above 1, 1 - (2/5)² is not
+    assert bound == Quantity(Notion.APPROX, F(2), F(21, 25))
+    # Too long to write out: (1 - 10^-6)^(10^6), rounded down, is just below 1/e.
+    stay = (Survival(1 - F(1, 10**6)) * 10**6).stay
+    assert float(stay) == pytest.approx(math.exp(10**6 * math.log1p(-1e-6)), rel=1e-9)
+
+
+def test_a_path_goes_the_better_way() -> None:
+    # The δ in the middle of two steps of ε = 1 stands behind one of them, at an end behind both.
+    found = walk_pairs([((F(1), NONE), 2), ((NONE, F(1, 100)), 1)])
+    assert found is not None and found[0] == 2
+    assert float(found[1]) == pytest.approx(math.e / 100, rel=1e-15)
+    assert walk_pairs([((NONE, F(1, 2)), 2)]) is None
+
+
+def test_bounds_of_a_loss() -> None:
+    assert algebra_of(Notion.GDP) == Scalars(Notion.GDP) and algebra_of(Notion.APPROX) == PAIRS
+    assert list(bounds_of(PURE, F(2))) == [Quantity(Notion.PURE, F(2))]
+    assert list(bounds_of(PURE, math.inf)) == []
+    pairs = ((NONE, F(1)), (F(1), F(1, 2)))
+    assert list(bounds_of(PAIRS, pairs)) == [Quantity(Notion.APPROX, F(1), F(1, 2))]
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+HALF = F(1, 2)
+#: ln(1 + (e-1)/2)
+AMPLIFIED = math.log((1 + math.e) / 2)
+
+
+def test_a_sample_amplifies_epsilon_and_delta() -> None:
+    assert float(amplified(PURE, F(1), HALF) or 0) == pytest.approx(AMPLIFIED, rel=1e-15)
+    assert amplified(PURE, math.inf, HALF) is None and amplified(ZCDP, F(1), HALF) is None
+    pairs = amplified(PAIRS, ((F(1), F(1, 10)),), HALF)
+    assert pairs is not None
+    ((epsilon, delta),) = pairs
+    assert float(epsilon) == pytest.approx(AMPLIFIED, rel=1e-15) and delta == F(1, 20)
+
+
+def test_a_row_drawn_into_both_samples_or_none_keeps_epsilon() -> None:
+    assert thinned(PAIRS, ((F(1), F(1, 10)),), HALF) == ((F(1), F(1, 20)),)
+    kept = Pairs(survival=True)
+    ((_, delta),) = thinned(kept, ((F(1), Survival(F(9, 10))),), HALF)
+    assert delta.stay == F(19, 20)
+    assert thinned(PURE, F(1), HALF) == 1
+
+
+def test_where_nothing_is_known_of_a_sample() -> None:
+    assert unamplified(PURE, F(1)) == 1 and unamplified(ZCDP, NONE) == 0
+    assert unamplified(ZCDP, F(1)) == math.inf and unamplified(PAIRS, EITHER) == EITHER
+
+
+def test_a_replaced_row() -> None:
+    # ln[(1/2 + e/2)/(1/2 + 1/2e)] = 1: less than twice the amplified ε, and than the pair's ε of 2.
+    found = replaced(PURE, F(1), F(2), HALF, 3)
+    assert found is not None and 3 <= found <= 3 * (1 + F(1, 10**40))
+    assert replaced(ZCDP, F(1), F(2), HALF, 1) is None
+    assert replaced(PURE, math.inf, math.inf, HALF, 1) == math.inf
+    pairs = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 1)
+    assert pairs is not None and pairs[0] == (F(1), F(1, 20))
+    assert float(pairs[1][0]) == pytest.approx(2 * AMPLIFIED, rel=1e-15) and pairs[1][1] == 0
+
+
+def test_several_rows_one_by_one() -> None:
+    assert stepwise(PURE, F(1, 2), 3, 2) == 3 and stepwise(PURE, None, 3, 2) is None
+    assert stepwise(ZCDP, F(1, 2), 3, 2) == 9

@@ -1,0 +1,82 @@
+"""Laplace noise: its least ρ and μ against 50 digits, and where they are used."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from mpmath import mp
+from reference import orders
+
+import dpcompose
+from dpcompose.core.mechanisms.laplace import Laplace, LaplaceLoss
+
+SHIFTS = [Fraction(x) for x in ("0.0001", "0.01", "0.5", "1", "3", "20")]
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_rho_is_the_largest_divergence_over_order(shift: Fraction) -> None:
+    with mp.workdps(orders.DIGITS):
+        a = orders.number(shift)
+
+        def log_moment(order: Any) -> Any:
+            ends = order * mp.exp((order - 1) * a) + (order - 1) * mp.exp(-order * a)
+            return mp.log(ends / (2 * order - 1))
+
+        truth = orders.largest_ratio(log_moment)
+        assert 0 <= orders.excess(LaplaceLoss(shift).rho(), truth) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_mu_lies_below_every_threshold(shift: Fraction) -> None:
+    with mp.workdps(orders.DIGITS):
+        a = orders.number(shift)
+        cuts = [a * n / 100 for n in range(101)]
+        truth = orders.largest_mu((mp.exp(-x) / 2, mp.exp(x - a) / 2) for x in cuts)
+        assert 0 <= orders.excess(LaplaceLoss(shift).mu(), truth) < 1e-30
+
+
+def test_extreme_shifts() -> None:
+    for shift in (Fraction(1, 10**300), Fraction(10**6)):
+        loss = LaplaceLoss(shift)
+        assert 0 < loss.rho() <= min(shift, shift * shift / 2)
+        assert 0 < loss.mu() <= Fraction("1.2534") * shift
+    assert Laplace(Fraction(1)).rho(Fraction(0)) == Laplace(Fraction(1)).mu(Fraction(0)) == 0
+
+
+SPEC = """
+dpcompose: 1
+protect: {relation}
+datasets: {{people: {{}}}}
+mechanisms:
+  - {{name: count, reads: people, mechanism: laplace, scale: 1, sensitivity: 1}}
+  - {{name: sum, reads: people, {other}}}
+budget: {{{budget}}}
+"""
+
+
+def bound_of(relation: str, other: str, budget: str) -> float:
+    spec = SPEC.format(relation=relation, other=other, budget=budget)
+    report = dpcompose.analyze(spec)
+    assert report.bound is not None and not report.bound.exact
+    return float(report.bound.value)
+
+
+def test_a_budget_in_rho_is_met() -> None:
+    asked = ("unbounded", "notion: zcdp, rho: 0.1", "rho: 0.5")
+    assert bound_of(*asked) == pytest.approx(0.1 + 0.36787944117144233, abs=1e-12)
+    assert dpcompose.check(SPEC.format(relation=asked[0], other=asked[1], budget=asked[2]))
+
+
+def test_shifts_add_up_along_a_path() -> None:
+    # Two steps of ρ = 0.1 are 0.4; a shift of 2 is 1 + e^-2, less than 4/e.
+    two = "{relation: unbounded, distance: 2}"
+    found = bound_of(two, "notion: zcdp, rho: 0.1", "rho: 2")
+    assert found == pytest.approx(0.4 + 1.1353352832366127, abs=1e-12)
+
+
+def test_mu_is_the_own_one() -> None:
+    found = bound_of("unbounded", "notion: gdp, mu: 1", "mu: 1.44")
+    assert found == pytest.approx((1 + 1.0300617**2) ** 0.5, abs=1e-5)

@@ -1,0 +1,107 @@
+"""Skellam noise against Bessel functions in 40 digits: ρ, divergences and profile; and in specs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from mpmath import mp
+from reference import orders
+
+import dpcompose
+from dpcompose.core.mechanisms.skellam import Skellam, SkellamLoss, skellam_zcdp
+from dpcompose.core.profile.masses import profile
+from dpcompose.core.profile.parts import Composition
+from dpcompose.core.profile.solve import delta_at
+
+CASES = [(1, "1"), (1, "0.01"), (3, "0.5"), (1, "10"), (5, "4"), (4, "100")]
+
+
+def law(shift: int, variance: str) -> list[tuple[Any, Any]]:
+    """(P, Q) at every outcome that matters."""
+    v = orders.number(Fraction(variance))
+    reach = int(14 * math.sqrt(float(variance))) + 40
+    mass = [mp.exp(-v) * mp.besseli(n, v) for n in range(reach + 2 * shift + 1)]
+    return [(mass[abs(n)], mass[abs(n - shift)]) for n in range(-reach, reach + shift + 1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shift", "variance"), CASES)
+def test_rho_is_the_largest_divergence_over_order(shift: int, variance: str) -> None:
+    with mp.workdps(40):
+        pairs = law(shift, variance)
+        # The limit as α → 1, and some orders; the least ρ is at least all of these.
+        truth = mp.fsum(p * mp.log(p / q) for p, q in pairs)
+        for s in (mp.mpf("0.1"), 1, 3, 10):
+            moment = mp.fsum(p * mp.exp(s * mp.log(p / q)) for p, q in pairs)
+            truth = max(truth, mp.log(moment) / (s * (1 + s)))
+        found = SkellamLoss(shift, Fraction(variance)).rho()
+        assert 0 <= orders.excess(found, truth) < 2e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shift", "variance"), CASES)
+@pytest.mark.parametrize("s", [1e-6, 0.3, 1, 4, 30])
+def test_the_cumulant_lies_just_above_the_truth(shift: int, variance: str, s: float) -> None:
+    with mp.workdps(60):
+        pairs = law(shift, variance)
+        truth = mp.log(mp.fsum(p * mp.exp(s * mp.log(p / q)) for p, q in pairs))
+        found = SkellamLoss(shift, Fraction(variance)).cumulant().of(s)
+        assert 0 <= found / truth - 1 < 1e-7
+
+
+@pytest.mark.parametrize(("shift", "variance"), CASES)
+def test_the_law_has_a_profile_just_above_the_truth(shift: int, variance: str) -> None:
+    with mp.workdps(40):
+        pairs = law(shift, variance)
+        part = SkellamLoss(shift, Fraction(variance))
+        masses = part.masses(Fraction(1, 2000))
+        for epsilon in (-1.0, 0.0, 0.5, 1.7, 4.0):
+            odds = mp.exp(epsilon)
+            truth = mp.fsum(max(p - odds * q, 0) for p, q in pairs)
+            assert truth <= profile(masses, epsilon) + 1e-15
+            assert profile(masses, epsilon) < truth * (1 + 1e-5) + 1e-6
+        whole = mp.fsum(max(p - mp.exp(1) * q, 0) for p, q in pairs)
+        found = delta_at(Composition(((part, 1),)), Fraction(1)).upper
+        assert whole <= orders.number(found) < whole * (1 + 1e-3) + mp.mpf("1e-9")
+
+
+@pytest.mark.slow
+def test_more_noise_loses_less_and_a_larger_shift_more() -> None:
+    one = [skellam_zcdp(1, Fraction(v)) for v in (1, 10, 10**6, 10**9)]
+    assert one == sorted(one, reverse=True) and one[2] == one[3]
+    moved = [skellam_zcdp(s, Fraction(9)) for s in (1, 2, 5, 40, 10**6)]
+    assert moved == sorted(moved)
+    assert skellam_zcdp(10**6, Fraction(9)) == 10**12 * moved[0]
+    assert Skellam(Fraction(1)).rho(Fraction(0)) == 0
+
+
+SPEC = """
+dpcompose: 1
+protect: {protect}
+datasets: {{people: {{}}}}
+mechanisms:
+  - {{name: sum, reads: people, mechanism: skellam, variance: {variance}, sensitivity: {moved}}}
+"""
+
+
+def spec(variance: str = "100", moved: str = "1", protect: str = "unbounded") -> str:
+    return SPEC.format(variance=variance, moved=moved, protect=protect)
+
+
+def test_sensitivities_add_up_along_a_path() -> None:
+    far = dpcompose.analyze(spec(protect="{relation: unbounded, distance: 4}"))
+    once = dpcompose.analyze(spec(moved="4"))
+    assert far.bound is not None and once.bound is not None
+    assert far.bound.value == once.bound.value == skellam_zcdp(4, Fraction(100))
+
+
+def test_bad_parameters_are_told() -> None:
+    found = dpcompose.analyze(spec(variance="1e-9")).findings
+    assert [each.message for each in found] == ["`variance` must be at least 1/1000000, not `1e-9`"]
+    found = dpcompose.analyze(spec(moved="1/2")).findings
+    assert [each.code for each in found] == ["DPC115"]
+    found = dpcompose.analyze(spec().replace("variance", "sigma")).findings
+    assert "`sigma` does not belong to `mechanism: skellam`" in [each.message for each in found]

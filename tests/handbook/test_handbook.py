@@ -1,0 +1,152 @@
+"""The handbook of codes: its examples give their code and no other, the corrected ones none."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dpcompose
+from dpcompose.cli import app
+from dpcompose.errors import InvalidSpec
+from dpcompose.handbook import HANDBOOK, CodeEntry
+from dpcompose.handbook.entry import REST
+from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
+from dpcompose.render.code import explained, in_markdown, in_text, silenced
+from dpcompose.render.layout import Style
+from dpcompose.render.rules import codes, rule
+from dpcompose.render.theorem_text import book
+
+#: Codes that cannot come alone, with what comes beside them: the faults that are listed, and what
+#: the warning is a warning of.
+BESIDE = {
+    "DPC017": {"DPC103"},
+    "DPC201": {"DPC302"},
+    "DPC202": {"DPC302"},
+    "DPC320": {"DPC204"},
+}
+#: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide.
+BARE = {"DPC300", "DPC306", "DPC018"}
+
+
+def whole(lines: str, times: int = 1) -> str:
+    """A spec of the lines of an example: the keys that it leaves out come first, as in `REST`.
+
+    Without any of them it is left alone: it is no part of a spec.
+    """
+    head, _, last = f"\n{lines}".rpartition("\n")
+    text = f"{head}\n".removeprefix("\n") + f"{last}\n" * times
+    keys = set(re.findall(r"^(\w+):", lines, re.MULTILINE))
+    return "".join(REST[key] for key in REST if keys and key not in keys) + text
+
+
+def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:
+    """The codes of what dpcompose finds, with their levels."""
+    if entry.command == "python":
+        try:
+            report = dpcompose.analyze(text, "s.yaml")
+            return {each.code: each.level for each in report.findings}
+        except InvalidSpec as invalid:
+            return {each.code: each.level for each in invalid.diagnostics}
+    (home / "dpcompose.toml").write_text(settings, encoding="utf-8")
+    more = []
+    if entry.accepted:
+        (home / "s.yaml").write_text(whole(entry.accepted), encoding="utf-8")
+        CliRunner().invoke(app, ["accept", "s.yaml", "-o", "accepted.lock"])
+        more = ["--assumptions", "accepted.lock"]
+    (home / "s.yaml").write_bytes(text.encode(saved))
+    result = CliRunner().invoke(app, [entry.command, "s.yaml", "--format", "sarif", *more])
+    (run,) = json.loads(result.stdout)["runs"]
+    standing = [each for each in run["results"] if "suppressions" not in each]
+    found = {each["ruleId"]: each["level"] for each in standing}
+    return {code: level for code, level in found.items() if code.startswith("DPC")}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_code_has_an_entry() -> None:
+    assert set(HANDBOOK) == set(codes())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", sorted(set(HANDBOOK) - BARE))
+def test_the_example_gives_the_code_and_the_corrected_one_does_not(
+    code: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = HANDBOOK[code]
+    if code == "DPC009":  # five million values take half a minute
+        monkeypatch.setattr("dpcompose.source.reader.MAX_NODES", 1000)
+        entry = replace(entry, times=1000)
+    found = given(entry, whole(entry.example, entry.times), home, entry.settings, entry.saved)
+    assert found.pop(code) == entry.level
+    assert set(found) == BESIDE.get(code, set())
+    settings = entry.mended or entry.settings
+    assert given(entry, whole(entry.instead), home, settings, "UTF-8") == {}
+
+
+@pytest.mark.parametrize("code", ["DPC008", "DPC015", "DPC016", "DPC017", "DPC117"])
+def test_one_line_less_is_within_the_limit(code: str, home: Path) -> None:
+    entry = HANDBOOK[code]
+    assert code not in given(entry, whole(entry.example, entry.times - 1), home, "", "UTF-8")
+
+
+def test_only_some_codes_have_no_example() -> None:
+    assert {code for code, entry in HANDBOOK.items() if not entry.example} == BARE
+    assert rule("DPC300")["defaultConfiguration"] == {"level": "none"}
+
+
+@pytest.mark.parametrize("code", sorted(HANDBOOK))
+def test_an_entry_is_short_and_plain(code: str) -> None:
+    entry = HANDBOOK[code]
+    assert entry.why.endswith(".") and not entry.why.startswith(codes()[code])
+    assert len(entry.why) <= 300
+    for text in (entry.example, entry.instead):
+        lines = text.split("\n")
+        assert len(lines) <= 20 and max(map(len, lines)) <= 78
+    assert set(entry.theorems) <= set(book())
+
+
+def test_entries_about_privacy_say_why_by_a_theorem() -> None:
+    assert [code for code in IGNORABLE if not HANDBOOK[code].theorems] == []
+
+
+@pytest.mark.parametrize("code", sorted(HANDBOOK))
+def test_what_silences_a_code_is_what_the_settings_and_comments_take(code: str) -> None:
+    says = silenced(code)
+    assert (f"ignore[{code}]" in says) == (code in IGNORABLE)
+    assert ('"off"' in says) == (code in REMOVABLE)
+    assert (f"severity = {{{code} = " in says) == (code in ADJUSTABLE)
+    assert says.startswith("by nothing") == (code not in REMOVABLE)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_explanations_fit_a_terminal_and_carry_no_control_characters(width: int) -> None:
+    for code, entry in HANDBOOK.items():
+        text = explained(code, codes()[code], Style(width=width, encoding="ascii"))
+        kept = {f"  {line}" for line in (entry.example + "\n" + entry.instead).split("\n")}
+        assert text.isascii()
+        assert all(line.isprintable() for line in text.split("\n"))
+        long = [line for line in text.split("\n") if len(line) > width and line not in kept]
+        assert [line for line in long if "u202e" not in line and "# ..." not in line] == [], code
+
+
+@pytest.mark.parametrize("code", sorted(HANDBOOK))
+def test_rules_tell_the_same(code: str) -> None:
+    told = rule(code)
+    entry = HANDBOOK[code]
+    assert told["shortDescription"]["text"].replace("{{", "{") == codes()[code]
+    assert entry.why.replace("{", "{{").replace("}", "}}") in told["fullDescription"]["text"]
+    assert told["help"] == {
+        name: form(code).replace("{", "{{").replace("}", "}}").replace("](", "] (")
+        for name, form in (("text", in_text), ("markdown", in_markdown))
+    }
+    assert told["defaultConfiguration"] == {"level": entry.level}
+    assert in_markdown(code).count("```") % 2 == 0

@@ -1,0 +1,426 @@
+"""`diff`: of two versions of a spec, and of two files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from contracts import checked
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.policy import settings_files
+from dpcompose.render import diff_json, diff_text
+from dpcompose.render.diff_text import headline
+from dpcompose.render.inline import code, plain
+from dpcompose.render.layout import Style
+from dpcompose.render.review import markdown
+
+SPECS = Path(__file__).parents[2] / "specs"
+BASE = """\
+dpcompose: 1
+protect: bounded
+constants: {share: 1/2}
+datasets:
+  rides: {}
+  district: {from: rides, partition: {by: value, blocks: [north, south, east]}}
+mechanisms:
+  - {name: north, reads: district.north, notion: pure, epsilon: share, stated_on: rides}
+  - {name: south, reads: district.south, notion: pure, epsilon: 0.7, stated_on: rides}
+  - {name: east, reads: district.east, notion: pure, epsilon: 1, stated_on: rides}
+"""
+
+
+def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    result = CliRunner(env=environment).invoke(app, ["diff", *arguments], input=stdin)
+    if "json" in arguments and result.stdout:
+        checked("diff", result.stdout)
+    return result
+
+
+def changed(old: str, new: str, terms: SameTerms | None = None) -> Change:
+    found = change(Version("old", old.encode()), Version("new", new.encode()), terms)
+    assert isinstance(found, Change), found
+    return found
+
+
+# --- what a change does --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml"))[::4], ids=lambda path: path.stem)
+def test_equal_files_change_nothing(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = changed(text, text)
+    assert (found.direction, found.edits, found.moved, found.because) == ("same", (), (), ())
+    assert not found.raises
+
+
+def test_an_increase_is_told_with_its_reason() -> None:
+    found = changed(BASE, BASE.replace("epsilon: 1,", "epsilon: 1.5,"))
+    assert found.direction == "increased" and found.raises
+    assert [(each.name, str(each.old), str(each.new)) for each in found.numbers] == [
+        ("ε", "17/10", "11/5")
+    ]
+    assert found.because == ("`east` adds 1.5 where it added 1 (epsilon: 1 → 1.5)",)
+    assert changed(BASE.replace("epsilon: 1,", "epsilon: 1.5,"), BASE).direction == "decreased"
+
+
+def test_a_change_outside_the_worst_change_changes_nothing() -> None:
+    found = changed(BASE, BASE.replace("share: 1/2", "share: 0.6"))
+    assert (found.direction, found.moved) == ("same", ())
+    assert [(each.kind, each.name, each.how) for each in found.edits] == [
+        ("constant", "share", "changed")
+    ]
+
+
+def test_another_worst_change_is_told() -> None:
+    found = changed(BASE, BASE.replace("share: 1/2", "share: 0.9"))
+    assert found.direction == "increased"
+    assert found.because[0] == "`north` adds 0.9, where it added nothing"
+    assert "the constant `share` changed: 1/2 → 0.9" in found.because
+    assert found.old is not None and found.old.worst != found.shown.worst
+
+
+def test_entries_are_told_by_name_and_numbers_by_value() -> None:
+    lines = BASE.splitlines(keepends=True)
+    assert changed(BASE, "".join([*lines[:-3], lines[-1], lines[-2], lines[-3]])).edits == ()
+    assert changed(BASE, BASE.replace("1/2", "0.50")).edits == ()
+
+
+def test_new_and_removed_mechanisms() -> None:
+    more = BASE + "  - {name: all, reads: rides, notion: pure, epsilon: 1}\n"
+    assert changed(BASE, more).because == ("`all` is new and adds 1",)
+    assert changed(more, BASE).because == ("`all` is gone, which added 1",)
+
+
+def test_other_neighbours_cannot_be_compared_and_count_as_an_increase() -> None:
+    found = changed(BASE, BASE.replace("protect: bounded", "protect: unbounded"))
+    assert (found.direction, found.raises) == ("incomparable", True)
+    assert found.why is not None and "unbounded neighbours" in found.why
+
+
+def test_another_notion_is_compared_where_a_conversion_tells() -> None:
+    one = BASE.split("datasets:")[0] + "datasets: {rides: {}}\nmechanisms:\n"
+    pure = one + "  - {name: a, reads: rides, notion: pure, epsilon: 1}\n"
+    small = one + "  - {name: a, reads: rides, notion: pure, epsilon: 0.1}\n"
+    zcdp = one + "  - {name: a, reads: rides, notion: zcdp, rho: 0.4}\n"
+    approx = one + "  - {name: a, reads: rides, notion: approx, epsilon: 1, delta: 1e-6}\n"
+    assert changed(zcdp, small).direction == "decreased"
+    assert changed(small, zcdp).direction == "increased"
+    assert changed(zcdp, pure).direction == "incomparable"
+    assert changed(pure, approx).direction == "increased"
+    assert changed(approx, pure).direction == "decreased"
+    one_delta = "report: {delta: 1e-6}\n"
+    assert changed(zcdp + one_delta, approx).direction == "decreased"
+
+
+def test_a_bound_lost_is_an_increase() -> None:
+    lost = BASE.replace(", stated_on: rides", "")
+    assert changed(BASE, lost).direction == "increased"
+    assert changed(lost, BASE).direction == "decreased"
+    assert changed(lost, lost).direction == "same"
+
+
+def test_an_invalid_version_is_no_change() -> None:
+    found = change(Version("old", b"x: 1"), Version("new", BASE.encode()))
+    assert isinstance(found, Invalid)
+    assert [each.file for each in found.reports] == ["old"]
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_exit_codes(tmp_path: Path) -> None:
+    old, new, bad = (str(tmp_path / name) for name in ("old", "new", "bad"))
+    Path(old).write_text(BASE)
+    Path(new).write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,"))
+    Path(bad).write_text("dpcompose: 1\n")
+    for form in ("text", "json", "markdown"):
+        calls = {
+            (old, new): 0,
+            (old, new, "--fail-on-increase"): 1,
+            (new, old, "--fail-on-increase"): 0,
+            (old, old, "--fail-on-increase"): 0,
+            (old, bad): 3,
+            (old, str(tmp_path / "none")): 2,
+            (old,): 2,
+            (old, old, "--allow-new"): 2,
+            (old, new, "-o", old): 2,
+        }
+        for arguments, expected in calls.items():
+            result = run(*arguments, "--format", form)
+            assert result.exit_code == expected, (arguments, form, result.output)
+    assert json.loads(run(old, new, "--format", "json").stdout)["changes"][0]["numbers"] == [
+        {
+            "name": "ε",
+            "old": 1.7,
+            "new": 2.2,
+            "direction": "increased",
+            "exact": {"old": "17/10", "new": "11/5"},
+        }
+    ]
+    assert "increased from ε = 1.7 to 2.2 because" in run(old, new).stdout
+
+
+def test_only_exact_numbers_are_called_exact(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    one = BASE.split("datasets:")[0] + "datasets: {rides: {}}\nmechanisms:\n"
+    one += "  - {name: a, reads: rides, notion: gdp, mu: 1}\n"
+    old.write_text(one)
+    new.write_text(one + "  - {name: b, reads: rides, notion: gdp, mu: 1}\n")
+    found = json.loads(run(str(old), str(new), "--format", "json").stdout)["changes"][0]
+    assert [(each["name"], each["exact"]) for each in found["numbers"]] == [("μ", {"old": "1"})]
+    assert 2 <= found["numbers"][0]["new"] ** 2 < 2.000001
+
+
+def test_markdown_lets_no_name_out_of_its_cell() -> None:
+    assert plain("a|b <img> @all *x* [l](u)\n") == (
+        "<code>a&#124;b &#60;img&#62; &#64;all &#42;x&#42; &#91;l&#93;&#40;u&#41;&#92;n</code>"
+    )
+    assert code("a`|b") == "<code>a&#96;&#124;b</code>"
+    assert plain("one ` alone") == "<code>one &#96; alone</code>"
+    assert plain("`a` adds 1 (epsilon: 1 → 2)") == "<code>a</code> adds 1 (epsilon: 1 → 2)"
+    assert plain("`a` @all `b` is new") == (
+        "<code>a</code> <code>&#64;all</code> <code>b</code> is new"
+    )
+    assert plain("see https://x.org or WWW.x.org") == (
+        "<code>see https&#58;//x.org or www&#46;x.org</code>"
+    )
+
+
+LOUD = "@all _x_ <b>|#1 www.x.org"
+
+
+def test_names_and_values_are_code_in_markdown(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE.replace("name: east", f"name: '{LOUD}'").replace("rides", "'[r](u)'"))
+    new.write_text(
+        old.read_text()
+        .replace("epsilon: 1,", "epsilon: 2,")
+        .replace("dpcompose: 1\n", f"dpcompose: 1\ntitle: '{LOUD}'\n")
+    )
+    shown = run(str(old), str(new), "--format", "markdown").stdout
+    assert f"- {code(LOUD)} 1 → 2 (line 11)" in shown
+    assert (
+        f"- mechanism {code(LOUD)}: <code>epsilon</code> <code>1</code> → <code>2</code>" in shown
+    )
+    assert f"- the spec: <code>title</code> {code(LOUD)} (new)" in shown
+    outside = re.sub("<code>.*?</code>", "", shown)
+    assert not re.search(r"[@_#<>\[\]`]|www", outside), outside
+
+
+def test_hostile_names_harm_nothing(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    evil = '"\\u001b[31m `|x|` \\u202e\\n::error::"'
+    old.write_text(BASE.replace("name: east", f"name: {evil}"))
+    new.write_text(
+        BASE.replace("name: east", f"name: {evil}").replace("epsilon: 1,", "epsilon: 2,")
+    )
+    for form in ("text", "markdown", "json"):
+        shown = run(str(old), str(new), "--format", form).stdout
+        assert "increased" in shown
+        assert not any(char in shown for char in "\x1b\u202e")
+        assert not any(line.startswith("::") for line in shown.splitlines())
+
+
+def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
+    for text, words in (
+        (BASE, "budget decreased from ε = 1.7 to nothing (bounded neighbours)"),
+        (BASE.replace(", stated_on: rides", ""), "it had no finite bound (bounded neighbours)"),
+        ("x: 1", "it was invalid"),
+    ):
+        found = change(Version("old@HEAD", text, path="old"), None)
+        assert isinstance(found, Change) and (found.direction, found.raises) == ("decreased", False)
+        assert headline(found) == f"removed spec: {words}"
+        assert (found.label, found.shown, found.new) == ("old", found.old, None)
+        shown = {
+            "text": "".join(diff_text.text([found], Style())),
+            "md": "".join(markdown([found])),
+        }
+        assert words in shown["text"] and "removed |\n" in shown["md"]
+        document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
+        assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
+        assert document["old"]["file"] == "old@HEAD"
+
+
+def test_both_names_of_a_renamed_spec_are_told() -> None:
+    old = Version("a|b.yaml@HEAD", BASE.encode(), path="a|b.yaml")
+    found = change(old, Version("c.yaml", BASE.encode(), 0, 2, "c.yaml"))
+    assert isinstance(found, Change) and found.label == "a|b.yaml → c.yaml (document 2)"
+    assert code(found.label) in "".join(markdown([found]))
+    invalid = change(old, Version("c.yaml", b"x: 1", 0, None, "c.yaml"))
+    for each in checked("diff", "".join(diff_json.json([found, invalid])))["changes"]:
+        names = each["file"], each["old_file"], each["new_file"]
+        assert names == ("c.yaml", "a|b.yaml", "c.yaml")
+
+
+def test_documents_are_compared_in_their_order(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    more = BASE.replace("epsilon: 1,", "epsilon: 1.5,")
+    old.write_text(f"{BASE}---\n{BASE}")
+    new.write_text(f"{BASE}---\n{more}---\n{BASE}")
+    result = run(str(old), str(new), "--format", "json")
+    found = json.loads(result.stdout)["changes"]
+    assert [each["direction"] for each in found] == ["same", "increased", "increased"]
+    assert found[1]["edits"][0]["line"] == 2 * len(BASE.splitlines()) + 1
+    assert found[2]["old"] is None
+    result = run(str(new), str(old), "--fail-on-increase")
+    assert result.exit_code == 0 and result.stderr == ""
+    assert f"{new} (document 3): removed spec: budget decreased from ε = 1.7" in result.stdout
+
+
+def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE)
+    new.write_text(f"{BASE}---\n{BASE}")
+    found = json.loads(run(str(old), str(new), "--format", "json").stdout)["changes"]
+    assert [(each["file"], each["document"]) for each in found] == [(str(new), 1), (str(new), 2)]
+    assert found[1]["new"]["document"] == 2
+    assert f"{new} (document 2): new spec" in run(str(old), str(new)).stdout
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE + "budget: {epsilon: 2}\n")
+    new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,") + "budget: {epsilon: 2}\n")
+    assert "\n  over budget 2 by 0.2\n" in run(str(old), str(new)).stdout
+    assert "\n  within budget 2, 0.3 left\n" in run(str(new), str(old)).stdout
+    assert "\nOver budget 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    new.write_text(BASE + "budget: {epsilon: 1.75}\n")
+    assert "within budget 7/4 (1.75), 0.05 left; before: budget 2" in run(str(old), str(new)).stdout
+    loose = BASE.replace("notion: pure, epsilon: 1,", "notion: gdp, mu: 1,")
+    new.write_text(loose + "budget: {epsilon: 2}\n")
+    assert "not comparable with budget ε = 2" in run(str(old), str(new)).stdout
+    new.write_text(BASE)
+    assert "budget 2" not in run(str(old), str(new)).stdout
+    assert run(str(new), str(new)).stdout.splitlines()[1:3] == ["", "Worst change"]
+
+
+def test_a_budget_against_an_adversary_is_no_budget_for_dp(tmp_path: Path) -> None:
+    text = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  app: {from: people, partition: {by: membership, max_blocks: 3, blocks: [a, b, c]}}
+mechanisms:
+  - {name: m, reads: app.*, notion: pure, epsilon: 1}
+adversary: {hypotheses: none-vs-uniform}
+"""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(text + "budget: {epsilon: 3}\n")
+    new.write_text(text + "budget: {adversary: {epsilon: 2.5}}\n")
+    there = run(str(old), str(new)).stdout.splitlines()[1]
+    assert there.startswith("  within budget 5/2 (2.5) against the adversary alone, 0.")
+    assert "; before: budget 3" in " ".join(run(str(old), str(new)).stdout.split())
+    back = " ".join(run(str(new), str(old)).stdout.split())
+    assert "within budget 3, 0 left; before: budget 5/2 (2.5) against the adversary alone" in back
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `old.yaml`, and `new.yaml` with a root and a partition more."""
+    monkeypatch.chdir(tmp_path)
+    Path("old.yaml").write_text(BASE)
+    Path("new.yaml").write_text(
+        BASE.replace("protect:", "roots: disjoint\nprotect:").replace(
+            "mechanisms:", "  city: {from: rides, partition: {by: value, blocks: 9}}\nmechanisms:"
+        )
+    )
+    return tmp_path
+
+
+def new_codes(result: Result) -> list[tuple[str, str, int]]:
+    found = json.loads(result.stdout)["changes"]
+    return [(f["code"], f["level"], f["line"]) for each in found for f in each["findings"]]
+
+
+def test_newly_broken_requirements_are_listed_and_fail(pair: Path) -> None:
+    call = ("old.yaml", "new.yaml", "--format", "json")
+    result = run(*call)
+    assert (result.exit_code, new_codes(result)) == (0, [])
+    (pair / "dpcompose.toml").write_text(
+        "forbid = ['roots.disjoint']\nrequire-because = ['partition.value']\n"
+    )
+    result = run(*call)
+    assert (result.exit_code, new_codes(result)) == (
+        1,
+        [("DPC313", "error", 2), ("DPC312", "error", 8)],
+    )
+    assert run("new.yaml", "old.yaml").exit_code == 0  # what was broken before is not new
+    assert run("new.yaml", "new.yaml").exit_code == 0
+    assert run(*call, "--isolated").exit_code == 0
+    shown = run(*call[:2]).stdout
+    assert "\nNew findings\nnew.yaml:2:1: `roots` is forbidden: roots.disjoint [DPC313]\n" in shown
+    assert "required by `forbid` of dpcompose.toml" in shown
+    shown = run(*call[:2], "--format", "markdown").stdout
+    assert "- line 2: <code>roots</code> is forbidden: roots.disjoint (DPC313)\n" in shown
+    severity = {"DPCOMPOSE_SEVERITY": "DPC312=note,DPC313=warning"}
+    result = run(*call, **severity)
+    assert (result.exit_code, new_codes(result)) == (0, [("DPC313", "warning", 2)])
+    result = run(*call, **severity, DPCOMPOSE_FAIL_ON="note")
+    levels = [level for _, level, _ in new_codes(result)]
+    assert (result.exit_code, sorted(levels)) == (1, ["note", "note", "warning"])
+
+
+def test_a_finding_that_stays_is_not_new_wherever_it_moves(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text("require-because = ['partition.*']")
+    Path("new.yaml").write_text("# a line more\n" + BASE)
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    assert (result.exit_code, new_codes(result)) == (0, [])
+    assert [f["code"] for f in json.loads(result.stdout)["changes"][0]["new"]["findings"]] == [
+        "DPC312", "DPC204",
+    ]  # fmt: skip
+
+
+def test_the_settings_are_those_of_the_new_file_for_both(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text(
+        "require-delta = 1e-6\nbudget = {epsilon = 1.8}\n"
+        "[[overrides]]\npaths = ['old.yaml']\nbudget = {epsilon = 1}\nrequire-delta = 1e-9\n"
+    )
+    Path("new.yaml").write_text(BASE.replace("epsilon: 1,", "epsilon: 1.1,"))
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    (found,) = json.loads(result.stdout)["changes"]
+    assert [each["name"] for each in found["numbers"]] == ["ε", "ε at δ = 1e-6"]
+    assert [found[each]["budget"]["limit"] for each in ("old", "new")] == [{"epsilon": 1.8}] * 2
+    assert [found[each]["budget"]["ok"] for each in ("old", "new")] == [True, True]
+    result = run("old.yaml", "new.yaml", "--delta", "1e-3", "--format", "json")
+    names = [each["name"] for each in json.loads(result.stdout)["changes"][0]["numbers"]]
+    assert names == ["ε", "ε at δ = 0.001", "ε at δ = 1e-6"]
+
+
+def test_bad_settings_stop_a_comparison(pair: Path) -> None:
+    (pair / "dpcompose.toml").write_text("fail-on = 1")
+    result = run("old.yaml", "new.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    settings_files._nearest.cache_clear()
+    assert result.stderr == CliRunner().invoke(app, ["analyze", "-q", "new.yaml"]).stderr
+    assert run("old.yaml", "new.yaml", "--isolated").exit_code == 0
+    (pair / "dpcompose.toml").unlink()
+    result = run("old.yaml", "new.yaml", DPCOMPOSE_FAIL_ON="never")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_comments_that_ignore_are_heeded_and_count(pair: Path) -> None:
+    line = "  - {name: north,"
+    Path("old.yaml").write_text(
+        BASE.replace(line, f"  # dpcompose: ignore[DPC204] as agreed\n{line}")
+    )
+    Path("new.yaml").write_text(BASE.replace(line, f"  # dpcompose: ignore[DPC204]\n{line}"))
+    result = run("old.yaml", "new.yaml", "--format", "json")
+    assert (result.exit_code, new_codes(result)) == (1, [("DPC320", "error", 8)])
+    assert "old" in json.loads(result.stdout)["changes"][0]
+    shown = run("old.yaml", "new.yaml", "--format", "markdown").stdout
+    assert "(DPC320)" in shown  # though no entry differs, and no number

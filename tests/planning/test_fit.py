@@ -1,0 +1,496 @@
+"""`fit` and `sensitivity`: laws, and that nothing but numbers changes in a text."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from contracts import checked
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.pipeline import analyze
+from dpcompose.planning.fitting import Fitted, Unfit, fit
+from dpcompose.planning.savings import sensitivity
+from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written
+from dpcompose.policy import settings_files
+from dpcompose.source import Source, load
+
+SPECS = Path(__file__).parents[2] / "specs"
+HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\n"
+
+
+def source(text: str) -> Source:
+    return load(text, "spec")
+
+
+def limit(**parameters: str) -> Budget:
+    return Budget(tuple((name, Fraction(value)) for name, value in parameters.items()))
+
+
+def fitted(text: str, free: dict[str, Fraction] | None = None, **budget: str) -> Fitted:
+    return fit(source(text), limit(**budget) if budget else None, free or {})
+
+
+def one(entry: str) -> str:
+    return f"{HEAD}mechanisms:\n  - {{name: a, reads: people, {entry}}}\n"
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+LAWS = [
+    ("ambulances-districts-bounded", {"epsilon": "1"}, True),
+    ("ambulances-districts-bounded", {"epsilon": "1", "delta": "1e-6"}, False),
+    ("adults-filter", {"epsilon": "7/3"}, True),
+    ("census-2020-redistricting-persons", {"rho": "1"}, True),
+    ("districts-gaussian-bounded", {"mu": "1/3"}, True),
+    ("districts-gaussian-bounded", {"epsilon": "1", "delta": "1e-6"}, False),
+    ("districts-zcdp-bounded", {"epsilon": "2", "delta": "1e-5"}, False),
+    ("noisy-sums", {"epsilon": "1", "delta": "1e-6"}, False),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "budget", "exact"), LAWS)
+def test_a_fitted_spec_meets_its_budget_and_a_larger_scale_does_not(
+    name: str, budget: dict[str, str], exact: bool
+) -> None:
+    asked = limit(**budget)
+    original = load((SPECS / f"{name}.yaml").read_bytes(), name)
+    found = fit(original, asked, {})
+    verdict = analyze(found.text, name, asked).verdict
+    assert verdict is not None and verdict.ok and verdict.slack is not None
+    assert found.exact is exact and (not exact or verdict.slack == 0)
+    assert found.spent <= asked.parameters[0][1]
+    larger = scaled(original, {each: found.scale * Fraction(10001, 10000) for each in found.scaled})
+    verdict = analyze(larger, name, asked).verdict
+    assert verdict is not None and not verdict.ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml"))[::3], ids=lambda path: path.stem)
+def test_scaling_by_one_changes_no_meaning(path: Path) -> None:
+    original = load(path.read_bytes(), path.name)
+    before = analyze(path.read_bytes(), path.name)
+    names = {share.mechanism: Fraction(1) for share in before.shares}
+    after = analyze(scaled(original, names), path.name)
+    assert after.bound == before.bound
+    assert after.worst and before.worst and after.worst.says == before.worst.says
+
+
+def test_a_mixture_of_free_and_fixed_is_fitted_exactly() -> None:
+    spec = HEAD + (
+        "mechanisms:\n"
+        "  - {name: a, reads: people, notion: pure, epsilon: 1}\n"
+        "  - {name: b=2, reads: people, notion: pure, epsilon: 3}\n"
+        "  - {name: c, reads: people, notion: pure, epsilon: 1/2}\n"
+    )
+    found = fitted(spec, {"a": Fraction(1), "b=2": Fraction(1)}, epsilon="1")
+    assert (found.scale, found.exact) == (Fraction(1, 8), True)
+    assert "epsilon: 0.125}" in found.text and "epsilon: 0.375}" in found.text
+    assert "name: c, reads: people, notion: pure, epsilon: 1/2}" in found.text
+    weighted = fitted(spec, {"a": Fraction(3), "b=2": Fraction(1)}, epsilon="2")
+    assert weighted.scale == Fraction(1, 4)
+    assert weighted.spent == 2
+    with pytest.raises(Unfit, match="the rest alone is too much") as error:
+        fitted(spec, {"a": Fraction(1)}, epsilon="3")
+    assert error.value.over
+
+
+def test_a_kink_of_the_bound_is_found() -> None:
+    spec = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  place: {from: people, partition: {by: value, blocks: [x, y]}}
+mechanisms:
+  - {name: free, reads: place.x, notion: pure, epsilon: 1}
+  - {name: fixed, reads: place.y, notion: pure, epsilon: 1}
+"""
+    assert fitted(spec, {"free": Fraction(1)}, epsilon="7").scale == 7
+    with pytest.raises(Unfit):
+        fitted(spec, {"free": Fraction(1)}, epsilon="1/2")
+
+
+@pytest.mark.parametrize("budget", ["1e-200", "1e200"])
+def test_extreme_budgets_are_met(budget: str) -> None:
+    found = fitted(one("notion: pure, epsilon: 3"), epsilon=budget)
+    assert Fraction(budget) * (1 - Fraction(1, 10**5)) < found.spent <= Fraction(budget)
+
+
+def test_what_costs_nothing_may_grow_without_end() -> None:
+    with pytest.raises(Unfit, match="without end") as error:
+        fitted(one("notion: pure, epsilon: 0"), epsilon="1")
+    assert not error.value.over
+
+
+def test_no_bound_and_no_budget() -> None:
+    with pytest.raises(Unfit, match="no budget"):
+        fitted(one("notion: pure, epsilon: 1"))
+    with pytest.raises(Unfit):
+        fitted(one("notion: pure, epsilon: 1, relation: bounded"), epsilon="1")
+    with pytest.raises(Unfit):
+        fitted(one("notion: zcdp, rho: 1"), epsilon="1")
+    with pytest.raises(Unfit):
+        fitted(one("notion: pure, epsilon: 1"), epsilon="0")
+
+
+# --- the text ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "after"),
+    [
+        ("notion: pure, epsilon: 0.5", "notion: pure, epsilon: 0.25"),
+        ("notion: pure, epsilon: '1/3'", "notion: pure, epsilon: 1/6"),
+        ("notion: pure, epsilon: 2 * (1 + 1)", "notion: pure, epsilon: 2"),
+        ("notion: approx, epsilon: 1, delta: 1e-6", "notion: approx, epsilon: 0.5, delta: 1e-6"),
+        ("notion: zcdp, rho: 1e-9", "notion: zcdp, rho: 5e-10"),
+        ("notion: gdp, mu: 1", "notion: gdp, mu: 0.5"),
+        ("notion: rdp, alpha: 8, epsilon: 1", "notion: rdp, alpha: 8, epsilon: 0.5"),
+        ("notion: rdp, points: [[2, 1], [8, 3]]", "notion: rdp, points: [[2, 0.5], [8, 1.5]]"),
+        ("notion: rdp, points: {2: 1}", "notion: rdp, points: {2: 0.5}"),
+        (
+            "notion: profile, points: [[1, 0.1], {epsilon: 3, delta: 0}]",
+            "notion: profile, points: [[0.5, 0.1], {epsilon: 1.5, delta: 0}]",
+        ),
+        (
+            "mechanism: laplace, scale: 3, sensitivity: 1",
+            "mechanism: laplace, scale: 6, sensitivity: 1",
+        ),
+        (
+            "mechanism: gaussian, sigma: 1, sensitivity: 1",
+            "mechanism: gaussian, sigma: 2, sensitivity: 1",
+        ),
+        (
+            "mechanism: exponential, epsilon: 1, sensitivity: {unbounded: 1}",
+            "mechanism: exponential, epsilon: 0.5, sensitivity: {unbounded: 1}",
+        ),
+        (
+            "guarantees: [{notion: pure, epsilon: 1}, {notion: zcdp, rho: 1/2}]",
+            "guarantees: [{notion: pure, epsilon: 0.5}, {notion: zcdp, rho: 0.25}]",
+        ),
+    ],
+)
+def test_what_is_scaled(entry: str, after: str) -> None:
+    assert scaled(source(one(entry)), {"a": Fraction(1, 2)}) == one(after)
+
+
+def test_comments_layout_anchors_and_expressions_stay() -> None:
+    text = """\
+# a comment
+dpcompose: 1   # the version
+protect: unbounded
+constants: {total: 4, part: 1/7}
+datasets: {people: {}, place: {from: people, partition: {by: value, blocks: [x, "y: z"]}}}
+
+mechanisms:
+  - name: one      # first: 1
+    reads: people
+    notion: pure
+    epsilon:   &e total * part # of all
+  - {name: two, reads: place.*, notion: pure, epsilon: {x: 0.5, "y: z": *e}}
+  - name: three
+    reads: people
+    notion: pure
+    epsilon: >-
+      1/2
+  - name: four
+    post_processes: [one]
+"""
+    new = scaled(source(text), dict.fromkeys(("one", "two", "three"), Fraction(1, 3)))
+    expected = (
+        text.replace("total * part #", "(total * part) * 1/3 #")
+        .replace("{x: 0.5, ", "{x: 1/6, ")
+        .replace("*e}", "(total * part) * 1/3}")
+        .replace(">-\n      1/2", "1/6")
+    )
+    assert new == expected
+
+
+def test_a_shared_number_is_not_changed_for_others() -> None:
+    text = HEAD + (
+        "mechanisms:\n"
+        "  - {name: a, reads: people, notion: pure, epsilon: &e 1}\n"
+        "  - {name: b, reads: people, notion: pure, epsilon: *e}\n"
+    )
+    with pytest.raises(Unscalable):
+        scaled(source(text), {"a": Fraction(1, 2)})
+    both = scaled(source(text), {"a": Fraction(1, 2), "b": Fraction(1, 4)})
+    assert both.endswith(
+        "epsilon: &e 0.5}\n  - {name: b, reads: people, notion: pure, epsilon: 0.25}\n"
+    )
+    shared = HEAD + (
+        "mechanisms:\n"
+        "  - {name: a, reads: people, guarantees: &g [{notion: pure, epsilon: 1}]}\n"
+        "  - {name: b, reads: people, guarantees: *g}\n"
+    )
+    with pytest.raises(Unscalable):
+        scaled(source(shared), {"a": Fraction(1, 2)})
+    with pytest.raises(Unscalable, match="alias"):
+        scaled(source(shared), {"a": Fraction(1, 2), "b": Fraction(1, 4)})
+    half = Fraction(1, 2)
+    assert scaled(source(shared), {"a": half, "b": half}) == shared.replace(
+        "epsilon: 1", "epsilon: 0.5"
+    )
+
+
+def test_curves_with_an_epsilon_for_a_key_are_refused() -> None:
+    with pytest.raises(Unscalable, match="write a list"):
+        scaled(source(one("notion: profile, points: {1: 0.1}")), {"a": Fraction(1, 2)})
+
+
+def test_numbers_are_rounded_towards_less_loss() -> None:
+    long = Fraction(12345678912345679, 98765432198765431)
+    assert Fraction(number_text(long, False, True)) < long < Fraction(number_text(long, True, True))
+    assert written(Parameter(("x",), "1"), Fraction(1, 3)) == "1/3"
+    factor = Fraction("0.7654321")
+    noise = Fraction(written(Parameter(("x",), "1", noise=True), factor))
+    assert 0 < noise - 1 / factor < Fraction(1, 10**9)
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
+    if "json" in arguments and result.stdout:
+        checked("sensitivity", result.stdout)
+    return result
+
+
+def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_bytes(one("notion: pure, epsilon: 1").replace("\n", "\r\n").encode())
+    result = run("fit", str(path), "--epsilon", "1/3")
+    assert result.exit_code == 0 and "scaled by 1/3" in result.stderr
+    assert result.stdout_bytes == path.read_bytes().replace(b"epsilon: 1}", b"epsilon: 1/3}")
+    assert run("fit", str(path), "--epsilon", "2", "-o", str(path)).exit_code == 0
+    assert b"epsilon: 2}\r\n" in path.read_bytes()
+    result = run("fit", "-", "--mu", "1", "--free", "a=2", stdin=one("notion: gdp, mu: 3"))
+    assert result.stdout == one("notion: gdp, mu: 1") and "scaled by 1/6" in result.stderr
+
+
+@pytest.mark.slow
+def test_exit_codes(tmp_path: Path) -> None:
+    spec, bad = tmp_path / "spec.yaml", tmp_path / "bad.yaml"
+    spec.write_text(
+        one("notion: pure, epsilon: 1") + "  - {name: b, reads: people, notion: pure, epsilon: 1}\n"
+    )
+    bad.write_text("dpcompose: 1\n")
+    calls = {
+        ("fit", str(spec)): 2,
+        ("fit", str(spec), "--epsilon", "1"): 0,
+        ("fit", str(spec), "--epsilon", "1", "--free", "a"): 1,
+        ("fit", str(spec), "--epsilon", "1", "--free", "none"): 2,
+        ("fit", str(spec), "--epsilon", "1", "--free", "a=x"): 2,
+        ("fit", str(spec), "--epsilon", "1", "--free", "a=0"): 2,
+        ("fit", str(spec), "--rho", "1", "--mu", "1"): 2,
+        ("fit", str(bad), "--epsilon", "1"): 3,
+        ("fit", str(tmp_path / "none"), "--epsilon", "1"): 2,
+        ("sensitivity", str(spec)): 0,
+        ("sensitivity", str(spec), "--delta", "1e-6"): 0,
+        ("sensitivity", str(spec), "--format", "json"): 0,
+        ("sensitivity", str(spec), "--delta", "1"): 2,
+        ("sensitivity", str(spec), "-o", str(spec)): 2,
+        ("sensitivity", str(bad)): 3,
+        ("sensitivity", str(tmp_path / "none")): 2,
+    }
+    for arguments, expected in calls.items():
+        result = run(*arguments)
+        assert result.exit_code == expected, (arguments, result.output)
+    loose = one("notion: pure, epsilon: 1, relation: bounded")
+    assert run("sensitivity", "-", stdin=loose).exit_code == 1
+    assert run("fit", "-", "--epsilon", "1", stdin=loose).exit_code == 1
+
+
+@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+def test_several_documents_are_refused_with_their_lines(tmp_path: Path, command: str) -> None:
+    budget = ["--epsilon", "1"] if command == "fit" else []
+    spec = one("notion: pure, epsilon: 1")  # of five lines
+    path = tmp_path / "many.yaml"
+    for text, where in (
+        (f"{spec}---\n{spec}", "2 documents, from lines 1 and 6 on"),
+        (f"{spec}---\nnot: [a spec\n---\n", "3 documents, from lines 1, 6 and 8 on"),
+        (f"{spec}---\n" * 9, "10 documents, from lines 1, 6, 12, 18, 24, 30 and 4 more on"),
+    ):
+        path.write_text(text)
+        result = run(command, str(path), *budget)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == (
+            f"dpcompose: {path}: it holds {where}, and `{command}` takes one spec: "
+            "put the one that is meant in a file of its own\n"
+        )
+    assert run(command, "-", *budget, stdin=f"{spec}---\n{spec}").stderr.startswith(
+        "dpcompose: <stdin>: it holds 2 documents"
+    )
+    assert run(command, "-", *budget, stdin=f"---\n{spec}...\n# the end\n").exit_code == 0
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) -> None:
+    spec = one("notion: pure, epsilon: 1")
+    Path("s.yaml").write_text(spec)
+    Path("dpcompose.toml").write_text(
+        "budget = {epsilon = 1/3}\n".replace("1/3", "'1/3'")
+        + "[[overrides]]\npaths = ['in/**']\nbudget = {epsilon = 5}\n"
+    )
+    result = run("fit", "s.yaml")
+    assert (result.exit_code, result.stdout) == (0, one("notion: pure, epsilon: 1/3"))
+    assert "ε = 1/3 of 1/3 spent (budget of dpcompose.toml)\n" in result.stderr
+    Path("in").mkdir()
+    Path("in/s.yaml").write_text(spec)
+    result = run("fit", "in/s.yaml")
+    assert "epsilon: 5}" in result.stdout
+    assert "(budget of dpcompose.toml: overrides[0])" in result.stderr
+    assert "epsilon: 1/3}" in run("fit", "-", stdin=spec).stdout
+    assert run("fit", "s.yaml", "--isolated").exit_code == 2
+    result = run("fit", "s.yaml", DPCOMPOSE_BUDGET="epsilon=0.25")
+    assert "epsilon: 0.25}" in result.stdout and "(budget of the environment)" in result.stderr
+    result = run("fit", "s.yaml", "--epsilon", "8", DPCOMPOSE_BUDGET="epsilon=0.25")
+    assert "epsilon: 8}" in result.stdout and "budget of" not in result.stderr
+    result = run("fit", "-", stdin=spec + "budget: {epsilon: 9}\n")
+    assert "epsilon: 9}" in result.stdout and "budget of" not in result.stderr
+    Path("s.yaml").write_text(run("fit", "s.yaml").stdout)
+    assert run("check", "s.yaml").exit_code == 0
+
+
+def test_a_budget_against_an_adversary_is_not_fitted(folder: Path) -> None:
+    Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
+    spec = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  app: {from: people, partition: {by: membership, max_blocks: 3, blocks: [a, b, c]}}
+mechanisms:
+  - {name: m, reads: app.*, notion: pure, epsilon: 1}
+adversary: {hypotheses: none-vs-uniform}
+budget: {adversary: {epsilon: 2.5}}
+"""
+    result = run("fit", "-", stdin=spec)
+    assert result.exit_code == 2 and "against the adversary alone" in result.stderr
+    assert run("fit", "-", "--epsilon", "1", stdin=spec).exit_code == 0
+
+
+@pytest.mark.slow
+def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(folder: Path) -> None:
+    spec = one("mechanism: gaussian, sigma: 2, sensitivity: 1").replace(
+        "mechanisms:\n", "mechanisms:\n  - {name: b, reads: people, notion: profile,"
+        " points: [[1, 1e-9]]}\n",
+    )  # fmt: skip
+    Path("s.yaml").write_text(spec)
+
+    def number(*arguments: str, **environment: str) -> str:
+        result = run("sensitivity", "s.yaml", "--format", "json", *arguments, **environment)
+        found: str = json.loads(result.stdout)["number"] if result.stdout else result.stderr
+        return found
+
+    assert "there is no finite bound; with --delta there may be an ε" in number()
+    Path("dpcompose.toml").write_text("require-delta = 1e-4\n")
+    assert number() == "ε at δ = 0.0001"
+    Path("dpcompose.toml").write_text(
+        "require-delta = 1e-4\nbudget = {epsilon = 3, delta = 1e-3}\n"
+    )
+    assert number() == "ε at δ = 0.001"
+    assert number(DPCOMPOSE_BUDGET="epsilon=2,delta=1e-5") == "ε at δ = 0.00001"
+    assert number("--delta", "0.1") == "ε at δ = 0.1"
+    assert "no finite bound" in number("--isolated")
+    Path("s.yaml").write_text(spec + "budget: {epsilon: 9}\n")
+    assert number() == "ε at δ = 0.0001"
+    Path("s.yaml").write_text(spec + "report: {delta: 0.2}\n")
+    assert number() == "ε at δ = 0.2"
+
+
+@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
+    Path("s.yaml").write_text(one("notion: pure, epsilon: 1") + "budget: {epsilon: 2}\n")
+    Path("dpcompose.toml").write_text("budget = 2")
+    result = run(command, "s.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == run("analyze", "-q", "s.yaml").stderr
+    assert run(command, "s.yaml", "--isolated").exit_code == 0
+    Path("dpcompose.toml").unlink()
+    result = run(command, "s.yaml", DPCOMPOSE_BUDGET="2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("dpcompose: DPCOMPOSE_BUDGET: budget: ")
+
+
+# --- sensitivity ---------------------------------------------------------------------------------
+
+
+def test_what_halving_saves() -> None:
+    path = SPECS / "ambulances-districts-bounded.yaml"
+    found = sensitivity(load(path.read_bytes(), path.name), None, 10)
+    assert (found.name, found.total) == ("ε", Fraction(17, 10))
+    assert [(each.mechanism, each.saves) for each in found.savings] == [
+        ("count east", Fraction(1, 2)),
+        ("count south", Fraction(1, 5)),  # then north and east are the worst
+        ("count north", 0),
+    ]
+    assert found.savings[2].why == "it is not in the worst change"
+    few = sensitivity(load(path.read_bytes(), path.name), None, 1)
+    assert sum(each.saves is None for each in few.savings) == 1
+
+
+def test_with_several_pairs_every_mechanism_is_tried() -> None:
+    spec = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  people: {}
+  place: {from: people, partition: {by: value, blocks: [x, y]}}
+mechanisms:
+  - {name: a, reads: place.x, notion: approx, epsilon: 1, delta: 1e-9}
+  - {name: b, reads: place.y, notion: approx, epsilon: 0.9, delta: 1e-5}
+"""
+    found = sensitivity(source(spec), None, 10)
+    total = analyze(spec).bound
+    assert total is not None and found.total == total.value
+    for each in found.savings:
+        half = analyze(scaled(source(spec), {each.mechanism: Fraction(1, 2)})).bound
+        assert half is not None and each.saves == found.total - half.value
+
+
+@pytest.mark.slow
+def test_savings_at_a_delta_are_those_of_the_halved_spec() -> None:
+    path = SPECS / "noisy-sums.yaml"
+    delta = Fraction(1, 10**6)
+    original = load(path.read_bytes(), path.name)
+    found = sensitivity(original, delta, 2)
+    best = found.savings[0]
+    half = analyze(scaled(original, {best.mechanism: Fraction(1, 2)}), "", None, [delta])
+    value = next(at.value for at in half.at_delta if at.given == delta)
+    assert value is not None and best.saves == found.total - value > 0
+
+
+def test_the_json_of_sensitivity() -> None:
+    result = run("sensitivity", str(SPECS / "adults-filter.yaml"), "--format", "json")
+    document = json.loads(result.stdout)
+    assert document["total"] == 0.4
+    assert document["savings"] == [{"mechanism": "income", "saves": 0.2, "why": None, "line": 23}]
+
+
+def test_a_budget_of_the_spec_that_the_result_does_not_meet_is_told() -> None:
+    spec = one("notion: pure, epsilon: 1") + "budget: {epsilon: 1/10}\n"
+    result = run("fit", "-", "--epsilon", "3", stdin=spec)
+    assert result.exit_code == 0 and "epsilon: 3}" in result.stdout
+    assert "its own `budget:` stays as it was, and is not met" in result.stderr
+    assert "not met" not in run("fit", "-", "--epsilon", "1/20", stdin=spec).stderr
+    assert (
+        "no scale of `a` keeps a budget of 0"
+        in run("fit", "-", "--epsilon", "0", stdin=spec).stderr
+    )

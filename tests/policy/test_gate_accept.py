@@ -1,0 +1,255 @@
+"""`accept` and `check --assumptions`: a spec assumes nothing that nobody has vouched for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts import checked
+
+from dpcompose.report.vouched import Vouched, claims, is_new
+from dpcompose.source import load
+
+from .reviewer import OVERLAPPING, SPEC, codes, run, write
+
+LOCK = "assumptions.lock"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write("s.yaml", SPEC)
+    return tmp_path
+
+
+def accept(*arguments: str, by: str = "Ann", on: str = "2026-01-02") -> list[dict[str, Any]]:
+    result = run("accept", *arguments, "--by", by, "--on", on)
+    assert (result.exit_code, result.stdout) == (0, "")
+    text = Path(LOCK).read_text(encoding="utf-8")
+    checked("assumptions", text)
+    found: list[dict[str, Any]] = json.loads(text)["accepted"]
+    return found
+
+
+def check(*arguments: str) -> tuple[int, list[str]]:
+    return codes("check", *arguments, "--assumptions", LOCK)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ("kind: flatten, max_rows: 2", "kind: flatten, max_rows: 3", False),
+        ("kind: flatten, max_rows: 2", "kind: flatten, max_rows: 1", True),
+        (
+            "kind: flatten, max_rows: 2, exact: true",
+            "kind: flatten, max_rows: 3, exact: true",
+            True,
+        ),
+        ("kind: join-public, max_rows: 2, exact: true", "kind: join-public, max_rows: 2", True),
+    ],
+)
+def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
+    def claim(made_by: str) -> Vouched:
+        text = (
+            "dpcompose: 1\nprotect: bounded\n"
+            f"datasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}\n"
+            "mechanisms: [{name: m, reads: f, notion: pure, epsilon: 1, relation: unbounded}]\n"
+        )
+        return next(each for each in claims(load(text, "s.yaml")) if each.of == "dataset f")
+
+    assert is_new(claim(after), claim(before)) == new
+
+
+def test_what_is_accepted_is_listed_and_passes() -> None:
+    entries = accept("s.yaml")
+    assert [(each["of"], each["by"], each["on"]) for each in entries] == [
+        (name, "Ann", "2026-01-02")
+        for name in ("dataset p", "mechanism l", "mechanism m", "population")
+    ]
+    assert entries[2]["claim"] == {
+        "epsilon": "2", "notion": "pure", "protect": "unbounded", "reads": "t",
+    }  # fmt: skip
+    assert check("s.yaml") == (0, [])
+    before = Path(LOCK).read_bytes()
+    accept("s.yaml", by="Bob", on="2027-01-01")  # nothing is new
+    assert Path(LOCK).read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("epsilon: 2}", "epsilon: 1}", "8:39"),
+        ("epsilon: 2}", "epsilon: 3}", "8:39"),
+        ("reads: t,", "reads: p.*,", "8:15"),
+        ("epsilon: 2}", "epsilon: 2, count: 2}", "8:51"),
+        ("epsilon: 2}", "epsilon: 2, stated_on: t}", "8:51"),
+        ("epsilon: 2}", "epsilon: 2, relation: bounded}", "8:51"),
+        ("name: m,", "name: o,", "8:5"),
+        ("sensitivity: 1}", "sensitivity: 1/2}", "9:58"),
+        ("mechanism: laplace", "mechanism: geometric", "9:27"),
+        ("blocks: 2}", "blocks: 2, drops: true}", "6:50"),
+        ("by: value", "by: position", "6:28"),
+        ("protect: unbounded", "protect: bounded", "2:1"),
+        ("protect: unbounded", "protect: {relation: bounded, keeps: [zip]}", "2:1"),
+        ("protect: unb", "roots: disjoint\nprotect: unb", "2:1"),
+        ("  t: {}", "  t: {domain: fixed-size-table, size: 9}", "5:3"),
+        ("population: riders-2026", "population: riders", "3:1"),
+        ("budget", "  - {name: z, post_processes: [m]}\nbudget", "10:5"),
+        ("from: t, partition", "from: q, partition", "6:7"),
+        ("mechanisms", "constants: {c: 1}\nadaptivity: independent\nmechanisms", "8:1"),
+    ],
+)
+def test_anything_new_is_named_with_its_place(old: str, new: str, place: str) -> None:
+    accept("s.yaml")
+    assert old in SPEC
+    text = SPEC.replace(old, new)
+    if "from: q" in text:
+        text = text.replace("  t: {}", "  t: {}\n  q: {from: t, map: filter}")
+        place = "7:7"
+    write("s.yaml", text)
+    result = run("check", "s.yaml", "--assumptions", LOCK, "--format", "concise")
+    assert result.exit_code in (1, 3)
+    if result.exit_code == 1:
+        assert f"s.yaml:{place}: nobody has accepted " in result.stdout
+        assert "DPC316" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("epsilon: 2}", "epsilon: 4/2}"),
+        ("epsilon: 2}", "epsilon: 2, because: it was proved in an appendix}"),
+        ("dpcompose: 1\n", "# moved\n\ndpcompose: 1\ntitle: other\n"),
+        ("{name: m, reads: t, notion: pure", "{notion: pure, name: m, reads: t"),
+        ("budget: {epsilon: 3}", "budget: {epsilon: 4}"),
+        ("  t: {}\n", "  't': {}\n"),
+        ("  p: {from: t, partition: {by: value, blocks: 2}}",
+         "  p:\n    from: t\n    partition:\n      blocks: 2\n      by: value"),
+    ],
+)  # fmt: skip
+def test_what_is_no_assumption_is_not_in_the_hash(old: str, new: str) -> None:
+    accept("s.yaml")
+    assert old in SPEC
+    write("s.yaml", SPEC.replace(old, new))
+    assert check("s.yaml") == (0, [])
+
+
+def test_a_constant_counts_by_its_value_and_is_no_name() -> None:
+    text = SPEC.replace("epsilon: 2}", "epsilon: t + c}").replace(
+        "datasets", "constants: {c: 1, t: c}\ndatasets"
+    )
+    write("s.yaml", text)
+    accept("s.yaml")
+    write("s.yaml", text.replace("{c: 1, t: c}", "{c: 1, t: 1}"))
+    assert check("s.yaml") == (0, [])
+    write("s.yaml", text.replace("{c: 1, t: c}", "{c: 0.5, t: 1}"))
+    assert check("s.yaml") == (1, ["DPC316"])
+    # Datasets whose names are constants of one value are two.
+    two = SPEC.replace("datasets:", "constants: {t: 1, u: 1}\ndatasets:\n  u: {}")
+    write("s.yaml", two)
+    accept("s.yaml")
+    write("s.yaml", two.replace("reads: t,", "reads: u,"))
+    assert check("s.yaml") == (1, ["DPC316"])
+
+
+def test_another_file_or_document_is_another_spec() -> None:
+    accept("s.yaml")
+    write("in/s.yaml", SPEC)
+    assert check("in/s.yaml")[1] == ["DPC316"] * 4
+    write("s.yaml", f"{SPEC}---\n{SPEC}")
+    assert check("s.yaml")[1] == ["DPC316"] * 4  # those of the second
+    accept("s.yaml", "in")
+    assert check("s.yaml", "in") == (0, [])
+
+
+def test_what_is_gone_is_noted_and_taken_out() -> None:
+    write("gone.yaml", SPEC)
+    accept("s.yaml", "gone.yaml")
+    Path("gone.yaml").unlink()
+    write("s.yaml", SPEC.replace(SPEC.splitlines(keepends=True)[8], ""))
+    result = run("check", "s.yaml", "--assumptions", LOCK)
+    assert result.exit_code == 0
+    shown = " ".join(result.stdout.split())
+    assert "note: `mechanism l` was accepted by `Ann` and is gone" in shown and "DPC317" in shown
+    assert "what was accepted of gone.yaml is stale: the spec is gone" in result.stderr
+    entries = accept("s.yaml", by="Bob")
+    assert {(each["spec"], each["by"]) for each in entries} == {("s.yaml", "Ann")}
+    assert "DPC317" not in run("check", "s.yaml", "--assumptions", LOCK).stdout
+
+
+def test_the_file_names_specs_from_its_own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("specs/a.yaml", SPEC)
+    assert run("accept", "specs", "-o", "specs/lock").exit_code == 0
+    entries = json.loads(Path("specs/lock").read_text(encoding="utf-8"))["accepted"]
+    assert {each["spec"] for each in entries} == {"a.yaml"}
+    monkeypatch.chdir("specs")
+    assert codes("check", "a.yaml", "--assumptions", "lock") == (0, [])
+
+
+def test_settings_and_comments_do_not_disarm_it() -> None:
+    accept("s.yaml")
+    text = SPEC.replace("epsilon: 2}", "epsilon: 1}  # dpcompose: ignore[DPC316] agreed upon")
+    write("s.yaml", text)
+    assert "DPC316" in check("s.yaml")[1]
+    write("dpcompose.toml", "severity = {DPC316 = 'note'}\n")
+    assert run("check", "s.yaml", "--assumptions", LOCK).exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda text: text.replace('"epsilon": "2"', '"epsilon": "1"'), "the hash is not that of"),
+        (lambda text: text.replace('"spec": "s.yaml"', '"spec": "t.yaml"', 1), "the hash is not"),
+        (lambda text: text.replace('"document": 1', '"document": true'), "no accepted assumption"),
+        (lambda text: text.replace('"by": "Ann"', '"by": 1'), "accepted[0] is no accepted"),
+        (lambda text: text.replace('"dpcompose_assumptions": 1', '"dpcompose_assumptions": 2'),
+         "no assumptions of version 1 are there"),
+        (lambda text: text[:-20], "it is no JSON"),
+        (lambda text: "[" * 100000, "it is no JSON"),
+        (lambda text: "[]", "no assumptions of version 1"),
+        (lambda text: "", "it is no JSON"),
+    ],
+)  # fmt: skip
+def test_a_file_that_was_tampered_with_is_refused(change: Any, says: str) -> None:
+    accept("s.yaml")
+    write(LOCK, change(Path(LOCK).read_text(encoding="utf-8")))
+    result = run("check", "s.yaml", "--assumptions", LOCK)
+    assert (result.exit_code, result.stdout) == (2, "") and says in result.stderr
+    result = run("accept", "s.yaml")
+    assert result.exit_code == 2 and says in result.stderr  # nothing is overwritten
+
+
+@pytest.mark.parametrize("name", ["", "missing.lock", "-", "."])
+def test_a_missing_file_is_a_bad_call(name: str) -> None:
+    result = run("check", "s.yaml", "--assumptions", name)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_nothing_is_accepted_where_a_spec_is_invalid() -> None:
+    write("bad.yaml", SPEC.replace("epsilon: 2}", "epsilom: 2}"))
+    result = run("accept", "s.yaml", "bad.yaml")
+    assert result.exit_code == 3 and not Path(LOCK).exists()
+    assert "bad.yaml:8:" in result.stderr and "nothing was accepted" in result.stderr
+    assert run("accept", "missing.yaml").exit_code == 2
+    assert run("accept", "-", stdin=SPEC).exit_code == 2
+    assert run("accept", "s.yaml", "-o", "s.yaml").exit_code == 2
+    assert run("accept").exit_code == 2
+
+
+def test_who_and_when_have_defaults() -> None:
+    found = run("accept", "s.yaml", "-o", "-", USER="u", LOGNAME="ann", SOURCE_DATE_EPOCH="0")
+    entry = json.loads(found.stdout)["accepted"][0]
+    assert (entry["by"], entry["on"]) == ("ann", "1970-01-01")
+
+
+def test_an_adversary_is_accepted_too() -> None:
+    text = OVERLAPPING + "adversary: {hypotheses: none-vs-uniform}\nbudget: {epsilon: 9}\n"
+    write("s.yaml", text)
+    accept("s.yaml")
+    write("s.yaml", text.replace("none-vs-uniform", "[none, {exactly: 1}]"))
+    assert check("s.yaml") == (1, ["DPC316"])

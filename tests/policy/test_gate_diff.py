@@ -1,0 +1,211 @@
+"""`diff --fail-on`: what a pull request adds, frees, moves or raises without a larger bound."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from contracts import checked
+
+from .reviewer import OVERLAPPING, SPEC, changes, commit, git, run, write
+
+EVENTS = "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def events(old: str, new: str) -> list[str]:
+    write("old.yaml", old)
+    write("new.yaml", new)
+    call = ("diff", "old.yaml", "new.yaml", "--fail-on", EVENTS)
+    result = run(*call, "--format", "json")
+    checked("diff", result.stdout)
+    (found,) = changes(result)
+    assert found["events"] == found["failing"]
+    assert (result.exit_code == 1) is bool(found["events"])
+    for form in ("text", "markdown"):
+        told = run(*call, "--format", form).stdout
+        assert all(event in told for event in found["events"])
+    one_by_one = [event for event in EVENTS.split(",")
+                  if run(*call[:3], "--fail-on", event).exit_code == 1]  # fmt: skip
+    assert one_by_one == found["events"]
+    assert run(*call[:3]).exit_code == 0
+    return list(found["events"])
+
+
+POST = "budget", "  - {name: z, post_processes: [m]}\nbudget"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("epsilon: 2}", "epsilon: 2.0}", []),
+        ("epsilon: 2}", "epsilon: 2.1}", ["increase"]),
+        ("epsilon: 2}", "epsilon: 1}", ["new-assumption"]),  # a stronger claim
+        ("sensitivity: 1}", "sensitivity: 0.1}", ["new-assumption"]),
+        ("sensitivity: 1}", "sensitivity: 2}", ["increase"]),
+        ("scale: 10", "scale: 20", ["new-assumption"]),
+        ("scale: 10", "scale: 5", ["increase"]),
+        ("epsilon: 2}", "epsilon: 2, stated_on: t}", ["new-assumption"]),
+        ("epsilon: 2}", "epsilon: 2, count: 2}", ["increase"]),
+        ("blocks: 2}", "blocks: 2, drops: true}", ["new-assumption"]),
+        ("protect: unb", "roots: disjoint\nprotect: unb", ["new-assumption"]),
+        (*POST, ["new-assumption"]),
+        ("name: m, reads: t, notion: pure, epsilon: 2", "name: m, post_processes: [l]",
+         ["new-assumption"]),
+        ("  t: {}", "  t: {unit: rider}", ["new-assumption"]),
+        ("protect: unb", "adaptivity: independent\nprotect: unb", ["new-assumption"]),
+        ("budget: {epsilon: 3}", "budget: {epsilon: 30}", ["budget-raised"]),
+        ("budget: {epsilon: 3}", "budget: {epsilon: 3, delta: 1e-6}", ["budget-raised"]),
+        ("budget: {epsilon: 3}", "budget: {rho: 3}", ["budget-raised"]),
+        ("budget: {epsilon: 3}\n", "", ["budget-raised"]),
+        ("budget: {epsilon: 3}", "budget: {epsilon: 2.5}", []),
+        ("riders-2026", "riders-2o26", ["population-changed"]),
+        ("population: riders-2026\n", "", ["population-changed"]),
+        ("population: riders-2026", "population: ' riders-2026 '", []),
+        ("  - {name: l,", "  # a comment\n  - {name: l,", []),
+    ],
+)  # fmt: skip
+def test_each_event(old: str, new: str, found: list[str]) -> None:
+    assert old in SPEC
+    assert events(SPEC, SPEC.replace(old, new)) == found
+
+
+def test_without_drops_nothing_is_newly_assumed() -> None:
+    assert events(SPEC.replace("blocks: 2}", "blocks: 2, drops: true}"), SPEC) == []
+
+
+def test_a_mechanism_less_assumes_nothing_new() -> None:
+    more = SPEC.replace("budget", "  - {name: k, reads: t, mechanism: laplace, scale: 10, "
+                        "sensitivity: 1}\nbudget")  # fmt: skip
+    assert events(more.replace("epsilon: 3", "epsilon: 9"), SPEC) == []
+
+
+def test_a_budget_against_an_adversary_is_a_raised_one() -> None:
+    text = OVERLAPPING + "adversary: {hypotheses: none-vs-uniform}\n"
+    old, new = text + "budget: {epsilon: 9}\n", text + "budget: {adversary: {epsilon: 0.1}}\n"
+    assert events(old, new) == ["budget-raised"]
+
+
+@pytest.mark.slow
+def test_a_swap_among_many_is_told_though_lists_of_names_are_cut() -> None:
+    lines = "".join(
+        f"  - {{name: n{i}, reads: t, mechanism: laplace, scale: 100, sensitivity: 1}}\n"
+        for i in range(40)
+    )
+    old = SPEC.replace("budget: {epsilon: 3}", f"{lines}budget: {{epsilon: 9}}")
+    assert events(old, old.replace("name: n39,", "name: o39,"))[-1:] == ["new-assumption"]
+
+
+def test_new_free_things_are_told_in_all_formats() -> None:
+    write("old.yaml", SPEC)
+    write("new.yaml", SPEC.replace(*POST))
+    text = run("diff", "old.yaml", "new.yaml").stdout
+    assert "Newly free\n  - `z` is said to use released outputs alone" in text
+    assert "Newly assumed, not checked\n  - `mechanism z`: `post_processes: [m]`" in text
+    told = run("diff", "old.yaml", "new.yaml", "--format", "markdown").stdout
+    assert "\nNewly free:\n\n- <code>z</code> is said to use" in told
+    result = run("diff", "old.yaml", "new.yaml", "--format", "json")
+    assert changes(result)[0]["free"] == ["z"]
+    shown = " ".join(run("analyze", "new.yaml").stdout.split())
+    assert "`z` is computed from released outputs alone: of `m` (line 10)" in shown
+
+
+def test_a_removed_a_moved_and_a_new_spec() -> None:
+    write("strict/s.yaml", SPEC)
+    write("strict/dpcompose.toml", "max-budget = {epsilon = 3}\n")
+    commit()
+    call = ("diff", "--against", "HEAD", ".", "--format", "json", "--fail-on", EVENTS)
+    result = run(*call)
+    assert (result.exit_code, [each["events"] for each in changes(result)]) == (0, [[]])
+    os.makedirs("loose")
+    os.rename("strict/s.yaml", "loose/s.yaml")
+    git("add", "-A")
+    result = run(*call)
+    assert (result.exit_code, [each["events"] for each in changes(result)]) == (
+        1,
+        [["settings-changed"]],
+    )
+    os.remove("loose/s.yaml")
+    git("add", "-A")
+    result = run(*call)
+    assert [each["events"] for each in changes(result)] == [["removed-spec"]]
+    write("strict/s.yaml", SPEC)
+    write("strict/n.yaml", SPEC)
+    result = run(*call)
+    assert [each["events"] for each in changes(result)] == [["increase", "new-assumption"], []]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("dpcompose.toml", ""),
+        ("dpcompose.toml", "max-budget = {epsilon = 9}\n"),
+        ("dpcompose.toml", None),
+        ("strict/dpcompose.toml", "root = true\n"),
+        ("strict/dpcompose.toml", "severity = {DPC204 = 'off'}\n"),
+        ("pyproject.toml", "[tool.dpcompose]\nfail-on = 'note'\n"),
+        ("dpcompose.toml", "max-budget = {epsilon = 3}\n[[overrides]]\npaths = ['strict/*']\n"
+         "max-budget = {epsilon = 9}\n"),
+    ],
+)  # fmt: skip
+def test_settings_that_change_are_told(path: str, text: str | None) -> None:
+    write("dpcompose.toml", "max-budget = {epsilon = 3}\n")
+    write("strict/s.yaml", SPEC)
+    commit()
+    if text is None:
+        os.remove(path)
+    else:
+        write(path, text)
+    call = ("diff", "--against", "HEAD", "strict/s.yaml")
+    result = run(*call, "--format", "json")
+    (found,) = changes(result)
+    assert (result.exit_code, found["events"]) == (0, ["settings-changed"])
+    assert run(*call, "--fail-on", "settings-changed").exit_code == 1
+    assert "\nSettings\n  - `" in run(*call).stdout
+    assert "\nSettings:\n\n- " in run(*call, "--format", "markdown").stdout
+    assert changes(run(*call, "--format", "json", "--isolated"))[0]["events"] == []
+    named = run(*call, "--settings-from", "HEAD", "--fail-on", "increase")
+    assert named.exit_code == 0
+
+
+def test_comments_and_the_order_of_settings_change_nothing() -> None:
+    write("dpcompose.toml", "forbid = ['drops']\nfail-on = 'warning'\n")
+    write("s.yaml", SPEC)
+    commit()
+    write("dpcompose.toml", "# more\nfail-on = 'warning'\nforbid = ['drops']\n")
+    result = run("diff", "--against", "HEAD", "s.yaml", "--format", "json")
+    assert changes(result)[0]["events"] == []
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["increse"], "--fail-on increse: it is none of them; did you mean increase? possible: "),
+        (["increase,"], "--fail-on : it is none of them; possible: "),
+        ([""], "--fail-on : it is none of them; possible: increase, new-assumption, "),
+    ],
+)
+def test_what_is_no_event_is_a_bad_call(names: list[str], says: str) -> None:
+    write("s.yaml", SPEC)
+    flags = [each for name in names for each in ("--fail-on", name)]
+    result = run("diff", "s.yaml", "s.yaml", *flags)
+    assert result.exit_code == 2 and says in result.stderr
+
+
+def test_a_level_fails_too_and_the_old_flag_means_increase() -> None:
+    write("old.yaml", SPEC)
+    write("new.yaml", SPEC.replace("epsilon: 2}", "epsilon: 2.5}"))
+    assert run("diff", "old.yaml", "new.yaml", "--fail-on-increase").exit_code == 1
+    assert run("diff", "new.yaml", "old.yaml", "--fail-on-increase").exit_code == 0
+    noted = SPEC.replace("reads: p.*", "reads: t")  # a note: no mechanism reads any block of p
+    write("new.yaml", noted)
+    assert run("diff", "old.yaml", "new.yaml").exit_code == 0
+    assert run("diff", "old.yaml", "new.yaml", "--fail-on", "note").exit_code == 1

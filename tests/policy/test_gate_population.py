@@ -1,0 +1,139 @@
+"""Populations: names that only look the same, are missing, or are held to no budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpcompose.resolve.population import Misleading, canonical
+
+from .reviewer import SPEC, codes, run, write
+
+NAME = "riders-2026"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def named(name: str) -> str:
+    return SPEC.replace(NAME, f'"{name}"')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rid\\u0435rs-2026", "it mixes scripts, which may look alike: U+0072 LATIN"),
+        ("\\u03c1riders", "U+03C1 GREEK SMALL LETTER RHO and U+0072 LATIN SMALL LETTER R"),
+        ("riders\\u200b-2026", "U+200B ZERO WIDTH SPACE cannot be seen"),
+        ("riders\\u00ad-2026", "U+00AD SOFT HYPHEN cannot be seen"),
+        ("riders\\u2060", "U+2060 WORD JOINER cannot be seen"),
+        ("riders\\u3164", "U+3164 HANGUL FILLER cannot be seen"),
+        ("riders\\ufe0f", "U+FE0F VARIATION SELECTOR-16 cannot be seen"),
+        ("riders\\U000E0061", "U+E0061 TAG LATIN SMALL LETTER A cannot be seen"),
+        ("riders\\u00a02026", "U+00A0 NO-BREAK SPACE cannot be seen"),
+        ("riders\\u034f", "U+034F COMBINING GRAPHEME JOINER cannot be seen"),
+        ("riders\\u20102026", "U+2010 HYPHEN looks like another character"),
+        ("\\uff52iders", "U+FF52 FULLWIDTH LATIN SMALL LETTER R looks like another character"),
+        ("riders-\\u0662", "it mixes scripts"),
+        ("\\U0001d42biders", "looks like another character"),
+        ("  ", "it is empty"),
+        ("", "it is empty"),
+    ],
+)
+def test_a_name_that_misleads_is_refused(name: str, says: str) -> None:
+    write("s.yaml", named(name))
+    for command in ("analyze", "check", "total"):
+        result = run(command, "s.yaml")
+        output = result.stdout + result.stderr
+        # What YAML itself refuses is refused there.
+        assert result.exit_code == 3 and (says in output or "DPC003" in output)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (NAME, " riders-2026 "), ("caf\u00e9", "cafe\u0301"), ("a b", "a  b"),
+        ("\u212bngstr\u00f6m", "\u00c5ngstro\u0308m"), ("患者 patients", "患者  patients"),
+    ],
+)  # fmt: skip
+def test_names_that_look_the_same_are_the_same(one: str, other: str) -> None:
+    assert canonical(one) == canonical(other)
+    write("a.yaml", SPEC.replace(NAME, f"'{one}'"))
+    write("b.yaml", SPEC.replace(NAME, f"'{other}'"))
+    assert run("total", "a.yaml", "b.yaml", "--epsilon", "4.2").exit_code == 0
+    assert run("total", "a.yaml", "b.yaml", "--epsilon", "4.1").exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["пациенты-2026", "患者2026", "müller", "ασθενείς", "한국 2026"])
+def test_names_of_one_script_are_fine(name: str) -> None:
+    assert canonical(name) == name
+    with pytest.raises(Misleading):
+        canonical(f"{name}\u200d")
+
+
+@pytest.mark.parametrize("other", ["riders-2025", "Riders-2026", "r1ders-2026", "riders_2026"])
+def test_the_list_of_populations_is_closed(other: str) -> None:
+    write("dpcompose.toml", f"populations = [' {NAME}', 'others']\n")
+    write("s.yaml", SPEC)
+    assert codes("check", "s.yaml") == (0, [])
+    write("s.yaml", SPEC.replace(NAME, other))
+    assert codes("check", "s.yaml") == (1, ["DPC315"])
+    result = run("check", "s.yaml", "--format", "concise")
+    says = f"s.yaml:3:13: the population `{other}` is none of those that are listed"
+    assert says in result.stdout
+    total = run("total", "s.yaml", "--epsilon", "9")
+    assert total.exit_code == 1 and "[DPC315]" in total.stderr
+
+
+@pytest.mark.parametrize("policy", ["require-population = true", f"populations = ['{NAME}']"])
+def test_a_spec_without_a_population_is_in_no_sum(policy: str) -> None:
+    write("dpcompose.toml", policy)
+    write("a.yaml", SPEC)
+    write("b.yaml", SPEC.replace(f"population: {NAME}\n", ""))
+    assert codes("check", "a.yaml", "b.yaml") == (1, ["DPC315"])
+    result = run("total", "a.yaml", "b.yaml", "--epsilon", "9")
+    assert result.exit_code == 1 and "no population is named" in result.stderr
+    assert run("total", "a.yaml", "--epsilon", "9").exit_code == 0
+    flag = {"DPCOMPOSE_REQUIRE_POPULATION": "true"}
+    assert codes("check", "b.yaml", "--isolated", **flag) == (1, ["DPC315"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "code"),
+    [
+        ("", 0),
+        ("budget = {epsilon = 3}\nfail-on = 'warning'\nseverity = {DPC204 = 'off'}", 0),
+        ("max-budget = {epsilon = 3}", 2),
+        ("require-population = true", 2),
+        (f"populations = ['{NAME}']", 2),
+        ("forbid = ['drops']", 2),
+        ("require-relation = 'unbounded'", 2),
+        ("total-budget = {epsilon = 3}", 0),
+        ("total-budget = {epsilon = 2}", 1),
+    ],
+)
+def test_total_without_a_budget_fails_where_anything_is_required(policy: str, code: int) -> None:
+    write("dpcompose.toml", policy)
+    write("s.yaml", SPEC)
+    result = run("total", "s.yaml")
+    assert result.exit_code == code
+    assert ("nothing to check against: the settings of s.yaml" in result.stderr) is (code == 2)
+    assert run("total", "s.yaml", "--epsilon", "3").exit_code == 0
+
+
+def test_total_budgets_of_layers_hold_together() -> None:
+    write("dpcompose.toml", "total-budget = {epsilon = 3}\n")
+    write("in/dpcompose.toml", "total-budget = {epsilon = 30}\n")
+    write("in/s.yaml", SPEC)
+    assert run("total", "in/s.yaml").exit_code == 0
+    write("dpcompose.toml", "total-budget = {epsilon = 2}\n")
+    assert run("total", "in/s.yaml").exit_code == 1
+    write("in/dpcompose.toml", "total-budget = {rho = 9}\n")
+    assert run("total", "in/s.yaml").exit_code == 1
+    write("dpcompose.toml", "")
+    assert run("total", "in/s.yaml").exit_code == 0

@@ -1,0 +1,577 @@
+"""The renderers: golden outputs of hand-made reports, and the laws that every output obeys."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from conftest import Golden
+from handmade import (
+    AT_BILLIONTH,
+    AT_MILLIONTH,
+    AT_ONE,
+    AT_ZERO,
+    CHOSEN,
+    HOSTILE,
+    INVALID,
+    PROFILE,
+    PURE_AGAINST_RHO,
+    REPORTS,
+    RIDES,
+    limit,
+    pure,
+    route,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpcompose
+from dpcompose.commands.summary import Tally
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, Theorem
+from dpcompose.errors import printable
+from dpcompose.errors import width as cells
+from dpcompose.render import CHECKERS, RENDERERS, quiet
+from dpcompose.render.json import result
+from dpcompose.render.layout import Style, columns, transliterated, wrapped
+from dpcompose.render.numbers import (
+    amount_text,
+    amounts_text,
+    bound_text,
+    excess_over,
+    found_text,
+    given_text,
+    left_text,
+    number_down,
+    number_up,
+)
+from dpcompose.render.problems import counted
+from dpcompose.render.terminal import listed, outcome
+from dpcompose.render.theorem_text import explained
+from dpcompose.report import At, Bound, LeftOut, Report, Verdict
+
+ESCAPE = "\x1b"
+POSITIVE = st.fractions(min_value=0, max_value=10**6, max_denominator=10**9)
+
+
+def shown(form: str, *reports: Report, style: Style | None = None) -> str:
+    renderer = CHECKERS["text"] if form == "check" else RENDERERS[form]
+    return "".join(renderer(reports, style or Style()))
+
+
+# --- golden --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("form", ["text", "check"])
+def test_text_is_golden(name: str, form: str, golden: Golden) -> None:
+    golden(f"handmade/{name}.{form}.txt", shown(form, REPORTS[name]))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_json_is_golden(name: str, golden: Golden) -> None:
+    golden(f"handmade/{name}.json", json.dumps(result(REPORTS[name]), indent=2) + "\n")
+
+
+def test_all_reports_together_are_golden(golden: Golden) -> None:
+    golden("handmade/all.txt", shown("text", *REPORTS.values()))
+    golden("handmade/all.check.txt", shown("check", *REPORTS.values()))
+    golden("handmade/all.quiet.txt", "".join(quiet.render(REPORTS.values(), Style(), True)))
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def test_first_line_says_bound_notion_relation_and_verdict() -> None:
+    first = shown("text", RIDES).splitlines()[0]
+    assert first == (
+        "specs/rides.yaml: ε = 17/10 (1.7) pure DP, bounded neighbours  [within budget 2, 0.3 left]"
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "check"])
+def test_no_escape_codes_without_colour(form: str) -> None:
+    assert ESCAPE not in shown(form, *REPORTS.values())
+
+
+@pytest.mark.parametrize("form", ["text", "check"])
+def test_colour_changes_nothing_but_colour(form: str) -> None:
+    coloured = shown(form, *REPORTS.values(), style=Style(colour=True))
+    assert ESCAPE in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown(form, *REPORTS.values())
+
+
+@pytest.mark.parametrize("form", ["text", "check"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_poor_encodings_can_carry_everything(form: str, encoding: str) -> None:
+    style = Style(encoding=encoding)
+    shown(form, *REPORTS.values(), style=style).encode(encoding)
+    assert "eps = 17/10 (1.7) pure DP" in shown("text", RIDES, style=style)
+
+
+def test_names_are_text_not_markup_and_control_characters_are_visible() -> None:
+    text = shown("text", HOSTILE)
+    assert "[red]not markup[/red]" in text
+    assert r"we\x1b[31mird \udc80.yaml" in text
+    assert r"\u202e" in text
+    assert all(printable(line) == line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_prose_is_wrapped_and_machine_lines_are_not(width: int) -> None:
+    lines = shown("text", RIDES, style=Style(width=width)).splitlines()
+    long = [line for line in lines if cells(line) > width]
+    assert all(line.startswith("specs/rides.yaml:") or " | " in line for line in long[:-1])
+
+
+def test_an_invalid_spec_shows_its_faults_in_the_grammar_of_compilers() -> None:
+    text = shown("text", INVALID)
+    assert "bad.yaml:2:3: unknown key `epsilom` [DPC101]\n" in text
+    assert text.endswith("bad.yaml: invalid spec, 2 errors\n")
+    assert text == shown("check", INVALID)
+
+
+def test_what_cannot_be_compared_says_so() -> None:
+    assert "[not comparable with budget ρ = 1]" in shown("text", PURE_AGAINST_RHO)
+    assert "give an ε and a δ" in shown("check", PURE_AGAINST_RHO)
+
+
+def test_a_report_without_a_budget_has_one_line_in_a_ledger() -> None:
+    bare = replace(RIDES, verdict=None)
+    assert shown("check", bare) == "specs/rides.yaml: no budget to check against\n"
+    assert "[" not in shown("text", bare).splitlines()[0]
+
+
+def test_long_lists_are_cut_on_a_terminal_but_not_in_json() -> None:
+    assert RIDES.worst is not None
+    many = replace(
+        RIDES,
+        worst=replace(RIDES.worst, touches=RIDES.worst.touches * 50),
+        shares=RIDES.shares * 50,
+    )
+    assert "… and 88 more" in shown("text", many)
+    assert "… and 60 more" in shown("check", many)
+    assert len(result(many)["worst_case"]["mechanisms"]) == len(result(many)["shares"]) == 100
+
+
+# --- quiet ---------------------------------------------------------------------------------------
+
+
+def test_quiet_prints_what_scripts_want() -> None:
+    lines = {name: quiet.line(report) for name, report in REPORTS.items()}
+    assert lines == {
+        "rides": "1.7",
+        "trap": "inf",
+        "hostile": "6 0.00006",
+        "census": "2.55622558105134",
+        "gauss": "0.7071067812",
+        "mixed": "1 1e-6",
+        "invalid": "invalid",
+    }
+
+
+def test_quiet_names_the_files_where_there_are_several() -> None:
+    assert list(quiet.render([RIDES], Style(), True)) == ["specs/rides.yaml: 1.7\n"]
+    assert list(quiet.render([RIDES], Style(), False)) == ["1.7\n"]
+
+
+# --- json ----------------------------------------------------------------------------------------
+
+KEYS = {
+    "file", "title", "status", "protect", "guarantee", "at_delta", "theorem", "worst_case",
+    "derivation", "alternatives", "findings", "budget", "assumptions", "reasons", "shares",
+}  # fmt: skip
+
+
+def strictly_loaded(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_json_is_one_document_and_jsonl_one_result_a_line() -> None:
+    document = strictly_loaded(shown("json", *REPORTS.values()))
+    assert list(document) == ["dpcompose", "schema_version", "results"]
+    assert document["dpcompose"] == dpcompose.__version__
+    assert document["schema_version"] == 1
+    lines = [strictly_loaded(each) for each in shown("jsonl", *REPORTS.values()).splitlines()]
+    assert [line.pop("schema_version") for line in lines] == [1] * len(REPORTS)
+    assert lines == document["results"]
+    assert all(set(each) == KEYS for each in lines)
+
+
+def test_json_of_no_files_is_still_a_document() -> None:
+    assert strictly_loaded(shown("json"))["results"] == []
+    assert shown("jsonl") == ""
+
+
+def test_json_is_ascii_and_survives_lone_surrogates() -> None:
+    text = shown("json", HOSTILE)
+    assert text.isascii()
+    assert strictly_loaded(text)["results"][0]["title"] == HOSTILE.title
+
+
+def test_guarantee_is_as_the_contract_prints_it() -> None:
+    assert result(RIDES)["guarantee"] == {
+        "notion": "pure",
+        "epsilon": 1.7,
+        "exact": {"epsilon": "17/10"},
+    }
+    assert result(HOSTILE)["guarantee"] == {
+        "notion": "approx",
+        "epsilon": 6.0,
+        "delta": 6e-05,
+        "exact": {"epsilon": "6", "delta": "3/50000"},
+    }
+    assert result(REPORTS["gauss"])["guarantee"] == {
+        "notion": "gdp",
+        "mu": 0.7071067812,
+        "exact": {},
+    }
+    assert [result(REPORTS[name])["guarantee"] for name in ("trap", "invalid")] == [None, None]
+
+
+def test_budget_is_as_the_contract_prints_it() -> None:
+    budget = result(RIDES)["budget"]
+    assert budget["limit"] == {"epsilon": 2.0}
+    assert (budget["ok"], budget["slack"]) == (True, 0.3)
+    assert budget["exact"] == {"epsilon": "2", "slack": "3/10"}
+    spent_all = replace(RIDES, verdict=Verdict(limit(epsilon="17/10"), True, Fraction(0)))
+    assert result(spent_all)["budget"]["slack"] == 0
+    converted = result(REPORTS["gauss"])["budget"]
+    assert "slack" not in converted["exact"]
+    assert result(replace(RIDES, verdict=None))["budget"] is None
+
+
+def test_worst_case_names_blocks_and_mechanisms() -> None:
+    text = json.dumps(result(RIDES)["worst_case"])
+    assert all(name in text for name in ("south", "east", "count south", "count east"))
+
+
+def test_a_number_beyond_every_double_is_null_but_exact() -> None:
+    huge = replace(RIDES, bound=pure("1e400"))
+    guarantee = result(huge)["guarantee"]
+    assert guarantee["epsilon"] is None
+    assert Fraction(guarantee["exact"]["epsilon"]) == 10**400
+    assert "1e400" in shown("text", huge).splitlines()[0]
+
+
+def test_a_fraction_of_thousands_of_digits_is_left_out() -> None:
+    odd = Fraction(3**20000, 2**32000)
+    long = replace(RIDES, bound=Bound(Notion.PURE, odd))
+    assert "exact" in result(long)["guarantee"]
+    assert shown("text", long).splitlines()[0].count("ε ≤") <= 1
+    shown("json", long)
+    quiet.line(long)
+
+
+# --- at a chosen δ or ε --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("form", ["text", "check", "json"])
+def test_numbers_at_a_choice_are_golden(name: str, form: str, golden: Golden) -> None:
+    report = CHOSEN[name]
+    if form == "json":
+        golden(f"handmade/chosen/{name}.json", json.dumps(result(report), indent=2) + "\n")
+    else:
+        golden(f"handmade/chosen/{name}.{form}.txt", shown(form, report))
+
+
+def test_one_choice_is_told_in_full_below_the_title() -> None:
+    text = shown("text", CHOSEN["one"])
+    assert "\nAt δ = 1e-6: ε ≤ 4.77457 by optimal composition\n  The privacy losses" in text
+    assert "\n    4.9013  +2.7%  zCDP: converted at δ" in text
+    assert "\n    10      2.1×   basic composition\n" in text
+    assert "\n    none           Gaussian curve: `query` is not Gaussian\n" in text
+    assert "at least" not in text, "a lower bound as good as the number says nothing"
+    assert text.replace(text[text.index("\n\nAt δ") : text.index("\n\nTheorem")], "") == shown(
+        "text", RIDES
+    )
+
+
+def test_several_choices_are_a_table_and_the_first_in_full() -> None:
+    text = shown("text", CHOSEN["several"])
+    table = text[text.index("At a chosen δ") : text.index("At δ = 1e-6 in detail")]
+    lines = table.splitlines()
+    assert lines[1].startswith("  δ = 1e-6   ε ≤ 4.77457   by optimal composition; next: zCDP")
+    assert "at least 6.1935" in lines[2]
+    assert "no finite ε" in table and "δ = 1/3" in table
+    assert " ".join(table.split()).count("hit twice") == 1, "a change is told once"
+    assert "Worst change at δ = 1e-9, δ = 1e-12: In `rides`" in " ".join(table.split())
+    assert len(lines) <= 15
+    assert text.count("in detail") == 1
+    assert "At ε = 1: δ ≤ 3.1416e-7 by optimal composition" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_choices_keep_the_width(name: str, width: int) -> None:
+    report = replace(CHOSEN[name], findings=())
+    for form in ("text", "check"):
+        lines = shown(form, report, style=Style(width=width)).splitlines()
+        assert all(cells(line) <= width for line in lines[1:])
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_choices_need_neither_colour_nor_greek(name: str) -> None:
+    for form in ("text", "check"):
+        plain = shown(form, CHOSEN[name])
+        coloured = shown(form, CHOSEN[name], style=Style(colour=True))
+        assert ESCAPE not in plain
+        assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+        assert shown(form, CHOSEN[name], style=Style(encoding="ascii")).isascii()
+
+
+def test_hostile_words_of_a_route_stay_words() -> None:
+    nasty = "[bold]x[/bold]\x1b[31m\n\u202e" + "long " * 40
+    at = replace(
+        AT_BILLIONTH, rule=nasty, says=nasty, others=(route(nasty, "7", nasty),), worst=(nasty,),
+        chain=(nasty,),
+    )  # fmt: skip
+    for found in ((at,), (at, at)):
+        report = replace(PROFILE, at_delta=found, at_epsilon=(replace(AT_ONE, rule=nasty),))
+        spent = replace(report, verdict=Verdict(limit(epsilon="1"), False, Fraction(-6), at=at))
+        for text in (shown("text", report), shown("check", spent)):
+            assert all(printable(line) == line for line in text.splitlines())
+        strictly_loaded(shown("json", spent))
+
+
+def test_long_lists_of_routes_and_steps_are_cut_but_not_in_json() -> None:
+    routes = tuple(route(f"route {number}", "7") for number in range(100))
+    at = replace(AT_MILLIONTH, others=routes, chain=("a step",) * 100)
+    report = replace(RIDES, at_delta=(at,))
+    text = shown("text", report)
+    assert "… and 92 more" in text and "… and 88 more" in text
+    assert len(text.splitlines()) < len(shown("text", RIDES).splitlines()) + 30
+    entry = result(report)["at_delta"][0]
+    assert len(entry["others"]) == len(entry["steps"]) == 100
+
+
+def test_the_winner_is_no_runner_up() -> None:
+    at = replace(AT_MILLIONTH, others=(route("optimal composition", "4.8"), *AT_MILLIONTH.others))
+    assert shown("text", replace(RIDES, at_delta=(at,))) == shown("text", CHOSEN["one"])
+
+
+def test_a_profile_has_its_first_number_in_the_headline() -> None:
+    first = shown("text", PROFILE).splitlines()[0]
+    assert first == "mixed-notions.yaml: ε ≤ 4.77457 at δ = 1e-6, unbounded neighbours"
+    later = replace(PROFILE, at_delta=(AT_ZERO, AT_BILLIONTH))
+    assert "ε = 6.2 at δ = 1e-9" in shown("text", later).splitlines()[0]
+    assert "no finite guarantee" not in shown("text", replace(PROFILE, at_delta=()))
+    assert result(PROFILE)["guarantee"] == {"notion": "profile"}
+
+
+def test_a_profile_is_counted_as_certified() -> None:
+    tally = Tally(outcome)
+    list(tally.counted([RIDES, PROFILE]))
+    assert tally.line() == "2 specs: 2 certified"
+    list(tally.counted([counted(LeftOut(unread=1, skipped=3), False)]))
+    assert tally.line() == (
+        "2 specs: 2 certified; 1 file without a result; 3 other YAML files skipped"
+    )
+
+
+def test_a_budget_met_at_a_delta_says_by_what() -> None:
+    first = shown("check", CHOSEN["profile"]).splitlines()[0]
+    assert first == (
+        "mixed-notions.yaml: within budget: ε ≤ 4.77457 of ε = 5, δ = 1e-6 spent, 0.225432 left "
+        "(by optimal composition, unbounded neighbours)"
+    )
+    text = shown("check", CHOSEN["several"])
+    assert "over budget: ε = 6.2 of ε = 5, δ = 1e-9 spent, 1.2 too much" in text
+    assert "  the bound     ε = 17/10 (1.7) pure DP\n" in text
+    assert "the same 365 hospitals" in text
+    assert "δ = 1e-9   ε" not in text, "the number in the balance is not told again"
+    nowhere = shown("check", CHOSEN["profile-nowhere"])
+    assert "over budget: no finite ε at δ = 0 against budget ε = 5, δ = 0" in nowhere
+    assert "[over budget ε = 5, δ = 0]" in shown("text", CHOSEN["profile-nowhere"])
+    assert "not comparable with budget ε = 5]" in shown("text", CHOSEN["profile-uncompared"])
+
+
+def test_a_budget_met_at_a_delta_says_so_in_json() -> None:
+    budget = result(CHOSEN["profile"])["budget"]
+    assert budget["at_delta"] == {
+        "delta": 1e-6,
+        "epsilon": 4.774567588110001,
+        "rule": "optimal composition",
+    }
+    over = result(CHOSEN["several"])["budget"]
+    assert "slack" not in over["exact"], "the exact bound is not what was held against the budget"
+    assert "at_delta" not in result(RIDES)["budget"]
+
+
+def test_at_delta_is_as_the_contract_prints_it() -> None:
+    entry = result(CHOSEN["several"])["at_delta"][1]
+    assert entry == {
+        "delta": 1e-9,
+        "epsilon": 6.2,
+        "rule": "optimal composition",
+        "says": AT_BILLIONTH.says,
+        "epsilon_lower": 6.1935,
+        "others": [{"rule": "basic composition", "epsilon": 10.0, "why": ""}],
+        "worst_case": list(AT_BILLIONTH.worst),
+        "steps": list(AT_BILLIONTH.chain),
+        "exact": {"delta": "1/1000000000"},
+    }
+    none = result(CHOSEN["several"])["at_delta"][4]
+    assert (none["delta"], none["epsilon"], none["epsilon_lower"]) == (0, None, None)
+
+
+def test_at_epsilon_is_the_same_the_other_way_round() -> None:
+    (entry,) = result(CHOSEN["several"])["at_epsilon"]
+    assert (entry["epsilon"], entry["delta"], entry["delta_lower"]) == (1, 3.14159265e-7, None)
+    assert [(each["rule"], each["delta"]) for each in entry["others"]] == [
+        ("zCDP", 0.001),
+        ("basic composition", None),
+    ]
+    assert "at_epsilon" not in result(CHOSEN["one"])
+
+
+@pytest.mark.slow
+@given(POSITIVE, POSITIVE, POSITIVE)
+def test_no_number_at_a_choice_promises_more_than_was_certified(
+    given_: Fraction, value: Fraction, lower: Fraction
+) -> None:
+    at = At("delta", given_, value, lower, "rule", "")
+    (entry,) = result(replace(RIDES, at_delta=(at,)))["at_delta"]
+    assert Fraction(repr(entry["epsilon"])) >= value
+    assert Fraction(repr(entry["epsilon_lower"])) <= lower
+    assert Fraction(repr(entry["delta"])) >= given_
+    assert abs(Fraction(entry["delta"]) - given_) <= given_ / 10**9
+    assert Fraction(found_text(at).split()[-1]) >= value
+    assert Fraction(given_text(at).split()[-1]) >= given_
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "says"),
+    [
+        ("12.1", "10", "+21%"),
+        ("20.943", "10", "2.1×"),
+        ("10", "10", "the same"),
+        ("10.00001", "10", "about the same"),
+        ("10.01", "10", "+0.1%"),
+        ("1e9", "1e-9", "1e18×"),
+        ("1", "0", ""),
+        ("1", "2", ""),
+    ],
+)
+def test_how_much_larger_reads_well(value: str, least: str, says: str) -> None:
+    assert excess_over(Fraction(value), Fraction(least)) == says
+
+
+def test_quiet_has_one_number_for_each_one_asked_for() -> None:
+    several, trap = CHOSEN["several"], REPORTS["trap"]
+    billionth, other, one = Fraction("1e-9"), Fraction("1e-3"), Fraction(1)
+    assert quiet.line(several) == "1.7", "what a spec asks for does not change the line"
+    assert quiet.line(several, [billionth]) == "6.2"
+    assert quiet.line(several, [billionth, billionth]) == "6.2 6.2"
+    assert quiet.line(several, [Fraction(0), billionth], [one]) == "inf 6.2 3.14159265e-7"
+    assert quiet.line(several, [other], [Fraction(2)]) == "inf 1"
+    assert quiet.line(trap, [other, billionth], [one]) == "inf inf 1"
+    assert quiet.line(INVALID, [billionth]) == "invalid"
+    assert quiet.line(PROFILE) == "4.77456758811001 1e-6"
+    assert quiet.line(CHOSEN["profile-nowhere"]) == "inf"
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("0", "0"),
+        ("2", "2"),
+        ("17/10", "17/10 (1.7)"),
+        ("7/10", "7/10 (0.7)"),
+        ("1/3", "1/3 (≤ 0.333334)"),
+        ("1e-6", "1e-6"),
+        ("3/50000", "0.00006"),
+        ("293764/114921", "293764/114921 (≤ 2.55623)"),
+        ("12345678901234567/98765432109876543210", "≤ 0.000125"),
+        ("1e30", "1e30"),
+    ],
+)
+def test_amounts_read_well(value: str, text: str) -> None:
+    assert amount_text(Fraction(value)) == text
+
+
+def test_a_rounded_bound_says_at_most() -> None:
+    rounded = Bound(Notion.APPROX, Fraction(1), Fraction(1, 3 * 10**6), delta_exact=False)
+    assert bound_text(rounded) == "ε = 1, δ ≤ 3.33334e-7"
+    assert amounts_text(rounded) == "≤ (1, 3.33334e-7)"
+
+
+@given(POSITIVE)
+def test_no_printed_number_promises_more_than_was_certified(value: Fraction) -> None:
+    up, down = number_up(value), number_down(value)
+    assert up is not None and down is not None
+    assert Fraction(repr(down)) <= value <= Fraction(repr(up))
+    assert Fraction(repr(up)) <= value * (1 + Fraction(1, 10**15)) + Fraction(1, 10**300)
+    assert Fraction(left_text(value)) <= value <= Fraction(quiet.line(replaced(value)))
+    printed = amount_text(value).rpartition("≤ ")[2].partition(" (")[0].rstrip(")")
+    assert Fraction(printed) >= value
+
+
+def replaced(value: Fraction) -> Report:
+    return replace(RIDES, bound=Bound(Notion.PURE, value))
+
+
+# --- layout --------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=200), st.integers(20, 100))
+def test_wrapping_loses_no_word_and_keeps_the_width(text: str, width: int) -> None:
+    style = Style(width=width)
+    lines = wrapped(text, style, "  - ")
+    assert " ".join(lines).split() == ["-", *printable(text).split()]
+    assert all(cells(line) <= width or len(line.split()) <= 2 for line in lines)
+
+
+@given(st.text(), st.sampled_from(["ascii", "latin-1", "cp1252", "utf-8"]))
+def test_any_text_can_be_carried_by_any_encoding(text: str, encoding: str) -> None:
+    transliterated(text, encoding).encode(encoding)
+
+
+def test_wide_characters_are_aligned() -> None:
+    lines = columns([("病院", "1"), ("a", "2")], Style())
+    assert lines == ["  病院  1", "  a     2"]
+
+
+def test_columns_of_nothing_are_nothing() -> None:
+    assert columns([], Style()) == []
+    assert columns([("", "only")], Style()) == ["  only"]
+
+
+def test_runs_of_numbers_are_joined() -> None:
+    assert listed([3, 1, 2, 9, 9]) == "1-3, 9"
+    assert listed([]) == ""
+
+
+# --- theorems ------------------------------------------------------------------------------------
+
+
+def test_an_entry_is_explained_in_full(golden: Golden) -> None:
+    entry = Theorem(
+        id="X.1",
+        title="Composition of things [bold]",
+        source="GMPS24",
+        place="Theorem X.1",
+        statement="If ε is so,\n    it is so.\n\n    And more.",
+        formula="ε = Σ ε_i",
+        hypotheses=(
+            Hypothesis("disjoint", "the blocks share no row", "declared"),
+            Hypothesis("bounded", "neighbours differ in one row"),
+        ),
+        bound=lambda: None,
+        example=Example((1, 2), 3, "1 and 2 give 3."),
+        spec="specs/rides.yaml",
+        departs="It is printed the other way round.",
+        specialises=("X.0",),
+    )
+    golden("handmade/explain.txt", explained(entry, Style()))

@@ -1,0 +1,54 @@
+"""The specs in tests/acceptance give the answers listed in expected.yaml beside them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+
+FOLDER = Path(__file__).parents[1] / "acceptance"
+EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "expected.yaml").read_text())
+
+
+def run(command: str, name: str, *options: str) -> Result:
+    return CliRunner().invoke(app, [command, str(FOLDER / f"{name}.yaml"), *options])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPECTED)
+def test_analyze(name: str) -> None:
+    expected = EXPECTED[name]
+    ran = run("analyze", name, "--format", "jsonl")
+    result = json.loads(ran.stdout)
+    assert result["status"] == expected["status"]
+    assert ran.exit_code == expected.get("exit", 0)
+    if expected["status"] != "ok":
+        return
+    guarantee = result["guarantee"]
+    assert guarantee["notion"] == expected["notion"]
+    for key, value in expected.get("exact", {}).items():
+        assert Fraction(guarantee["exact"][key]) == Fraction(str(value))
+    for key in {"epsilon", "delta", "rho", "mu"} & set(expected):
+        assert expected[key] * (1 - 1e-9) <= guarantee[key] <= expected[key] * (1 + 1e-6)
+    for key, value in expected.get("adversary", {}).items():
+        assert value * (1 - 1e-9) <= result["adversary"][key] <= value * (1 + 1e-6)
+    assert expected["theorem"] in (None, result["theorem"]["id"])
+    worst = json.dumps(result["worst_case"])
+    assert all(f'"{touched}"' in worst for touched in expected.get("touches", []))
+    assert result["derivation"]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if "check_exit" in EXPECTED[name]])
+def test_check(name: str) -> None:
+    assert run("check", name).exit_code == EXPECTED[name]["check_exit"]
+
+
+def test_every_spec_has_an_expectation() -> None:
+    assert {path.stem for path in FOLDER.glob("*.yaml")} == {*EXPECTED, "expected"}

@@ -1,0 +1,324 @@
+"""ε at a chosen δ through the whole tool, against printed and independently computed numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dpcompose
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.profile.parts import Composition
+from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.report import At, Report
+from dpcompose.resolve import resolve
+from dpcompose.source import load
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+TABLE = "dpcompose: 1\nprotect: {protect}\ndatasets:\n  people: {{}}\n{datasets}mechanisms:\n"
+
+
+def analyze(
+    mechanisms: str, *deltas: str, protect: str = "unbounded", datasets: str = ""
+) -> Report:
+    """The report of mechanisms that read `people`, one a line, with ε at the δ's."""
+    lines = "".join(
+        f"  - {{name: m{i}, {line}}}\n" for i, line in enumerate(mechanisms.strip().splitlines())
+    )
+    text = TABLE.format(protect=protect, datasets=datasets) + lines
+    return dpcompose.analyze(text, deltas=[Fraction(delta) for delta in deltas])
+
+
+def epsilon(mechanisms: str, delta: str, protect: str = "unbounded", datasets: str = "") -> At:
+    """The number at one δ."""
+    (at,) = analyze(mechanisms, delta, protect=protect, datasets=datasets).at_delta
+    return at
+
+
+def close(at: At, expected: str, relative: float = 1e-9) -> None:
+    """Not below the expected digits (the last may be rounded), and hardly above."""
+    assert at.value is not None
+    digits = len(expected.replace(".", "").lstrip("0"))
+    shown = Fraction(expected)
+    unit = Fraction(1, 10 ** len(expected.partition(".")[2]))
+    assert at.value >= shown - unit / 2, (digits, float(at.value))
+    assert at.value <= (shown + unit / 2) * (1 + Fraction(relative)), float(at.value)
+
+
+PEOPLE = "reads: people, "
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "delta", "expected"),
+    [
+        ("notion: pure, epsilon: 0.05, count: 20", "1e-3", "0.497986408125"),
+        ("notion: pure, epsilon: 0.1, count: 100", "1e-6", "4.77456758811"),
+        ("notion: pure, epsilon: 1, count: 2", "0.1", "1.79284123780"),
+        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.06", "21.7096126245"),
+        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.1", "19.8173791701"),
+        ("notion: approx, epsilon: 0.1, delta: 1e-9, count: 1000", "1e-6", "26.8191437897306618"),
+        ("notion: pure, epsilon: 0.1, count: 10000", "1e-6", "96.5718400331302032"),
+        ("mechanism: gaussian, sigma: 2, sensitivity: 1", "1e-6", "2.25408465022"),
+        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-6", "10.9971512"),
+        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-8", "12.7492464"),
+        ("notion: gdp, mu: 0.1, count: 10000", "1e-6", "96.7172719638676989"),
+        ("notion: zcdp, rho: 2", "1e-6", "11.68859624935"),
+        ("notion: zcdp, rho: 2", "1e-8", "13.386104648858"),
+        ("notion: zcdp, rho: 293764/114921", "1e-10", "17.1435507436"),
+    ],
+)
+def test_one_kind_of_mechanism(mechanism: str, delta: str, expected: str) -> None:
+    close(epsilon(PEOPLE + mechanism, delta), expected)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "delta", "expected"),
+    [
+        (
+            "mechanism: laplace, scale: 10, sensitivity: 1, count: 10",
+            "1e-6",
+            "0.998978089447219839",
+        ),
+        (
+            "mechanism: laplace, scale: 10, sensitivity: 1, count: 100",
+            "1e-6",
+            "4.69266741468018899",
+        ),
+        (
+            "mechanism: laplace, scale: 10, sensitivity: 1, count: 1000",
+            "1e-6",
+            "18.9502873675395582",
+        ),
+    ],
+)
+def test_laplace(mechanism: str, delta: str, expected: str) -> None:
+    close(epsilon(PEOPLE + mechanism, delta), expected, 1e-6)
+
+
+def test_a_doubled_sensitivity_is_not_a_doubled_epsilon() -> None:
+    gaussian = "mechanism: gaussian, sigma: 2, sensitivity: 1"
+    close(epsilon(PEOPLE + gaussian, "1e-6", protect="bounded"), "4.88655411746")
+
+
+def test_three_gaussians_are_one() -> None:
+    lines = "\n".join(
+        PEOPLE + f"mechanism: gaussian, sigma: {sigma}, sensitivity: 1" for sigma in (5, 3, 4)
+    )
+    close(epsilon(lines, "1e-6"), "2.0677358464697515")
+
+
+def test_unequal_epsilons_on_their_common_grid() -> None:
+    lines = "\n".join(
+        PEOPLE + f"notion: pure, epsilon: {i / 100}, count: 100" for i in range(1, 11)
+    )
+    close(epsilon(lines, "1e-6"), "10.6910196302554884")
+
+
+def test_many_small_epsilons_are_never_looser_than_their_sum() -> None:
+    at = epsilon(PEOPLE + "notion: pure, epsilon: 1e-5, count: 1000", "1e-6")
+    assert at.value is not None and at.value <= Fraction(1, 100)
+
+
+def test_a_mixture_of_laplace_gaussian_and_stated() -> None:
+    lines = (
+        PEOPLE
+        + "mechanism: laplace, scale: 20, sensitivity: 1, count: 50\n"
+        + PEOPLE
+        + "mechanism: gaussian, sigma: 10, sensitivity: 1, count: 50\n"
+        + PEOPLE
+        + "notion: approx, epsilon: 0.05, delta: 1e-8, count: 20"
+    )
+    close(epsilon(lines, "1e-6"), "3.93696105313801605", 1e-6)
+
+
+def test_no_slack_in_delta() -> None:
+    # Four reports of (1.2, 1e-10): the budget of 4e-10 leaves next to nothing.
+    at = epsilon(PEOPLE + "notion: approx, epsilon: 1.2, delta: 1e-10, count: 4", "4e-10")
+    assert at.value is not None and Fraction("4.799999") < at.value <= Fraction("4.8")
+
+
+def test_delta_below_the_stated_one_has_no_finite_epsilon() -> None:
+    at = epsilon(PEOPLE + "notion: approx, epsilon: 1, delta: 1e-3, count: 2", "1e-3")
+    assert at.value is None
+
+
+def test_delta_zero_is_the_sum() -> None:
+    assert epsilon(PEOPLE + "notion: pure, epsilon: 0.1, count: 10", "0").value == 1
+
+
+SAMPLE = "  batch: {from: people, map: {kind: sample, poisson: %s}}\n"
+
+
+@pytest.mark.slow
+def test_dp_sgd() -> None:
+    step = "reads: batch, mechanism: gaussian, sigma: 1.1, sensitivity: 1, count: 14062"
+    # 2.3905 is printed on a grid of width 1e-3; finer grids tend to 2.381597.
+    close(epsilon(step, "1e-5", datasets=SAMPLE % "256/60000"), "2.38160", 1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "expected"), [(1000, "2.1245151711"), (10000, "6.9073844954")])
+def test_subsampled_gaussian(count: int, expected: str) -> None:
+    step = f"reads: batch, mechanism: gaussian, sigma: 1, sensitivity: 1, count: {count}"
+    close(epsilon(step, "1e-6", datasets=SAMPLE % "0.01"), expected, 2e-5)
+
+
+def test_what_reads_one_sample_is_amplified_once() -> None:
+    two = "reads: batch, notion: pure, epsilon: 1\nreads: batch, notion: pure, epsilon: 1"
+    report = analyze(two, datasets=SAMPLE % "0.1")
+    assert report.bound is not None
+    assert report.bound.value == pytest.approx(0.4940287080, rel=1e-9)
+
+
+def test_mean_of_a_sample_without_replacement() -> None:
+    text = (
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n"
+        "  people: {domain: fixed-size-table, size: 100}\n"
+        "  few: {from: people, map: {kind: sample, size: 10, of: 100}}\n"
+        "mechanisms:\n"
+        "  - {name: mean, reads: few, mechanism: laplace, scale: 0.5, sensitivity: {bounded: 1}}\n"
+    )
+    report = dpcompose.analyze(text)
+    assert report.bound is not None
+    assert report.bound.value == pytest.approx(0.49402870804, rel=1e-9)
+
+
+def test_sampled_customers() -> None:
+    lines = "\n".join(
+        [
+            "reads: batch, notion: pure, epsilon: 0.1",
+            "reads: batch, notion: pure, epsilon: 0.2",
+            "reads: batch, notion: approx, epsilon: 4, delta: 4.08e-8",
+            "reads: batch, notion: pure, epsilon: 1.25",
+            "reads: batch, notion: pure, epsilon: 1.25",
+        ]
+    )
+    report = analyze(lines, datasets=SAMPLE % "0.124")
+    assert report.bound is not None and report.bound.delta is not None
+    assert report.bound.value == pytest.approx(4.7203638, rel=1e-7)
+    assert report.bound.delta == pytest.approx(5.0592e-9, rel=1e-7)
+
+
+def test_the_worst_change_depends_on_delta() -> None:
+    hospitals = (
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n  patients: {}\n"
+        "  hospital: {from: patients, "
+        "partition: {by: membership, blocks: 5000, max_blocks: 365}}\n"
+        "mechanisms:\n"
+        "  - {name: s, reads: hospital.*, notion: pure, epsilon: 0.01, relation: unbounded}\n"
+    )
+    (at,) = dpcompose.analyze(hospitals, deltas=[Fraction("1e-6")]).at_delta
+    close(at, "1.67233831930177")
+    assert any("365" in line for line in at.worst)
+
+
+def census() -> list[Fraction]:
+    """ρ of each of the 65 queries of the 2020 Census, as its production configuration has them."""
+    text = (SPECS / "census-2020-redistricting-persons.yaml").read_text(encoding="utf-8")
+    problem = resolve(load(text, "census")).problem
+    return [
+        statement.guarantee.value
+        for mechanism in problem.mechanisms()
+        for statement in mechanism.statements
+    ]
+
+
+@pytest.mark.slow
+def test_census_as_zcdp_and_as_discrete_gaussians() -> None:
+    queries, delta = census(), Fraction("1e-10")
+    assert len(queries) == 65
+    assert sum(queries) == Fraction(293764, 114921)
+    # A changed record moves by one in two cells, each with noise of variance 1/ρ.
+    counts = Counter(DiscreteGaussianLoss(1, 1 / rho) for rho in queries)
+    composition = Composition(tuple((part, 2 * n) for part, n in counts.items()))
+    found = epsilon_at(composition, delta)
+    assert found is not None
+    assert 16.46399 < found.upper < 16.4667
+
+
+def test_the_rows_of_a_capped_user_do_not_fill_all_blocks() -> None:
+    text = (
+        "dpcompose: 1\nprotect: user\ndatasets:\n  t: {unit: u}\n"
+        "  c: {from: t, map: {kind: cap, rows: 3, keep: random}}\n"
+        "  p: {from: c, partition: {by: value, blocks: [x, y], max_rows_per_block: 2}}\n"
+        "mechanisms:\n"
+        "  - {name: a, reads: p.x, notion: pure, epsilon: 1, relation: unbounded}\n"
+        "  - {name: b, reads: p.y, notion: pure, epsilon: 1, relation: unbounded}\n"
+    )
+    # Three rows are two in one block and one in the other, never two in both.
+    report = dpcompose.analyze(text, deltas=[Fraction(0), Fraction("0.1")], epsilons=[Fraction(3)])
+    zero, large = report.at_delta
+    assert zero.value == 3
+    assert large.value is not None and large.value < 3
+    # Where a statement is used over two steps, no mechanism is known to lose so much.
+    assert large.lower is None
+    assert report.at_epsilon[0].value == 0
+
+
+def test_rows_that_answer_by_themselves_compose() -> None:
+    answer = PEOPLE + "mechanism: randomized-response, epsilon: 0.3, k: 4"
+    two_rows = epsilon(answer, "1e-3", protect="{relation: bounded, distance: 2}")
+    two_copies = epsilon(answer + ", count: 2", "1e-3", protect="bounded")
+    assert two_rows.value == two_copies.value
+
+
+def test_rdp_at_distance_two_by_the_weak_triangle_inequality() -> None:
+    curve = PEOPLE + "notion: rdp, points: [[2, 0.5], [8, 2], [32, 9]]"
+    at = epsilon(curve, "1e-5", protect="{relation: unbounded, distance: 2}")
+    assert at.value is not None and 7 < at.value < 7.43
+
+
+def test_a_bounded_statement_over_a_poisson_sample_thins_the_whole_profile() -> None:
+    text = (
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n  t: {}\n"
+        "  s: {from: t, map: {kind: sample, poisson: 0.2}}\n"
+        "mechanisms:\n  - {name: a, reads: s, notion: pure, epsilon: 1}\n"
+    )
+    report = dpcompose.analyze(text, deltas=[Fraction("0.1")], epsilons=[Fraction("0.1")])
+    # A fifth of δ = tanh(1/2) at ε = 0, and of (e - e^0.1)/(1 + e) at ε = 0.1.
+    assert report.at_delta[0].value == 0
+    value = report.at_epsilon[0].value
+    exact = 0.2 * (math.e - math.exp(0.1)) / (1 + math.e)
+    assert value is not None and exact <= value <= exact * (1 + 1e-9)
+
+
+def two_rows_replaced(rate: float, epsilon: float) -> float:
+    """δ of N(k, 1) with k of two rows in the sample, each row 1, against the same with -1."""
+
+    def mixture(x: float, sign: int) -> float:
+        chances = ((1 - rate) ** 2, 2 * rate * (1 - rate), rate * rate)
+        return sum(p * math.exp(-((x - sign * k) ** 2) / 2) for k, p in enumerate(chances))
+
+    width = 1e-3
+    return sum(
+        max(0.0, mixture(n * width, 1) - math.exp(epsilon) * mixture(n * width, -1))
+        for n in range(-12_000, 14_000)
+    ) * (width / math.sqrt(2 * math.pi))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protect", "above"),
+    [
+        ("{relation: bounded, distance: 2}", "filter"),
+        ("bounded", "flatten, max_rows: 2"),
+        ("bounded", "stable, stability: 2"),
+    ],
+)
+def test_a_path_whose_steps_differ_has_a_bound_without_a_pure_loss(
+    protect: str, above: str
+) -> None:
+    """A replaced row may be replaced below, or added, or removed."""
+    datasets = (
+        f"  made: {{from: people, map: {{kind: {above}}}}}\n"
+        "  batch: {from: made, map: {kind: sample, poisson: 0.1}}\n"
+    )
+    line = "reads: batch, mechanism: gaussian, sigma: 1, sensitivity: 1"
+    at = epsilon(line, "1e-6", protect, datasets)
+    assert at.value is not None
+    assert two_rows_replaced(0.1, float(at.value)) <= 1e-6
+    assert at.value < 19

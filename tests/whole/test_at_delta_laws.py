@@ -1,0 +1,114 @@
+"""Laws of the ε at a δ, on random trees of datasets with pure and Gaussian mechanisms."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+from oracle.generate import random_spec
+from volume import seeds
+
+import dpcompose
+from dpcompose.report import Report
+
+pytestmark = pytest.mark.slow
+
+Spec = dict[str, Any]
+DELTAS = tuple(Fraction(x) for x in ("0.2", "1e-3", "1e-6", "1e-12"))
+#: What two certified numbers for the same thing may differ by.
+NEARLY = Fraction(1, 10**6)
+
+
+@pytest.fixture(scope="module", params=seeds(20, range(60)))
+def seed(request: pytest.FixtureRequest) -> int:
+    """All laws are tried on one spec, then on the next."""
+    number: int = request.param
+    return number
+
+
+@cache
+def analysed(
+    text: str, deltas: tuple[Fraction, ...], epsilons: tuple[Fraction, ...] = ()
+) -> Report:
+    return dpcompose.analyze(text, deltas=deltas, epsilons=epsilons)
+
+
+def report(spec: Spec, deltas: tuple[Fraction, ...] = DELTAS) -> Report:
+    return analysed(yaml.safe_dump(spec, sort_keys=False), deltas)
+
+
+def values(spec: Spec) -> list[Fraction | None]:
+    return [at.value for at in report(spec).at_delta]
+
+
+def pure(seed: int) -> Spec:
+    """A random spec; every third one has some of its statements turned into Gaussian ones."""
+    spec = copy.deepcopy(random_spec(seed))
+    rng = Random(seed)
+    for mechanism in spec["mechanisms"]:
+        if rng.random() < 0.3:
+            mechanism["count"] = rng.randint(2, 4)
+    if seed % 3 == 0:
+        for mechanism in spec["mechanisms"]:
+            for stated in [mechanism, *mechanism.get("guarantees", ())]:
+                plain = stated.get("notion") == "pure" and not isinstance(stated["epsilon"], dict)
+                if plain and rng.random() < 0.5:
+                    stated["notion"] = "gdp"
+                    stated["mu"] = stated.pop("epsilon")
+    return spec
+
+
+def test_a_larger_delta_never_costs_more_and_zero_is_the_bound(seed: int) -> None:
+    spec = pure(seed)
+    found = report(spec)
+    numbers = [at.value for at in found.at_delta]
+    for before, after in pairwise(numbers):
+        assert before is not None and after is not None
+        assert before <= after
+    if found.bound is not None and found.bound.notion == "pure" and numbers:
+        assert numbers[-1] is not None and numbers[-1] <= found.bound.value
+
+
+def test_copies_are_repeats(seed: int) -> None:
+    spec = pure(seed)
+    written: list[Any] = []
+    for mechanism in spec["mechanisms"]:
+        one = {key: value for key, value in mechanism.items() if key != "count"}
+        for n in range(mechanism.get("count", 1)):
+            written.append({**one, "name": f"{one['name']} {n}"})
+    assert values({**spec, "mechanisms": written}) == values(spec)
+
+
+def test_order_does_not_matter(seed: int) -> None:
+    spec = pure(seed)
+    turned = {**spec, "mechanisms": spec["mechanisms"][::-1]}
+    for mine, other in zip(values(spec), values(turned), strict=True):
+        assert mine is not None and other is not None
+        assert abs(mine - other) <= NEARLY * max(mine, other)
+
+
+def test_one_more_mechanism_never_lowers(seed: int) -> None:
+    spec = pure(seed)
+    if len(spec["mechanisms"]) < 2:
+        pytest.skip("only one mechanism")
+    fewer = values({**spec, "mechanisms": spec["mechanisms"][:-1]})
+    for less, more in zip(fewer, values(spec), strict=False):
+        assert less is not None and more is not None
+        assert more >= less * (1 - NEARLY)
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 4))
+def test_delta_at_epsilon_is_the_inverse(seed: int) -> None:
+    spec = pure(seed)
+    for at in report(spec).at_delta:
+        if not at.value:
+            continue
+        text = yaml.safe_dump(spec, sort_keys=False)
+        (back,) = analysed(text, (), (at.value,)).at_epsilon
+        assert back.value is not None and back.value <= at.given * (1 + NEARLY)

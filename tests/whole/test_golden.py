@@ -1,0 +1,47 @@
+"""Every example spec gives the text and the JSON that are kept in tests/golden."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import GOLDEN, Golden
+
+from dpcompose.pipeline import analyze
+from dpcompose.render import RENDERERS
+from dpcompose.render.json import dumped, result
+from dpcompose.render.layout import Style
+from dpcompose.report import Report
+from dpcompose.spec import json_schema
+
+SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module", params=SPECS, ids=lambda path: path.stem)
+def report(request: pytest.FixtureRequest) -> Report:
+    path: Path = request.param
+    return analyze(path.read_bytes(), f"specs/{path.name}")
+
+
+@pytest.mark.slow
+def test_text(report: Report, golden: Golden) -> None:
+    name = Path(report.file).stem
+    golden(f"specs/{name}.txt", "".join(RENDERERS["text"]([report], Style())))
+
+
+@pytest.mark.slow
+def test_json(report: Report, golden: Golden) -> None:
+    name = Path(report.file).stem
+    golden(f"specs/{name}.json", json.dumps(result(report), indent=2) + "\n")
+
+
+def test_no_golden_file_has_lost_its_spec() -> None:
+    kept = {path.stem for path in (GOLDEN / "specs").glob("*.*")}
+    assert kept == {path.stem for path in SPECS}
+
+
+def test_the_schema_beside_the_specs_is_the_one_that_is_printed() -> None:
+    # Made by `dpcompose schema > specs/spec.schema.json`.
+    kept = (SPECS[0].parent / "spec.schema.json").read_text(encoding="utf-8")
+    assert kept == dumped(json_schema(), indent=2)

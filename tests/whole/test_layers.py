@@ -1,0 +1,129 @@
+"""The layers of the code: who may import whom, and the one home of each third-party package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "dpcompose"
+
+#: From the bottom up; rooms on one line do not import each other.
+LAYERS = """
+core
+errors memory places
+source
+faults
+spec
+resolve
+report
+pipeline
+planning
+policy
+handbook
+render
+commands
+cli
+__main__
+"""
+
+#: The same inside core.
+CORE = """
+theorem numbers
+notions
+profile
+mechanisms
+change
+model
+loss
+partitions at_delta
+hypotheses
+theorems
+kernel
+search
+"""
+
+#: The module or the folder of modules that may import a third-party package.
+HOMES = {
+    "typer": ("cli",),
+    "pydantic": ("spec",),
+    "pydantic_core": ("spec",),
+    "yaml": ("source", "events"),
+    "rich": ("commands", "progress"),
+    "mpmath": ("core",),
+    "numpy": ("core",),
+}
+
+
+def run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All of a module but what stands there for types alone."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from run(node)
+
+
+@cache
+def imports() -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Every import in the package: the parts of the importing module, those of the imported."""
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for path in ROOT.rglob("*.py"):
+        importing = path.relative_to(ROOT).with_suffix("").parts
+        for node in run(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found += [(importing, tuple(each.name.split("."))) for each in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: imports are absolute"
+                base = tuple((node.module or "").split("."))
+                found += [(importing, (*base, each.name)) for each in node.names]
+    return found
+
+
+def ranks(layers: str) -> dict[str, int]:
+    rows = enumerate(layers.strip().splitlines())
+    return {name: rank for rank, row in rows for name in row.split()}
+
+
+def names(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*") if path.suffix == ".py" or path.is_dir()} - {
+        "__init__",
+        "__pycache__",
+    }
+
+
+def test_rooms_import_only_from_the_layers_below() -> None:
+    rank, inside = ranks(LAYERS), ranks(CORE)
+    for importing, (first, *rest) in imports():
+        if first == "dpcompose" and rest and importing != ("__init__",):
+            here, there = importing[0], rest[0]
+            assert here == there or rank[there] < rank[here], f"{importing} imports {rest}"
+            if here == there == "core" and importing[1] != rest[1]:
+                assert inside[rest[1]] < inside[importing[1]], f"{importing} imports {rest}"
+
+
+def test_every_room_has_a_layer() -> None:
+    assert names(ROOT) == set(ranks(LAYERS))
+    assert names(ROOT / "core") == set(ranks(CORE))
+
+
+def test_files_do_not_import_each_other_in_circles() -> None:
+    graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    files = {path.relative_to(ROOT).with_suffix("").parts for path in ROOT.rglob("*.py")}
+    for importing, (first, *rest) in imports():
+        if first != "dpcompose" or importing == ("__init__",):
+            continue
+        module = tuple(rest)
+        for file in (module, module[:-1], (*module, "__init__"), (*module[:-1], "__init__")):
+            if file in files and file != importing:
+                graph.setdefault(importing, set()).add(file)
+                break
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_each_third_party_package_has_one_home() -> None:
+    for importing, (first, *_) in imports():
+        if first in HOMES:
+            home = HOMES[first]
+            assert importing[: len(home)] == home, f"{importing} imports {first}"
