@@ -11,7 +11,7 @@ import numpy as np
 MILLS_ERROR = 4e-15
 _PIVOT = 5.0
 # Chebyshev coefficients of (1+z)·R(z) in t = (z-5)/(z+5), from 30 digits; those left out are
-# below 1e-18 together. tests/profile/test_engine.py holds the series against mpmath.
+# below 1e-18 together. tests/core/profile/test_engine.py holds the series against mpmath.
 _SERIES = np.array(
     [
         1.1579976221305188,
