@@ -10,13 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpcompose.core.model.problem import (
-    BlockClass,
-    Dataset,
-    Mechanism,
-    Partition,
-    Statement,
-)
+from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, Statement
 
 #: Partitions of more blocks, where specs tell them apart, stay apart.
 MOST_BLOCKS = 100_000

@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
-from dpcompose.core.model.problem import (
-    Domain,
-    Partition,
-    Path,
-    Problem,
-    Root,
-    Statement,
-)
+from dpcompose.core.model.problem import Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import NAMES, listing, plural

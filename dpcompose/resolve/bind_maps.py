@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.change.forms import Contradiction, FormKey, Sort
+from dpcompose.core.change.kind_form import Contradiction, FormKey, Sort
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.mechanisms.family import Need
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.constants import Numbers
-from dpcompose.spec.forms import Sensitivity
+from dpcompose.spec.kind_models import Sensitivity
 from dpcompose.spec.maps import AnyMap
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.kind import Map
-from dpcompose.core.change.partitions.kind import PartitionKind
+from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.model.problem import Domain, traits_of_root
 from dpcompose.errors import quoted

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
-from dpcompose.core.change.partitions.kind import PartitionKind
+from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults

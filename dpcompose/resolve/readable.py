@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.core.change.maps import MAPS, form_of
 from dpcompose.core.change.maps.kind import Above, Map
-from dpcompose.core.change.partitions.kind import Undivided
+from dpcompose.core.change.partitions.partition_kind import Undivided
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.numbers import words
 from dpcompose.errors import quoted

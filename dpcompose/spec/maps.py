@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BeforeValidator
 
 from dpcompose.core.change.maps import MAPS
-from dpcompose.spec.forms import model_of, union_of
+from dpcompose.spec.kind_models import model_of, union_of
 from dpcompose.spec.models import Model
 
 

@@ -17,8 +17,8 @@ from dpcompose.spec.asked import (
 from dpcompose.spec.concrete import CONCRETE, Sensitivities
 from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Name, Optional, Scalar, expected
-from dpcompose.spec.forms import Sensitivity
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
+from dpcompose.spec.kind_models import Sensitivity
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.mechanisms import (
     ApproxMechanism,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.spec.fields import Because, Optional, Whole
-from dpcompose.spec.forms import model_of, union_of
+from dpcompose.spec.kind_models import model_of, union_of
 from dpcompose.spec.models import Model
 
 

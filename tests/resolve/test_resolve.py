@@ -19,9 +19,9 @@ from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
-from dpcompose.core.change.partitions.key import ByKey
-from dpcompose.core.change.partitions.kinds import ByKinds
-from dpcompose.core.change.partitions.membership import ByMembership
+from dpcompose.core.change.partitions.by_key import ByKey
+from dpcompose.core.change.partitions.by_kinds import ByKinds
+from dpcompose.core.change.partitions.by_membership import ByMembership
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.gaussian import Gaussian

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.neighbouring import Relation
-from dpcompose.core.change.partitions.kind import PartitionKind
+from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
 

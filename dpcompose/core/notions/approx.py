@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.notions.notion_facts import NotionFacts, same
 from dpcompose.core.numbers.words import number
 
-FACTS = Facts(
+FACTS = NotionFacts(
     parameters=("epsilon", "delta"),
     symbol="epsilon",
     sign="ε",

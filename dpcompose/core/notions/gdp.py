@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.notions.notion_facts import NotionFacts, same
 from dpcompose.core.numbers.exact import is_square, sqrt_up
 from dpcompose.core.numbers.words import number
 
@@ -17,7 +17,7 @@ def _root(amount: Fraction) -> tuple[Fraction, bool]:
     return sqrt_up(amount), is_square(amount)
 
 
-FACTS = Facts(
+FACTS = NotionFacts(
     parameters=("mu",),
     symbol="mu",
     sign="μ",

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
-from dpcompose.core.notions.facts import Facts
+from dpcompose.core.notions.notion_facts import NotionFacts
 from dpcompose.core.numbers.exact import ZERO, sqrt_up
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
@@ -26,12 +26,12 @@ class Notion(StrEnum):
     PROFILE = "profile"
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> NotionFacts:
         """All there is to know of it."""
         return FACTS[self]
 
 
-FACTS: dict[Notion, Facts] = {
+FACTS: dict[Notion, NotionFacts] = {
     Notion.PURE: pure.FACTS,
     Notion.APPROX: approx.FACTS,
     Notion.ZCDP: zcdp.FACTS,

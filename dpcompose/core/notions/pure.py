@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.notions.notion_facts import NotionFacts, same
 from dpcompose.core.numbers.exact import gaussian_mean_up, tanh_up
 from dpcompose.core.numbers.words import number
 
@@ -18,7 +18,7 @@ def _square_of_mu(epsilon: Fraction) -> Fraction:
     return mean * mean
 
 
-FACTS = Facts(
+FACTS = NotionFacts(
     parameters=("epsilon",),
     symbol="epsilon",
     sign="ε",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpcompose.core.notions.facts import Facts, curve
+from dpcompose.core.notions.notion_facts import NotionFacts, curve
 
-FACTS = Facts(
+FACTS = NotionFacts(
     parameters=("alpha", "epsilon"),
     symbol="epsilon",
     sign="ε",

@@ -5,10 +5,10 @@ Group privacy: ρ grows with the square of the distance (GMPS24, VI.12).
 
 from __future__ import annotations
 
-from dpcompose.core.notions.facts import Facts, same
+from dpcompose.core.notions.notion_facts import NotionFacts, same
 from dpcompose.core.numbers.words import number
 
-FACTS = Facts(
+FACTS = NotionFacts(
     parameters=("rho",),
     symbol="rho",
     sign="ρ",

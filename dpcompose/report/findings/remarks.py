@@ -16,15 +16,7 @@ from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import (
-    Dataset,
-    Domain,
-    Goal,
-    Mechanism,
-    Path,
-    Problem,
-    Root,
-)
+from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.errors import Level

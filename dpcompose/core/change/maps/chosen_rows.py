@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dpcompose.core.change.forms import Contradiction, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import Conduct, Picks, together
 
 Keep = Literal["first", "random"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import Fate, one
-from dpcompose.core.change.forms import Declared
+from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     DROPS,
     Conduct,

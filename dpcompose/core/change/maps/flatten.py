@@ -14,7 +14,7 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.forms import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import (
     DROPS,
     KEEPS,

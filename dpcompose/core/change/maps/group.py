@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, one, per_key, spread, user_rows
-from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import BOTH, Kind, Leaf

@@ -14,7 +14,7 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.forms import Declared, FormKey, Sort
+from dpcompose.core.change.kind_form import Declared, FormKey, Sort
 from dpcompose.core.change.maps.flatten import (
     EXACT,
     MAX_ROWS,

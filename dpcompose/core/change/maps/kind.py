@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import Fate, TooMany, anything
-from dpcompose.core.change.forms import Declared, Form, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import Kind, Leaf
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, capped, per_key, spread, user_rows
-from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
     ORDER,

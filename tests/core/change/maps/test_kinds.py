@@ -12,7 +12,7 @@ import pytest
 
 from dpcompose.core.change import maps
 from dpcompose.core.change.effects import Fate, TooMany
-from dpcompose.core.change.forms import REQUIRED, FormKey, Sort
+from dpcompose.core.change.kind_form import REQUIRED, FormKey, Sort
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
@@ -30,7 +30,7 @@ from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
 
 FOLDER = Path(maps.__file__).parent
-SHARED = {"__init__", "kind", "fates", "chosen_rows"}
+SHARED = {"__init__", "kind", "chosen_rows"}
 
 EDGE, NODE = Leaf(Kind.EDGE), Leaf(Kind.NODE)
 REWIRED = Leaf(Kind.NODE_REWIRED)

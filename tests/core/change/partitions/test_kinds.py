@@ -12,27 +12,21 @@ from typing import Any
 import pytest
 
 from dpcompose.core.change import partitions
-from dpcompose.core.change.forms import Sort
-from dpcompose.core.change.partitions.key import ByKey
-from dpcompose.core.change.partitions.kind import PartitionKind, Undivided
-from dpcompose.core.change.partitions.kinds import ByKinds
-from dpcompose.core.change.partitions.membership import ByMembership
-from dpcompose.core.change.partitions.position import ByPosition
-from dpcompose.core.change.partitions.value import ByValue
-from dpcompose.core.change.partitions.whereabouts import (
-    Fixed,
-    InOne,
-    InSets,
-    InSome,
-    Whereabouts,
-)
+from dpcompose.core.change.kind_form import Sort
+from dpcompose.core.change.partitions.by_key import ByKey
+from dpcompose.core.change.partitions.by_kinds import ByKinds
+from dpcompose.core.change.partitions.by_membership import ByMembership
+from dpcompose.core.change.partitions.by_position import ByPosition
+from dpcompose.core.change.partitions.by_value import ByValue
+from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
+from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf
 from dpcompose.core.partitions.placements import SpreadRule, placements
 
 FOLDER = Path(partitions.__file__).parent
 PACKAGE = FOLDER.parent.parent.parent
-SHARED = {"__init__", "kind", "whereabouts"}
+SHARED = {"__init__", "partition_kind", "whereabouts"}
 KINDS = ByKinds({"x": (0, 1), "y": (1, 2), "other": ()})
 
 
@@ -168,9 +162,9 @@ def test_what_has_no_meaning() -> None:
 
 def test_one_file_for_each_kind() -> None:
     files = {path.stem for path in FOLDER.glob("*.py")} - SHARED
-    assert files == set(partitions.PARTITIONS)
+    assert files == {f"by_{name}" for name in partitions.PARTITIONS}
     for name, form in partitions.PARTITIONS.items():
-        assert form.kind.__module__.rpartition(".")[2] == name
+        assert form.kind.__module__.rpartition(".")[2] == f"by_{name}"
 
 
 @pytest.mark.parametrize("part", sorted(PartitionKind.__abstractmethods__))
@@ -187,7 +181,7 @@ def test_a_kind_without_a_part_cannot_be_made(part: str) -> None:
 def test_nothing_else_knows_the_kinds_apart() -> None:
     """Whoever needs to know something of a partition asks its kind."""
     inside = f"dpcompose.core.change.{FOLDER.name}"
-    kinds = {f"{inside}.{name}" for name in partitions.PARTITIONS}
+    kinds = {f"{inside}.by_{name}" for name in partitions.PARTITIONS}
     for path in PACKAGE.rglob("*.py"):
         if path.parent == FOLDER:
             continue

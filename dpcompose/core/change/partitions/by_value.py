@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dpcompose.core.change.forms import Declared
-from dpcompose.core.change.partitions.kind import BLOCKS, Assignment, EachRow, PartitionForm
+from dpcompose.core.change.kind_form import Declared
+from dpcompose.core.change.partitions.partition_kind import (
+    BLOCKS,
+    Assignment,
+    EachRow,
+    PartitionForm,
+)
 from dpcompose.core.change.partitions.whereabouts import InOne, Whereabouts
 from dpcompose.core.change.row_facts import Shape
 

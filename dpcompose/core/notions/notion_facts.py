@@ -17,7 +17,7 @@ from dpcompose.core.numbers.words import number, plural
 Points = Sequence[tuple[Fraction, Fraction]]
 
 
-class Stated(Protocol):
+class StatedNumbers(Protocol):
     """The numbers of a guarantee: ε, ρ or μ, δ, and the points of a curve."""
 
     @property
@@ -44,7 +44,7 @@ def exactly(amount: Fraction) -> tuple[Fraction, bool]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class NotionFacts:
     """All there is to know of a notion.
 
     `parameters`: the keys of what it states, in specs and in JSON; `symbol` is the main one, with
@@ -60,7 +60,7 @@ class Facts:
     symbol: str
     sign: str
     words: str
-    says: Callable[[Stated], str]
+    says: Callable[[StatedNumbers], str]
     unit: str
     reads_as: Mapping[str, Callable[[Fraction], Fraction]]
     power: int | None

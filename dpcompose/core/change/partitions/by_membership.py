@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dpcompose.core.change.forms import Declared, FormKey, Sort
-from dpcompose.core.change.partitions.kind import BLOCKS, Assignment, EachRow, PartitionForm
+from dpcompose.core.change.kind_form import Declared, FormKey, Sort
+from dpcompose.core.change.partitions.partition_kind import (
+    BLOCKS,
+    Assignment,
+    EachRow,
+    PartitionForm,
+)
 from dpcompose.core.change.partitions.whereabouts import InSome, Whereabouts
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.numbers.words import plural

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dpcompose.core.change.forms import Declared, FormKey, Refusal, Sort
-from dpcompose.core.change.partitions.kind import Assignment, EachRow, PartitionForm, Undivided
+from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.partitions.partition_kind import (
+    Assignment,
+    EachRow,
+    PartitionForm,
+    Undivided,
+)
 from dpcompose.core.change.partitions.whereabouts import InSets, Whereabouts
 from dpcompose.core.change.row_facts import Shape
 

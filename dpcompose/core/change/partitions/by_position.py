@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from dpcompose.core.change.forms import Declared, Refusal
-from dpcompose.core.change.partitions.kind import (
+from dpcompose.core.change.kind_form import Declared, Refusal
+from dpcompose.core.change.partitions.partition_kind import (
     BLOCKS,
     Assignment,
     PartitionForm,
