@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn, TextIO
 
+from dpcompose.commands.parallel.interrupts import held_back
 from dpcompose.places import is_below, work_tree
 
 #: Folders whose links are the system's own, such as /dev/stdout.
@@ -68,7 +69,7 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
     with _termination_raises():
         try:
             for path in paths:
-                targets.append(_opened(path))
+                _open(path, targets)
             yield [target.write for target in targets]
             for target in targets:
                 target.close()
@@ -79,20 +80,22 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
                 target.abandon()
 
 
-def _opened(path: str) -> _Target:
+def _open(path: str, targets: list[_Target]) -> None:
+    """Add what writes to a path to `targets`, before anything can end the run."""
     with _naming(path):
         place = os.path.abspath(path)  # without links before `..`
         if (link := _link(place)) is not None:
             raise OSError(f"{link} is a symbolic link, which nothing is written through")
         if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
-            return _Target(path, _writing(place), None, place)
+            targets.append(_Target(path, _writing(place), None, place))
+            return
         import tempfile
 
         final = os.path.realpath(place)
-        handle, temporary = tempfile.mkstemp(
-            dir=os.path.dirname(final), prefix=f".{os.path.basename(final)[:50]}.", suffix=".tmp"
-        )
-        return _Target(path, _writing(handle), temporary, final)
+        folder, prefix = os.path.dirname(final), f".{os.path.basename(final)[:50]}."
+        with held_back():
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=prefix, suffix=".tmp")
+            targets.append(_Target(path, _writing(handle), temporary, final))
 
 
 def _link(path: str) -> str | None:

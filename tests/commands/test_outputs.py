@@ -232,6 +232,32 @@ def started(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, **options)
 
 
+#: The signal comes at the worst moment: the temporary file is there, and nobody knows of it yet.
+AT_ONCE = """
+import os, sys, tempfile
+real = tempfile.mkstemp
+def made(*given, **named):
+    found = real(*given, **named)
+    os.kill(os.getpid(), {number})
+    return found
+tempfile.mkstemp = made
+sys.argv[1:] = ["check", "fine.yaml", "-o", "x"]
+from dpcompose.__main__ import main
+main()
+"""
+
+
+@pytest_posix
+@pytest.mark.parametrize(("number", "code"), [(2, 130), (15, 143)])
+def test_a_signal_between_a_file_and_its_record_leaves_nothing(
+    folder: Path, number: int, code: int
+) -> None:
+    before = listing(folder)
+    command = [sys.executable, "-c", AT_ONCE.format(number=number)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+    assert done.returncode == code and listing(folder) == before
+
+
 @pytest.mark.slow
 @pytest_posix
 @pytest.mark.parametrize(
