@@ -1,7 +1,7 @@
 """How one change spreads over the blocks of a partition when patterns are kept apart.
 
-The counterpart of `allocate` (theory, section 5): for each class of equal blocks the patterns of a
-block that one end of a row reaches (`once`) and of a block that both ends reach (`both`). What
+The counterpart of `allocation` (theory, section 5): for each class of equal blocks the patterns of
+a block that one end of a row reaches (`once`) and of a block that both ends reach (`both`). What
 cannot be listed is bounded by a pattern that dominates it.
 """
 
