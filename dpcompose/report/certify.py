@@ -11,7 +11,6 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Verdict
-from dpcompose.report.at_points import at_points
 from dpcompose.report.explanation import bound_of
 from dpcompose.report.verdict import deltas_of, sharper, verdict
 
@@ -75,8 +74,13 @@ def certify(
                 first = solved[-1]
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
+    if not (wanted or given):
+        return Certified(solver, tuple(solved), (), (), False)
+    # Most runs choose none, and need not load the routes.
+    from dpcompose.report.at_points import at_points
+
     at_delta, at_epsilon = at_points(solver, wanted, given, first)
-    return Certified(solver, tuple(solved), at_delta, at_epsilon, bool(wanted or given))
+    return Certified(solver, tuple(solved), at_delta, at_epsilon, True)
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:

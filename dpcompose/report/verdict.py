@@ -45,15 +45,10 @@ def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | 
             f"{notion.facts.words} gives no {name} without a δ; "
             f"a budget in {'ρ' if notion is Notion.ZCDP else 'ε and δ'} would be comparable"
         )
-    amount = convert(_amount(bound), notion, wanted)
-    if wanted is Notion.GDP:
-        if notion is Notion.GDP:
-            # Compare squares: μ itself may be irrational and rounded up.
-            return asked["mu"] - bound.value, True
-        from dpcompose.core.numbers.exact import sqrt_up
-
-        return asked["mu"] - sqrt_up(Fraction(amount)), True
-    return asked["rho"] - Fraction(amount), True
+    if notion is wanted:
+        return asked[name] - bound.value, True
+    value, _ = wanted.facts.value_of(Fraction(convert(_amount(bound), notion, wanted)))
+    return asked[name] - value, True
 
 
 def _epsilon_slack(
@@ -70,7 +65,7 @@ def _epsilon_slack(
     if not delta:
         return (
             f"{notion.facts.words} gives an ε only at a δ; "
-            f"a budget with {'rho' if notion is Notion.ZCDP else 'mu'}, "
+            f"a budget with {notion.facts.symbol}, "
             "or with epsilon and a positive delta, would be comparable"
         )
     from dpcompose.core.at_delta.routes import Point, of_bound
@@ -83,7 +78,7 @@ def _epsilon_slack(
 
 
 def _amount(bound: Bound) -> Fraction:
-    return bound.value * bound.value if bound.notion is Notion.GDP else bound.value
+    return bound.notion.facts.amount_of(bound.value)
 
 
 def implies(one: Budget, other: Budget) -> bool:

@@ -39,12 +39,12 @@ FACTS: dict[Notion, NotionFacts] = {
     Notion.RDP: rdp.FACTS,
     Notion.PROFILE: profile.FACTS,
 }
-#: The signs of parameters, by their keys in specs: of every notion, and δ.
+#: The signs of the parameters of bounds and budgets, by their keys in specs.
 SIGNS = {
-    "epsilon": Notion.PURE.facts.sign,
-    "delta": "δ",
-    "rho": Notion.ZCDP.facts.sign,
-    "mu": Notion.GDP.facts.sign,
+    name: facts.sign if name == facts.symbol else "δ"
+    for facts in FACTS.values()
+    if facts.reads_as
+    for name in facts.parameters
 }
 #: Which notions a guarantee of a notion can be read as without choosing a δ (theory, section 6).
 CONVERTS: dict[Notion, tuple[Notion, ...]] = {
