@@ -125,7 +125,7 @@ def _report(
     finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
     case = Case(source, resolved, name, asked, found.solver, terms.against)
     if finite:
-        report = certified(case, finite)
+        report = certified(case, finite, (*at_delta, *at_epsilon))
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
         from dpcompose.report.at_points import told_apart
 

@@ -120,7 +120,8 @@ class Theorem:
     `departs` says where the entry departs from the print, and why. `specialises` lists the
     theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
     for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
-    why no bound of dpcompose is computed by its function.
+    why no bound of dpcompose is computed by its function. `routes`: the names of the routes to a
+    number at a chosen δ or ε that rest on it.
     """
 
     id: str
@@ -139,6 +140,7 @@ class Theorem:
     adaptive: bool | None = None
     uses: tuple[Use, ...] = ()
     for_readers: str | None = None
+    routes: tuple[str, ...] = ()
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
         """The hypotheses that are checked in a use, in the order in which they are."""
@@ -173,6 +175,7 @@ def theorem(
     adaptive: bool | None = None,
     uses: tuple[Use, ...] = (),
     for_readers: str | None = None,
+    routes: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
     """Enter the decorated function into the book; its docstring is the statement.
 
@@ -201,6 +204,7 @@ def theorem(
             adaptive=adaptive,
             uses=uses,
             for_readers=for_readers,
+            routes=routes,
         )
         return bound
 

@@ -21,8 +21,9 @@ from dpcompose.errors import Span
 from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
 from dpcompose.report import At, Bound, Verdict
 from dpcompose.report.certify import Certified, certify
-from dpcompose.report.explanation import shares, worst_change
+from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
+from dpcompose.report.shares import of_solution as shares_of
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import listing, number
 from dpcompose.resolve import Resolved
@@ -347,7 +348,7 @@ def _told(
                 each.span.line if each.span else 0,
                 each.bound,
             )
-            for each in shares(solution, span)
+            for each in shares_of(solution, span)
         )
         worst = worst_change(solution, span).says
         return replace(total, theorem=theorem, worst=worst, entries=entries)

@@ -106,6 +106,27 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Node:
+    """One numbered line of the proof tree, which is the worst change and the reasoning in one.
+
+    `depth`: how many lines it hangs below a root. `kind`: what the line is about: what reaches a
+    `dataset` or a `partition`, what a `mechanism` costs there, `more` touches of the same kind,
+    what is `free`; then what they come to together (`sum`), the `theorem` that says the same of
+    such releases, and the `reading` of the number that was asked for. `name`: the dataset or the
+    mechanism. `theorem`: its id in the book.
+    """
+
+    number: int
+    depth: int
+    kind: Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
+    name: str
+    says: str
+    bound: Bound | None = None
+    theorem: str | None = None
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative:
     """A theorem that was compared: its bound, or None and the hypothesis that fails.
 
@@ -173,7 +194,7 @@ class At:
     `says`: one sentence on it; `others`: the routes compared, from the best on.
     `worst`: the worst change at this point, in words, where it is not that of the whole report.
     `chain`: the steps of the δ bookkeeping, one sentence each. `datasets`: those that the worst
-    change reaches and some mechanism reads.
+    change reaches and some mechanism reads. `touched`: what feels that change.
     """
 
     wanted: Literal["delta", "epsilon"]
@@ -186,15 +207,34 @@ class At:
     worst: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
     datasets: tuple[str, ...] = ()
+    touched: tuple[Touched, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
+
+    mechanism: str
+    dataset: str
+    meets: str
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one mechanism adds at the worst change (`check` prints these)."""
+    """What one mechanism adds at the worst change.
+
+    `bound`: in the unit of the whole; where there is none without a δ, what the mechanism costs
+    there by itself. `of_whole`: its part of what adds up, None where the parts do not make up the
+    whole. `without`: the ε at the first chosen δ of the same release without the mechanism, None
+    where that was not looked at.
+    """
 
     mechanism: str
     bound: Bound
     span: Span | None
+    of_whole: Fraction | None = None
+    without: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +275,8 @@ class Report:
     `file` is what `file:line:column` names; `document` is its number where the file has several.
 
     `relation` and `keeps`: the relation protected, and the columns that a replacement keeps.
+    `protects`: what the protected change is, in words. `tree`: the proof, line by line;
+    `chain`: the same reasoning in sentences.
     `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
     `findings` are sorted by position; an invalid spec has only those. `bound` is None for an ok
     report where the mechanisms have no common notion without a δ: the result is then the profile,
@@ -250,10 +292,12 @@ class Report:
     relation: str | None = None
     keeps: tuple[str, ...] = ()
     distance: int = 1
+    protects: str = ""
     bound: Bound | None = None
     theorem: str | None = None
     worst: WorstChange | None = None
     chain: tuple[Line, ...] = ()
+    tree: tuple[Node, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     reasons: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from dpcompose.core.search.solver import FeltLoss, Solution, Visit, parameter
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Line, Share, Touch, WorstChange, wording
+from dpcompose.report import At, Bound, Line, Touch, WorstChange, wording
 from dpcompose.report.descent import descent, splits
 
 #: So many touched mechanisms are listed in a report.
@@ -54,14 +54,12 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
 
 
 def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
-    amount, delta = share(solution, felt)
-    total = bound_of(Quantity(solution.notion, amount, delta))
     return Touch(
         felt.mechanism.name,
         felt.visit.place.dataset.name,
         felt.visit.copies * felt.mechanism.count,
         bound_of(solution.part(_of_one_copy(solution, felt))),
-        total,
+        bound_of(share(solution, felt)),
         span(felt.mechanism.path),
     )
 
@@ -216,21 +214,3 @@ def profile_chain(at: At) -> tuple[Line, ...]:
     number = len(lines) + 1
     inputs = tuple(range(1, number))
     return (*lines, Line(number, in_role(Role.PROFILES).id, at.chain[-1], inputs, None, ()))
-
-
-# ---------------------------------------------------------------------------------------------
-# Shares
-
-
-def shares(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
-    """What every mechanism adds at the worst change, the largest first."""
-    totals: dict[str, tuple[Fraction, Fraction, Path]] = {}
-    for felt in solution.felt:
-        amount, delta = share(solution, felt)
-        old = totals.get(felt.mechanism.name, (Fraction(0), Fraction(0), felt.mechanism.path))
-        totals[felt.mechanism.name] = (old[0] + amount, old[1] + delta, old[2])
-    order = sorted(totals.items(), key=lambda each: (-each[1][0], each[0]))
-    return tuple(
-        Share(name, bound_of(Quantity(solution.notion, amount, delta)), span(path))
-        for name, (amount, delta, path) in order
-    )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
+from dpcompose.core.model.protected import initial
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solution, Solver
@@ -22,6 +24,9 @@ from dpcompose.report import (
     Verdict,
     WorstChange,
     explanation,
+    proof_tree,
+    shares,
+    wording,
 )
 from dpcompose.report.assumptions import assumptions
 from dpcompose.report.because import assumed
@@ -60,17 +65,33 @@ def _outset(case: Case, status: Status) -> Report:
         status=status,
         relation=goal.relation.name or goal.relation.kind.value,
         keeps=tuple(sorted(goal.relation.keeps)),
+        protects=_protects(case.problem, case.solver),
         distance=goal.distance,
         assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
         lines=case.source.lines,
     )
 
 
+def _protects(problem: Problem, solver: Solver) -> str:
+    """What the protected change is: `1 row replaced`."""
+    goal = problem.goal
+    units = list(dict.fromkeys(root.unit for root in problem.roots if root.unit is not None))
+    if goal.relation.kind is RelationKind.USER and units:
+        times = "one" if goal.distance == 1 else wording.whole(goal.distance)
+        return f"{times} `{'` or `'.join(units)}`: all its rows added or removed"
+    changes = dict.fromkeys(wording.change(initial(root, top, goal)) for root, top in solver.tops)
+    says = " or ".join(changes)
+    if goal.relation.keeps:
+        says += f", {wording.listing(sorted(goal.relation.keeps))} kept"
+    return says
+
+
 def certified(
     case: Case,
     finite: list[Solution],
+    points: tuple[At, ...] = (),
 ) -> Report:
-
+    """The report of a bound; `points`: what holds at the chosen δ's and ε's."""
     solution = finite[0]
     cited, compared = select(case.solver, solution)
     bounds = [explanation.bound_of(quantity) for quantity in solution.quantities]
@@ -90,6 +111,7 @@ def certified(
     return replace(
         _outset(case, "ok"),
         bound=bounds[chosen],
+        tree=proof_tree.of_solution(case.problem, solution, derivation, points, case.source.span),
         theorem=cited,
         worst=explanation.worst_change(solution, case.source.span),
         chain=explanation.chain(solution, derivation, case.source.span),
@@ -97,7 +119,9 @@ def certified(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
         findings=_remarks(case, solution),
-        shares=explanation.shares(solution, case.source.span),
+        shares=shares.without_each(
+            case.problem, shares.of_solution(solution, case.source.span), next(iter(points), None)
+        ),
         verdict=decision,
     )
 
@@ -111,10 +135,14 @@ def profile(
     shown = next(at for at in found if at.value is not None)
     return replace(
         _outset(case, "ok"),
+        tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
         theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         chain=explanation.profile_chain(shown),
         findings=_remarks(case, None),
+        shares=shares.without_each(
+            case.problem, shares.of_profile(case.problem, shown, case.source.span), shown
+        ),
         verdict=None if case.asked is None else verdict(case.asked, []),
     )
 

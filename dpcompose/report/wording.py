@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
+from dpcompose.core.mechanisms import form_of
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.words import NAMES as NAMES
@@ -21,6 +22,19 @@ def guarantee(stated: Guarantee) -> str:
     """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
     text = stated.notion.facts.says(stated)
     return text if stated.noise is None else f"{text} ({stated.noise.says(stated.shift)})"
+
+
+def shortly(stated: Guarantee) -> str:
+    """The same in as few words as a table has room for: `0.05-GDP (gaussian σ 20, Δ 1)`."""
+    text = stated.notion.facts.says(stated)
+    if stated.noise is None:
+        return text
+    form = form_of(stated.noise)
+    parameter = getattr(stated.noise, form.key.name, None)
+    if not isinstance(parameter, Fraction) or form.sensitivity is None:
+        return guarantee(stated)
+    named = f"{form.name} {form.key.name.replace('sigma', 'σ')} {number(parameter)}"
+    return f"{text} ({named}, Δ {number(stated.shift)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:

@@ -7,8 +7,8 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from dpcompose.core.change.maps.kind import Map
@@ -199,3 +199,25 @@ class Problem:
         """Every mechanism of every block class once."""
         for dataset in self.datasets():
             yield from dataset.mechanisms
+
+    def without(self, names: Collection[str]) -> Problem:
+        """The same problem without the mechanisms of these names, on whatever they read."""
+        copies: dict[int, Dataset] = {}
+        for dataset in reversed(list(self.datasets())):  # children before their parents
+            copies[id(dataset)] = replace(
+                dataset,
+                mechanisms=[each for each in dataset.mechanisms if each.name not in names],
+                derived=[copies[id(each)] for each in dataset.derived],
+                partitions=[
+                    replace(
+                        partition,
+                        classes=[
+                            BlockClass(each.names, copies[id(each.dataset)])
+                            for each in partition.classes
+                        ],
+                    )
+                    for partition in dataset.partitions
+                ],
+            )
+        roots = [replace(root, dataset=copies[id(root.dataset)]) for root in self.roots]
+        return replace(self, roots=roots)

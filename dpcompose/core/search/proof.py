@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
@@ -148,11 +147,9 @@ def added_up(solution: Solution) -> Loss:
     return solution.algebra.add(_of_all_copies(solution, each) for each in solution.felt)
 
 
-def share(solution: Solution, felt: FeltLoss) -> tuple[Fraction, Fraction]:
-    """What one mechanism on one dataset adds at the worst change: (amount, δ)."""
-    quantity = solution.part(_of_all_copies(solution, felt))
-    delta = Fraction(quantity.delta) if solution.notion is Notion.APPROX else Fraction(0)
-    return Fraction(quantity.amount), delta
+def share(solution: Solution, felt: FeltLoss) -> Quantity:
+    """What one mechanism on one dataset adds at the worst change, all its copies together."""
+    return solution.part(_of_all_copies(solution, felt))
 
 
 def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:

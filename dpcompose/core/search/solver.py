@@ -32,7 +32,8 @@ class Visit:
     """A dataset that the worst change reaches, `copies` times (equal blocks).
 
     `distance`: the change shown is one of so many alike, and the loss below is bounded by group
-    privacy at that distance. `via`: the choice that led here, None at a root.
+    privacy at that distance. `via`: the choice that led here, and `above` the visit where it was
+    made; None at a root.
     """
 
     place: Place
@@ -41,6 +42,7 @@ class Visit:
     distance: int
     answer: Answer
     via: Choice | None
+    above: Visit | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +121,8 @@ class Solver:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
+        self._patterned: Patterned | None = None
+        self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
         """The answers at the roots if every block were charged for, whatever one change reaches."""
@@ -143,10 +147,18 @@ class Solver:
 
         Empty if some mechanism has no finite bound.
         """
-        accountant = Accountant(Patterns())
-        accountant.oriented = _oriented(self.problem)
-        loss, _ = self._joint(accountant)
-        return tuple(loss)
+        if self._patterned is None:
+            accountant = Accountant(Patterns())
+            accountant.oriented = _oriented(self.problem)
+            loss, shown = self._joint(accountant)
+            self._patterned = tuple(loss)
+            self._shown = tuple(_visits(accountant, shown))
+        return self._patterned
+
+    def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
+        """One change that the patterns stand for, from the roots down, and what feels it."""
+        self.patterns()
+        return self._shown, tuple(_felt(self._shown, Patterns()))
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
         accountant = Accountant(algebra)
@@ -197,7 +209,7 @@ def _visits(
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
     copies = visit.copies * branch.copies
-    return Visit(branch.place, branch.state, copies, distance, answer, choice)
+    return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
 def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:

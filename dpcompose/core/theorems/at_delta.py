@@ -35,6 +35,7 @@ DIVERGENCES = Hypothesis(
         "δ = 1e-6.",
     ),
     for_readers=ROUTE,
+    routes=("exact Gaussian",),
 )
 def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     """Whatever is μ-GDP is (ε, δ)-DP for every ε ≥ 0 with δ = Φ(μ/2 - ε/μ) - e^ε·Φ(-μ/2 - ε/μ), and
@@ -68,6 +69,7 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
         "δ = 1e-10.",
     ),
     for_readers=ROUTE,
+    routes=("zCDP conversion",),
 )
 def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
     """Whatever is ρ-zCDP is (ε, δ)-DP for every ε ≥ 0 with the δ of the formula, of which any order
@@ -100,6 +102,7 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
         "0.5 at the order 2 and 2 at the order 8 have ε = 3.2142 at δ = 1e-5, by the order 8.",
     ),
     for_readers=ROUTE,
+    routes=("Rényi conversion",),
 )
 def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
     """A mechanism whose Rényi divergence of order α is at most ε(α) is (ε, δ)-DP with the ε of the

@@ -76,6 +76,12 @@ def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> 
     raise LookupError(f"no theorem for {role.value}")
 
 
+@cache
+def behind(route: str) -> Theorem | None:
+    """The entry that a route to a number at a chosen δ rests on; None if no single one does."""
+    return next((entry for entry in BOOK.values() if route in entry.routes), None)
+
+
 def general(notion: Notion, adaptive: bool) -> Theorem:
     """The general composition theorem of a notion."""
     return in_role(Role.GENERAL, notion, adaptive)

@@ -130,6 +130,7 @@ def approximate_composition(losses: Sequence[Pair]) -> Pair:
     spec="specs/linkedin-labour-market.yaml",
     notion=Notion.APPROX,
     uses=OF_ONE_DATASET,
+    routes=("basic composition",),
 )
 def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the

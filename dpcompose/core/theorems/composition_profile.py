@@ -57,6 +57,7 @@ _THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
     ),
     uses=(Use(Role.PROFILES),),
     for_readers="the tool composes on lattices of losses what this multiplies out",
+    routes=("loss distributions",),
 )
 def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
     """Two laws P and Q dominate a mechanism if, for every real ε and in both orders of the two
@@ -104,6 +105,7 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     "that holds all stated ε, or announces a coarser one, on which losses are rounded up.",
     uses=(Use(Role.HYPOTHESES, "question", methods=("every outcome",)),),
     for_readers="the tool composes on lattices of losses what this multiplies out",
+    routes=("optimal composition",),
 )
 def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
     """A mechanism that is (ε_i, δ_i)-DP tells no more than this: with probability δ_i it gives all

@@ -1,0 +1,374 @@
+"""The proof tree: how the worst change travels, what it costs, and how that comes to the bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss.walk import Choice
+from dpcompose.core.model.derivation import Step
+from dpcompose.core.model.problem import Partition, Path, Problem
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.proof import added_up, share
+from dpcompose.core.search.solver import FeltLoss, Solution, Visit
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import BOOK, behind, in_role
+from dpcompose.errors import Span
+from dpcompose.report import At, Bound, Node, Touched, wording
+from dpcompose.report.descent import splits
+from dpcompose.report.explanation import bound_of
+
+SpanOf = Callable[[Path], Span]
+#: What adds up, where its sign alone would not say it.
+_ADDING = {"μ²": "the squares of μ"}
+#: So many different amounts are written out in a sum.
+_MOST_TERMS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a mechanism costs on a dataset, in words; its bound and theorem where it has one."""
+
+    says: str
+    bound: Bound | None = None
+    theorem: str | None = None
+
+
+def of_solution(
+    problem: Problem, solution: Solution, derivation: Step, ats: Sequence[At], span: SpanOf
+) -> tuple[Node, ...]:
+    """The tree of a bound: the derivation of its worst change, then the readings at a δ or ε."""
+    (together,) = derivation.inputs
+    costs = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
+    told = {key: _cost(problem, solution, step) for key, step in costs.items()}
+    changes = {id(step.facts["visit"]): step.theorem for step in together.inputs if _moves(step)}
+    writer = _Writer(span, told, changes)
+    writer.write(solution.visits, solution.felt)
+    for step in together.inputs:
+        if step.rule == "rest":
+            bound = None if step.bound is None else bound_of(step.bound)
+            writer.add(0, "more", "", f"{step.facts['count']} more, in the same way", bound)
+    for step in together.inputs:
+        if step.rule == "post":
+            post = step.facts["post"]
+            says = f"uses {wording.listing(post.inputs)} alone: costs nothing"
+            writer.add(0, "free", post.name, says, None, step.theorem, step.paths)
+    assert together.bound is not None and derivation.bound is not None
+    total = bound_of(together.bound)
+    writer.add(0, "sum", "", _sum(solution, together, total), total, together.theorem)
+    if derivation.theorem not in (None, together.theorem):
+        entry = BOOK[str(derivation.theorem)]
+        writer.add(
+            0, "theorem", "", f"as {entry.title}", bound_of(derivation.bound), derivation.theorem
+        )
+    writer.read(ats)
+    return tuple(writer.nodes)
+
+
+def of_profile(
+    problem: Problem,
+    shown: tuple[Sequence[Visit], Sequence[FeltLoss]],
+    ats: Sequence[At],
+    span: SpanOf,
+) -> tuple[Node, ...]:
+    """The tree of what holds only at a δ or ε: the worst change at the first of them.
+
+    `shown`: a change that the search can tell from the roots down; where the worst one is another,
+    what feels it is told by itself.
+    """
+    visits, felt = shown
+    first = next(at for at in ats if at.value is not None)
+    paths = {each.name: each.path for each in problem.mechanisms()}
+    writer = _Writer(span, {id(each): _stated(each) for each in felt}, _samples(visits))
+    if _counted(felt) == Counter(
+        {(each.mechanism, each.dataset, each.meets): each.times for each in first.touched}
+    ):
+        writer.write(visits, felt)
+    else:
+        writer.list(first.touched, paths, {each.name: each.path for each in problem.datasets()})
+    composed = next((each for each in first.chain if each.startswith("what composes")), "")
+    theorem = in_role(Role.PROFILES).id
+    says = composed.replace("what composes", "composed as distributions of losses", 1)
+    writer.add(0, "sum", "", says or "nothing is lost", None, theorem)
+    writer.read(ats, first)
+    return tuple(writer.nodes)
+
+
+def _moves(step: Step) -> bool:
+    return step.rule in ("root", "map", "block")
+
+
+def _counted(felt: Iterable[FeltLoss]) -> Counter[tuple[str, str, str]]:
+    found: Counter[tuple[str, str, str]] = Counter()
+    for each in felt:
+        visit = each.visit
+        key = (each.mechanism.name, visit.place.dataset.name, wording.change(visit.state))
+        found[key] += visit.copies * each.mechanism.count
+    return found
+
+
+def _samples(visits: Iterable[Visit]) -> dict[int, str | None]:
+    """The theorem at each dataset that is a sample."""
+    found: dict[int, str | None] = {}
+    for visit in visits:
+        edge = visit.place.edge
+        if edge is not None and isinstance(edge.made_by, Sample):
+            role = Role.SAMPLE if edge.made_by.size is None else Role.SAMPLE_OF_SIZE
+            found[id(visit)] = in_role(role).id
+    return found
+
+
+class _Writer:
+    """Writes the lines in the order of reading; `nodes` are those so far."""
+
+    def __init__(
+        self, span: SpanOf, costs: Mapping[int, _Cost], theorems: Mapping[int, str | None]
+    ) -> None:
+        self.nodes: list[Node] = []
+        self._span = span
+        self._costs = costs
+        self._theorems = theorems
+
+    def add(
+        self,
+        depth: int,
+        kind: str,
+        name: str,
+        says: str,
+        bound: Bound | None = None,
+        theorem: str | None = None,
+        paths: Sequence[Path] = (),
+    ) -> None:
+        """One more line."""
+        spans = tuple(self._span(path) for path in paths)
+        number = len(self.nodes) + 1
+        self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))  # type: ignore[arg-type]
+
+    def write(self, visits: Sequence[Visit], felt: Iterable[FeltLoss]) -> None:
+        """The change from the roots down; each dataset has its mechanisms first."""
+        below: dict[int | None, list[Visit]] = {}
+        for visit in visits:
+            below.setdefault(None if visit.above is None else id(visit.above), []).append(visit)
+        feeling: dict[int, list[FeltLoss]] = {}
+        for each in felt:
+            feeling.setdefault(id(each.visit), []).append(each)
+        self._below, self._feeling = below, feeling
+        # A stack, since specs may be deep: what is next comes last.
+        stack: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = [
+            (0, visit) for visit in reversed(below.get(None, []))
+        ]
+        while stack:
+            depth, item = stack.pop()
+            if isinstance(item, Visit):
+                following = self._dataset(depth, item)
+            else:
+                following = self._partition(depth, *item)
+            stack.extend(reversed(following))
+
+    def _dataset(
+        self, depth: int, visit: Visit
+    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+        place = visit.place
+        edge = place.edge
+        says = wording.change(visit.state)
+        if edge is not None:
+            says = _shorter(says)
+        if edge is not None and isinstance(edge.made_by, Sample):
+            says = f"{edge.made_by.says()}: {says}"
+        if visit.via is not None and visit.via.units > 1:
+            says += f", {wording.whole(visit.via.units)} times"
+        theorem = self._theorems.get(id(visit))
+        self.add(depth, "dataset", place.dataset.name, says, None, theorem, (place.dataset.path,))
+        for felt in self._feeling.get(id(visit), ()):
+            self._mechanism(depth + 1, felt, "")
+        return self._following(depth + 1, visit)
+
+    def _following(
+        self, depth: int, visit: Visit
+    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+        """What the change reaches one edge further down: partitions first, then what maps make."""
+        children = self._below.get(id(visit), [])
+        found: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = []
+        for partition, choice, says in splits(visit):
+            blocks = [
+                each
+                for each in children
+                if each.place.edge is not None and each.place.edge.partition is partition
+            ]
+            if any(self._speaks(each) for each in blocks):
+                found.append((depth, (partition, choice, says, blocks)))
+        for each in children:
+            edge = each.place.edge
+            if edge is not None and edge.partition is None and self._speaks(each):
+                found.append((depth, each))
+        return found
+
+    def _speaks(self, visit: Visit) -> bool:
+        """Whether anything at or below a visit feels the change."""
+        stack = [visit]
+        while stack:
+            each = stack.pop()
+            if id(each) in self._feeling:
+                return True
+            stack.extend(self._below.get(id(each), ()))
+        return False
+
+    def _partition(
+        self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
+    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+        units = (
+            f", for each of {wording.whole(choice.units)} such units" if choice.units > 1 else ""
+        )
+        says = says.removeprefix(f"in `{partition.name}`, ").removesuffix(f" of `{partition.name}`")
+        self.add(
+            depth,
+            "partition",
+            partition.name,
+            _shorter(says) + units,
+            None,
+            None,
+            (partition.path,),
+        )
+        following: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = []
+        for block in blocks:
+            deeper = self._following(depth + 1, block)
+            for felt in self._feeling.get(id(block), ()):
+                self._mechanism(depth + 1, felt, _which(block))
+            following += deeper
+        return following
+
+    def _mechanism(self, depth: int, felt: FeltLoss, where: str) -> None:
+        cost = self._costs.get(id(felt))
+        if cost is None:  # one of those that are told together
+            return
+        says = f"{where}: {cost.says}" if where else cost.says
+        path = felt.mechanism.path
+        self.add(depth, "mechanism", felt.mechanism.name, says, cost.bound, cost.theorem, (path,))
+
+    def list(
+        self,
+        touched: Sequence[Touched],
+        mechanisms: Mapping[str, Path],
+        datasets: Mapping[str, Path],
+    ) -> None:
+        """What feels a change of which no more is told: each dataset, then its mechanisms."""
+        by_dataset: dict[tuple[str, str], list[Touched]] = {}
+        for each in touched:
+            by_dataset.setdefault((each.dataset, each.meets), []).append(each)
+        for (dataset, meets), found in by_dataset.items():
+            path = datasets.get(dataset)
+            self.add(0, "dataset", dataset, meets, None, None, () if path is None else (path,))
+            for each in found:
+                says = "once" if each.times == 1 else f"{wording.whole(each.times)} times"
+                self.add(
+                    1, "mechanism", each.mechanism, says, None, None, (mechanisms[each.mechanism],)
+                )
+
+    def read(self, ats: Iterable[At], told: At | None = None) -> None:
+        """The numbers that were asked for; `told`: the one whose worst change is above."""
+        for at in ats:
+            if at.value is None:
+                continue
+            entry = behind(at.rule)
+            given = wording.number(at.given)
+            says = f"{at.rule} at {'δ' if at.wanted == 'delta' else 'ε'} = {given}"
+            if at.worst and (told is None or at.worst != told.worst):
+                says += f"; the worst change there: {'; '.join(at.worst)}"
+            epsilon, delta = (at.value, at.given) if at.wanted == "delta" else (at.given, at.value)
+            bound = Bound(Notion.APPROX, epsilon, delta, False, False)
+            self.add(0, "reading", "", says, bound, None if entry is None else entry.id)
+
+
+def _shorter(says: str) -> str:
+    """A change below a root, whose own line says who is added or removed."""
+    return says.replace(" of one unit", "").replace(" added or removed", "")
+
+
+def _which(block: Visit) -> str:
+    """`5 blocks`, or the name of the one that is reached."""
+    edge = block.place.edge
+    assert edge is not None and edge.partition is not None
+    if block.copies > 1:
+        return f"{wording.whole(block.copies)} blocks, each"
+    names = edge.partition.classes[edge.block].names
+    return f"block {names[0]}" if len(names) == 1 else ""
+
+
+def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
+    felt: FeltLoss = step.facts["felt"]
+    given = step.inputs[0]
+    placed = given.facts["placed"]
+    statement, place = placed.statement, felt.visit.place
+    says = wording.shortly(statement.guarantee)
+    needed = step.facts["steps"]
+    if needed and needed > 1:
+        says = f"{wording.whole(needed)} × {says}"
+    notes: list[str] = []
+    if statement.relation != problem.goal.relation:
+        notes.append(f"{statement.relation}")
+    if statement.up:
+        notes.append(f"on `{place.up(statement.up).dataset.name}`")
+    if len(step.inputs) > 1:
+        notes.append(f"and {len(step.inputs) - 1} more guarantees")
+    if statement.guarantee.notion is not solution.notion:
+        notes.append(f"read as {solution.notion.facts.words}")
+    if notes:
+        says += f", {', '.join(notes)}"
+    whole = bound_of(share(solution, felt))
+    if step.bound is not None and not step.bound.exact:
+        whole = replace(whole, exact=False)
+    return _Cost(_copies(felt) + says, whole, step.theorem)
+
+
+def _stated(felt: FeltLoss) -> _Cost:
+    """A mechanism of which only the statement is told."""
+    statement = felt.placed[0].statement
+    return _Cost(_copies(felt) + wording.shortly(statement.guarantee))
+
+
+def _copies(felt: FeltLoss) -> str:
+    """How often one line counts: copies and draws."""
+    parts: list[str] = []
+    draws = _draws(felt.visit.place)
+    if felt.mechanism.count > 1:
+        parts.append(f"{wording.whole(felt.mechanism.count)} × ")
+    if draws > 1:
+        parts.append(f"{wording.whole(draws)} × ")
+    return "".join(parts)
+
+
+def _draws(place: Place) -> int:
+    """How many draws of samples above a place are alike."""
+    draws, edge = 1, place.edge
+    while edge is not None:
+        draws, edge = draws * edge.rounds, edge.parent.edge
+    return draws
+
+
+def _sum(solution: Solution, step: Step, total: Bound) -> str:
+    """How the costs come to the bound: `ε add up: 1 + 7/10 = 17/10`."""
+    units = total.notion.facts.unit
+    if not solution.felt:
+        return "no mechanism feels the change: nothing is lost"
+    says = f"{_ADDING.get(units, units)} add up"
+    if len(solution.felt) == 1 and not step.facts["bounded"]:
+        return "one mechanism feels the change; no other change is worse"
+    if step.facts["sampled"] and solution.loss != added_up(solution):
+        return f"{says}, and what reads one sample is amplified together: ε to ln(1 + q(e^ε - 1))"
+    if step.facts["bounded"]:
+        return f"{says}; several units of change as a path of single ones"
+    if total.notion is not Notion.APPROX:
+        amounts = Counter(Fraction(share(solution, felt).amount) for felt in solution.felt)
+        whole = sum((amount * n for amount, n in amounts.items()), Fraction(0))
+        if len(amounts) <= _MOST_TERMS and sum(amounts.values()) > 1:
+            terms = [
+                (f"{n} × " if n > 1 else "") + wording.number(amount)
+                for amount, n in sorted(amounts.items(), key=lambda each: (-each[0], each[1]))
+            ]
+            if whole == solution.quantities[0].amount:
+                return f"{says}: {' + '.join(terms)} = {wording.number(whole)}"
+    return f"{says}; no other change is worse"

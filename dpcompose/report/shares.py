@@ -1,0 +1,138 @@
+"""What each mechanism costs: its part of what adds up, and the ε at a δ without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta.chosen import choose
+from dpcompose.core.at_delta.routes import Point
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.model.problem import Path, Problem
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response
+from dpcompose.core.search.proof import share
+from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.errors import Span
+from dpcompose.report import At, Bound, Share
+from dpcompose.report.explanation import bound_of
+
+SpanOf = Callable[[Path], Span]
+#: For so many mechanisms, of those that cost most, it is asked what holds without them; for fewer
+#: where losses take long to compose.
+_MOST, _MOST_SLOW = 12, 3
+#: Mechanisms beyond these are not looked at by themselves either.
+_MOST_ALONE = 100
+
+
+def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
+    """What every mechanism adds at the worst change, the largest first."""
+    totals: dict[str, Quantity] = {}
+    paths: dict[str, Path] = {}
+    for felt in solution.felt:
+        name, added = felt.mechanism.name, share(solution, felt)
+        paths[name] = felt.mechanism.path
+        old = totals.get(name)
+        totals[name] = added if old is None else _plus(old, added)
+    whole = sum((Fraction(each.amount) for each in totals.values()), Fraction(0))
+    order = sorted(totals.items(), key=lambda each: (-each[1].amount, each[0]))
+    return tuple(
+        Share(
+            name,
+            bound_of(quantity),
+            span(paths[name]),
+            Fraction(quantity.amount) / whole if whole else None,
+        )
+        for name, quantity in order
+    )
+
+
+def _plus(one: Quantity, other: Quantity) -> Quantity:
+    return replace(
+        one,
+        amount=Fraction(one.amount) + Fraction(other.amount),
+        delta=Fraction(one.delta) + Fraction(other.delta),
+        exact=one.exact and other.exact,
+    )
+
+
+def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
+    """What every mechanism of the worst change at a point costs there by itself, largest first.
+
+    That is an ε at a δ; their parts are those of the sum of these. Where one mechanism is all there
+    is, its cost is the whole.
+    """
+    paths = {each.name: each.path for each in problem.mechanisms()}
+    names = list(dict.fromkeys(each.mechanism for each in at.touched))
+    if at.value is None:
+        return ()
+    total, delta = (at.value, at.given) if at.wanted == "delta" else (at.given, at.value)
+    found: list[tuple[str, Fraction]] = [(names[0], total)] if len(names) == 1 else []
+    if not found:
+        slow = _slow(problem)
+        for name in names[:_MOST_ALONE]:
+            others = {each for each in paths if each != name}
+            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST)
+            if value is not None:
+                found.append((name, min(value, total)))
+    found.sort(key=lambda each: (-each[1], each[0]))
+    whole = sum((value for _, value in found), Fraction(0))
+    return tuple(
+        Share(
+            name,
+            Bound(Notion.APPROX, value, delta, False, True),
+            span(paths[name]),
+            value / whole if whole else None,
+        )
+        for name, value in found
+    )
+
+
+def without_each(problem: Problem, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
+    """The shares with the ε at a chosen δ of the release without each of the largest ones."""
+    if at is None or at.value is None or at.wanted != "delta":
+        return tuple(shares)
+    if len(shares) == 1:
+        only = shares[0]
+        rest = problem.without({only.mechanism})
+        feels = any(True for _ in rest.mechanisms())
+        if not feels:
+            return (replace(only, without=Fraction(0)),)
+    most = _MOST_SLOW if _slow(problem) else _MOST
+    told = []
+    for each in shares[:most]:
+        value = _epsilon(problem.without({each.mechanism}), at.given)
+        told.append(each if value is None else replace(each, without=min(value, at.value)))
+    return (*told, *shares[most:])
+
+
+def _slow(problem: Problem) -> bool:
+    """Whether some losses take long to compose: those below samples, or many that are unlike."""
+    unlike = 0
+    for pattern in Solver(problem).patterns():
+        for composition in list(compositions(pattern))[:1]:
+            if any(not _quick(part) for part, _ in composition.parts):
+                return True
+            unlike = max(unlike, len(composition.parts))
+    return unlike > _MOST
+
+
+def _quick(part: Part) -> bool:
+    return isinstance(part, Response | MechanismLoss | Concentrated)
+
+
+def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
+    """The least ε at a δ; None where none is known. `roughly`: by what takes little time alone."""
+    from dpcompose.core.at_delta.routes import quick
+
+    point = Point(delta=delta, many=True)
+    patterned = Solver(problem).patterns()
+    if not patterned:
+        return None
+    if not roughly:
+        return choose(patterned, point).value
+    values = [quick(next(iter(compositions(each))), point) for each in patterned]
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
