@@ -15,7 +15,7 @@ from dpcompose.commands.analysis import FailOn, Selection, Strictness, analyze_f
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
-from dpcompose.commands.output import Color, print_out
+from dpcompose.commands.output import Color, look_of, print_out
 from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
 from dpcompose.commands.policies import Sources
 from dpcompose.commands.streams import guard
@@ -181,6 +181,19 @@ ColorOption = Annotated[
 ]
 
 
+WidthOption = Annotated[
+    int | None,
+    typer.Option("--width", metavar="N", help="Columns; those of the terminal, 100 in a pipe."),
+]
+BriefOption = Annotated[bool, typer.Option("--brief", help="Of a report the panel alone.")]
+FullOption = Annotated[
+    bool, typer.Option("--full", help="Everything, in sentences too; of several specs each report.")
+]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Of several specs list those that are fine too.")
+]
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         import dpcompose
@@ -221,6 +234,10 @@ def analyze(
         ),
     ] = False,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
+    brief: BriefOption = False,
+    full: FullOption = False,
+    whole: AllOption = False,
     files_from: FilesFromOption = None,
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
@@ -259,6 +276,7 @@ def analyze(
     """
     from dpcompose.commands.goals import points_of
 
+    look = look_of(color, width, brief, full, whole)
     points = points_of(delta, at_epsilon)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
@@ -275,7 +293,7 @@ def analyze(
         strict=strict,
         recheck=recheck,
     )
-    raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, color))
+    raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, look))
 
 
 @app.command(short_help="Compare each spec with its budget.")
@@ -297,6 +315,10 @@ def check(
     form: FormatOption = Format.TEXT,
     output: OutputsOption = None,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
+    brief: BriefOption = False,
+    full: FullOption = False,
+    whole: AllOption = False,
     files_from: FilesFromOption = None,
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
@@ -336,6 +358,7 @@ def check(
     """
     from dpcompose.commands.goals import limit_of, points_of
 
+    look = look_of(color, width, brief, full, whole)
     limit = limit_of(epsilon, delta, rho, mu)
     points = points_of(at_delta, at_epsilon, "at-delta")
     most = most_of(max_seconds, max_memory)
@@ -354,7 +377,7 @@ def check(
         strict,
         recheck,
     )
-    raise typer.Exit(check_files(selection, strictness, limit, points, form, output, color))
+    raise typer.Exit(check_files(selection, strictness, limit, points, form, output, look))
 
 
 @app.command(short_help="Say what a change does to the bound.")
@@ -387,6 +410,8 @@ def diff(
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
+    whole: AllOption = False,
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
     isolated: IsolatedOption = False,
@@ -429,7 +454,7 @@ def diff(
             strict,
             form,
             output,
-            color,
+            look_of(color, width, whole=whole),
         )
     )
 
@@ -457,6 +482,7 @@ def total(
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
     files_from: FilesFromOption = None,
     stdin_filename: StdinFilenameOption = None,
     allow_empty: AllowEmptyOption = False,
@@ -484,7 +510,9 @@ def total(
     most = most_of(max_seconds, max_memory)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(total_of(selection, asked, sources, strict, form, output, color))
+    raise typer.Exit(
+        total_of(selection, asked, sources, strict, form, output, look_of(color, width))
+    )
 
 
 @app.command(short_help="Write what the authors of specs vouch for.")
@@ -564,6 +592,8 @@ def sensitivity(
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
+    full: FullOption = False,
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
@@ -581,7 +611,11 @@ def sensitivity(
     at = deltas[0] if deltas else None
     most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(sensitivity_of(file, at, tried, sources, form, output, color, most))
+    raise typer.Exit(
+        sensitivity_of(
+            file, at, tried, sources, form, output, look_of(color, width, False, full), most
+        )
+    )
 
 
 @app.command()
@@ -590,11 +624,12 @@ def theorems(
         BookFormat, typer.Option("--format", help="How the book is printed.")
     ] = BookFormat.TEXT,
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
 ) -> None:
     """List the theorem book."""
     from dpcompose.commands.explain import list_theorems
 
-    list_theorems(form, color)
+    list_theorems(form, look_of(color, width))
 
 
 def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -610,6 +645,7 @@ def explain(
         typer.Argument(metavar="ID", autocompletion=_complete, hidden=True),
     ],
     color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
 ) -> None:
     """Explain a theorem or the code of a finding.
 
@@ -619,7 +655,7 @@ def explain(
     """
     from dpcompose.commands.explain import explain as show
 
-    show(identifier, color)
+    show(identifier, look_of(color, width))
 
 
 @app.command(short_help="Print a completion script.")

@@ -14,6 +14,7 @@ from dpcompose.report import (
     At,
     Bound,
     Line,
+    Node,
     Report,
     Route,
     Share,
@@ -40,6 +41,7 @@ RIDES = Report(
     title="Ambulance availability by district",
     status="ok",
     relation="bounded",
+    protects="1 row replaced",
     bound=pure("17/10"),
     theorem="IV.13",
     worst=WorstChange(
@@ -85,6 +87,22 @@ RIDES = Report(
             (),
         ),
     ),
+    tree=(
+        Node(1, 0, "dataset", "ambulances", "1 row replaced", spans=(span(9),)),
+        Node(2, 1, "partition", "district", "the row moves from block `south` to block `east`"),
+        Node(
+            3,
+            2,
+            "mechanism",
+            "count south",
+            "block south: 0.7-DP",
+            pure("7/10"),
+            "IV.10",
+            (span(14),),
+        ),
+        Node(4, 2, "mechanism", "count east", "block east: 1-DP", pure("1"), "IV.10", (span(15),)),
+        Node(5, 0, "sum", "", "ε add up: 1 + 0.7 = 1.7", pure("17/10"), "V.2"),
+    ),
     alternatives=(
         Alternative("V.3", pure("11/5"), "it adds up all mechanisms, though one change cannot"),
         Alternative(
@@ -105,8 +123,8 @@ RIDES = Report(
         ),
     ),
     shares=(
-        Share("count south", pure("7/10"), span(14)),
-        Share("count east", pure("1"), span(15)),
+        Share("count south", pure("7/10"), span(14), Fraction(7, 17)),
+        Share("count east", pure("1"), span(15), Fraction(10, 17)),
     ),
     verdict=Verdict(limit(epsilon="2"), True, Fraction(3, 10)),
     lines=tuple(f"  - {{name: mechanism of line {number}}}" for number in range(1, 20)),

@@ -13,7 +13,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT
-from dpcompose.commands.output import Color, deliver_all, style_for, to_standard_output
+from dpcompose.commands.output import Look, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
 from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
 from dpcompose.commands.run import FileTask, Run
@@ -126,13 +126,13 @@ def analyze_files(
     form: Format,
     output: Sequence[str] | None,
     quiet: bool,
-    color: Color,
+    look: Look,
 ) -> ExitCode:
     """The command `analyze`. Raises BadCall."""
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     task = FileTask(points=points)
-    return _run(task, selection, strictness, outputs_of(output, form), color, quiet)
+    return _run(task, selection, strictness, outputs_of(output, form), look, quiet)
 
 
 def check_files(
@@ -142,11 +142,11 @@ def check_files(
     points: AskedPoints,
     form: Format,
     output: Sequence[str] | None,
-    color: Color,
+    look: Look,
 ) -> ExitCode:
     """The command `check`. Raises BadCall."""
     task = FileTask(limit, points, checking=True)
-    return _run(task, selection, strictness, outputs_of(output, form), color)
+    return _run(task, selection, strictness, outputs_of(output, form), look)
 
 
 def _run(
@@ -154,7 +154,7 @@ def _run(
     selection: Selection,
     strictness: Strictness,
     outputs: Sequence[Output],
-    color: Color,
+    look: Look,
     quiet: bool = False,
 ) -> ExitCode:
     from dpcompose.commands.progress import waiting_stream
@@ -186,9 +186,9 @@ def _run(
         for each in accepted.gone():
             complain(f"{accepted.name}: what was accepted of {each} is stale: the spec is gone")
     renderers = CHECKERS if task.checking else RENDERERS
-    renderings = [_rendering(renderers, each, color) for each in outputs]
+    renderings = [_rendering(renderers, each, look) for each in outputs]
     if quiet:
-        style, named = style_for(outputs[0].path, color), not gathering.single
+        style, named = style_for(outputs[0].path, look), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, task.points)
     tally = Tally(_outcome(task.checking))
     with _closing(past), closing(run.reports(gathering)) as reports:
@@ -197,7 +197,9 @@ def _run(
         deliver_all(pieces, [each.path for each in outputs], github)
     form = outputs[0].form
     summary = tally.line(run.unchanged, form is Format.GITHUB)
-    told = not quiet and form in (Format.TEXT, Format.GITHUB)
+    # The table of many specs counts them itself.
+    counted = form is Format.TEXT and not quiet and look.detail != "full"
+    told = not quiet and form in (Format.TEXT, Format.GITHUB) and not counted
     if summary is not None and (told or tally.untold or run.unchanged):
         complain_lines(summary)
     code = run.finish()
@@ -216,15 +218,15 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 def _outcome(checking: bool) -> Callable[[Report], str]:
     def of(report: Report) -> str:
-        from dpcompose.render import ledger, terminal
+        from dpcompose.render.headlines import outcome
 
-        return ledger.outcome(report) if checking else terminal.outcome(report)
+        return outcome(report, checking)
 
     return of
 
 
-def _rendering(renderers: Mapping[str, Renderer], output: Output, color: Color) -> Rendering:
-    renderer, style = renderers[output.form], style_for(output.path, color)
+def _rendering(renderers: Mapping[str, Renderer], output: Output, look: Look) -> Rendering:
+    renderer, style = renderers[output.form], style_for(output.path, look)
     if output.form in _FOR_CI:
         return lambda reports: renderer((each for each in reports if _is_told(each)), style)
     if output.form in _COUNTING:
@@ -249,12 +251,12 @@ def _bounds(
 ) -> Iterator[str]:
     """The numbers alone; what is wrong with an invalid spec goes to standard error."""
     from dpcompose.render.quiet import render
-    from dpcompose.render.terminal import findings
+    from dpcompose.render.terminal import text
 
     def complaining() -> Iterator[Report]:
         for report in _read(reports):
             if report.status == "invalid":
-                complain_lines("\n".join(findings(report, style)))
+                complain_lines(text(report, style).rstrip("\n"))
             yield report
 
     return render(complaining(), style, named, points.deltas, points.epsilons)

@@ -16,7 +16,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
-from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.report import LeftOut
@@ -239,7 +239,7 @@ def diff_files(
     strict: bool,
     form: Told,
     output: str | None,
-    color: Color,
+    look: Look,
 ) -> ExitCode:
     """The command `diff`. Raises BadCall."""
     from dpcompose.render import diff_json
@@ -260,7 +260,7 @@ def diff_files(
     events, level = _failing(failing)
     policies = policies_of(sources, level)
     run = Comparison(policies, deltas, events, strict=strict, most=selection.most)
-    style = style_for(output, color)
+    style = style_for(output, look)
     with ExitStack() as stack:
         if against is None:
             found = run.of_two(files[0], files[1])

@@ -6,18 +6,18 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.output import Color, print_out, style_for
+from dpcompose.commands.output import Look, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import nearest, quoted
 
 
-def list_theorems(form: BookFormat, color: Color) -> None:
+def list_theorems(form: BookFormat, look: Look) -> None:
     """The command `theorems`."""
     from dpcompose.render.theorem_text import shape, table
 
     if form is BookFormat.TEXT:
-        print_out(table(style_for(None, color)))
+        print_out(table(style_for(None, look)))
         return
     from dpcompose.render.json import dumped
 
@@ -25,7 +25,7 @@ def list_theorems(form: BookFormat, color: Color) -> None:
     print_out(dumped(shapes, indent=2) if form is BookFormat.JSON else "".join(map(dumped, shapes)))
 
 
-def explain(identifier: str, color: Color) -> None:
+def explain(identifier: str, look: Look) -> None:
     """The command `explain`. Raises BadCall for an id that is neither a theorem nor a code.
 
     `theorem:` or `code:` before the id says which of them is meant.
@@ -33,7 +33,7 @@ def explain(identifier: str, color: Color) -> None:
     from dpcompose.render.rules import codes
     from dpcompose.render.theorem_text import book, explained
 
-    style, wanted = style_for(None, color), identifier.strip().casefold()
+    style, wanted = style_for(None, look), identifier.strip().casefold()
     kind, _, name = wanted.rpartition(":")
     entry = _named(name, book().values()) if kind in ("", "theorem") else None
     if entry is not None:

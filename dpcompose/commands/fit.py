@@ -11,7 +11,7 @@ from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
-from dpcompose.commands.output import Color, deliver, style_for, to_standard_output, would_overwrite
+from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -85,7 +85,7 @@ def fit_file(
 def _own_budget(text: str, name: str) -> str | None:
     """What `check` will say of a spec whose own budget is not the one it was fitted to."""
     from dpcompose.pipeline import analyze
-    from dpcompose.render.ledger import judged
+    from dpcompose.render.headlines import judged
 
     report = analyze(text, name)
     if report.verdict is None or report.verdict.ok:
@@ -176,7 +176,7 @@ def sensitivity_of(
     sources: Sources,
     form: Told,
     output: str | None,
-    color: Color,
+    look: Look,
     most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
@@ -205,7 +205,7 @@ def sensitivity_of(
     except NoBound as error:
         complain(f"{name}: {error}")
         return ExitCode.FAILED
-    style = style_for(output, color)
+    style = style_for(output, look)
     pieces = render.json(name, found) if form is Told.JSON else render.text(name, found, style)
     deliver(pieces, output)
     return ExitCode.FINE

@@ -6,15 +6,17 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TextIO
+from typing import Literal, TextIO
 
-from dpcompose.commands.exits import ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
 
-_NARROWEST, _WIDEST = 40, 100
+#: Columns: the fewest that make sense, and those of a pipe or a file.
+NARROWEST, AWAY = 40, 100
 
 
 class Color(StrEnum):
@@ -25,21 +27,50 @@ class Color(StrEnum):
     NEVER = "never"
 
 
-def style_for(path: str | None, color: Color) -> Style:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How people want to see results.
+
+    `width`: columns, None for those of the terminal. `detail` and `whole`: as in `Style`.
+    """
+
+    color: Color = Color.AUTO
+    width: int | None = None
+    detail: Literal["brief", "usual", "full"] = "usual"
+    whole: bool = False
+
+
+def look_of(
+    color: Color, width: int | None, brief: bool = False, full: bool = False, whole: bool = False
+) -> Look:
+    """What the flags of a command ask for. Raises BadCall."""
+    if brief and full:
+        raise BadCall("--brief and --full: one of them")
+    if width is not None and width < NARROWEST:
+        raise BadCall(f"--width {width}: at least {NARROWEST} columns are due")
+    return Look(color, width, "brief" if brief else "full" if full else "usual", whole)
+
+
+def style_for(path: str | None, look: Look) -> Style:
     """The style for the file at `path`, or for standard output.
 
-    The flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. Lines are as
-    wide as the terminal, within reason, and 80 columns elsewhere.
+    For colours the flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. Lines
+    are as wide as asked, then as the terminal or COLUMNS says, and 100 columns elsewhere.
     """
     stream = sys.stdout
-    if not to_standard_output(path) or stream is None:
-        return Style(colour=color is Color.ALWAYS)
-    terminal = _is_terminal(stream)
-    width = shutil.get_terminal_size().columns if terminal else 80
+    printed = to_standard_output(path) and stream is not None
+    terminal = printed and _is_terminal(stream)
+    width = look.width
+    if width is None:
+        known = (AWAY, 1) if not terminal else (0, 0)
+        found = shutil.get_terminal_size(known).columns if printed else AWAY
+        width = max(found, NARROWEST)
     return Style(
-        width=min(max(width, _NARROWEST), _WIDEST),
-        colour=_coloured(color, terminal),
-        encoding=stream.encoding or "utf-8",
+        width=width,
+        colour=_coloured(look.color, terminal) if printed else look.color is Color.ALWAYS,
+        encoding=(stream.encoding or "utf-8") if printed else "utf-8",
+        detail=look.detail,
+        whole=look.whole,
     )
 
 
@@ -93,14 +124,34 @@ def deliver_all(
     try:
         with replaced(files) as writers:
             waiting = iter(writers)
+            printing = _Printing()
             ways: list[Write] = [
-                _print if to_standard_output(path) else next(waiting) for path in paths
+                printing if to_standard_output(path) else next(waiting) for path in paths
             ]
             for number, piece in pieces:
                 ways[number](piece)
     except Unwritable as error:
         complain(str(error))
         raise SystemExit(ExitCode.USAGE) from error
+    if printing.unread is not None:
+        raise printing.unread
+
+
+class _Printing:
+    """Prints beside other outputs, which are written although nobody reads this one any more."""
+
+    def __init__(self) -> None:
+        self.unread: SystemExit | None = None
+
+    def __call__(self, piece: str) -> None:
+        if self.unread is not None:
+            return
+        try:
+            _print(piece)
+        except SystemExit as end:
+            if end.code != ExitCode.NO_READER:
+                raise
+            self.unread = end
 
 
 def to_standard_output(path: str | None) -> bool:

@@ -11,7 +11,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
-from dpcompose.commands.output import Color, deliver, style_for, would_overwrite
+from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.errors import InvalidSpec
 from dpcompose.errors import render as render_one
@@ -30,7 +30,7 @@ def total_of(
     strict: bool,
     form: Told,
     output: str | None,
-    color: Color,
+    look: Look,
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
     from dpcompose.planning.totals import TotalAsked, add_up
@@ -94,7 +94,7 @@ def total_of(
         return ExitCode.INVALID
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
-    style = style_for(output, color)
+    style = style_for(output, look)
     match form:
         case Told.TEXT:
             pieces = render.text(found, style)

@@ -13,18 +13,6 @@ from dpcompose.report import Report
 Renderer = Callable[[Iterable[Report], Style], Iterator[str]]
 
 
-def _text(reports: Iterable[Report], style: Style) -> Iterator[str]:
-    from dpcompose.render.terminal import render
-
-    return render(reports, style)
-
-
-def _check(reports: Iterable[Report], style: Style) -> Iterator[str]:
-    from dpcompose.render.ledger import render
-
-    return render(reports, style)
-
-
 def _problems(module: str, checking: bool, function: str = "render") -> Renderer:
     """The renderer of a module for which a budget that is not met is a problem, or not."""
 
@@ -41,14 +29,14 @@ _WITH_PROBLEMS = ("concise", "json", "sarif", "github", "junit", "markdown")
 #: Every format by name, as `analyze` prints it. The bounds alone (`--quiet`) are no format: see
 #: `dpcompose.render.quiet`.
 RENDERERS: Mapping[str, Renderer] = {
-    "text": _text,
+    "text": _problems("terminal", False),
     "jsonl": _problems("json", False, "render_lines"),
     **{name: _problems(name, False) for name in _WITH_PROBLEMS},
 }
 
 #: The same as `check` prints it, where the budget decides.
 CHECKERS: Mapping[str, Renderer] = {
-    "text": _check,
+    "text": _problems("terminal", True),
     "jsonl": _problems("json", True, "render_lines"),
     **{name: _problems(name, True) for name in _WITH_PROBLEMS},
 }

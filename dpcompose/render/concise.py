@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import Diagnostic, headline
-from dpcompose.render import ledger, terminal
+from dpcompose.render.headlines import checked, verdict_of_invalid
+from dpcompose.render.headlines import headline as reported
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.problems import NOT_COMPARABLE, OVER_BUDGET, problems
 from dpcompose.report import Report
@@ -32,7 +33,7 @@ def _line(problem: Diagnostic, report: Report, style: Style) -> str:
 
 def _result(report: Report, style: Style, checking: bool) -> str:
     if report.status == "invalid":
-        return terminal.verdict_of_invalid(report, style)
+        return verdict_of_invalid(report, style)
     if checking and report.verdict is not None:
-        return ledger.headline(report, report.verdict, style)
-    return terminal.headline(report, style)
+        return checked(report, report.verdict, style)
+    return reported(report, style)

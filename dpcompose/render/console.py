@@ -6,11 +6,12 @@ that a terminal acts upon, and is in characters that the output can carry before
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import BytesIO, TextIOWrapper
 
 from rich.console import Console, RenderableType
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
@@ -62,6 +63,29 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
 def literal(text: str, style: Style, how: str = "") -> Text:
     """`text` as it stands, on one or more lines, in the colour of a meaning."""
     return Text(style.plain(text), how)
+
+
+def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:
+    """Aligned cells without lines; the last column takes what is left and wraps under itself.
+
+    `widths`: for each column before the last `fixed` (never wrapped), `right` (the same, against
+    the right) or `part` (at most two fifths of the page, wrapped), which is usual.
+    """
+    listed = [
+        [each if isinstance(each, Text) else literal(each, style) for each in row] for row in rows
+    ]
+    table = Table.grid(padding=(0, 2), expand=True)
+    count = max(map(len, listed), default=0)
+    for number in range(count - 1):
+        how = widths[number] if number < len(widths) else "part"
+        if how == "part":
+            table.add_column(max_width=max(12, style.width * 2 // 5), overflow="fold")
+        else:
+            table.add_column(no_wrap=True, justify="right" if how == "right" else "left")
+    table.add_column(ratio=1, overflow="fold")
+    for row in listed:
+        table.add_row(*row)
+    return table
 
 
 def ruled(name: str, style: Style, says: str = "") -> Rule:

@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from rich.console import RenderableType
+
 from dpcompose.planning.comparison import Change, Invalid, Moved
 from dpcompose.planning.edits import Edit
-from dpcompose.render.layout import Style, columns, sentence, wrapped
-from dpcompose.render.terminal import (
-    budget_text,
-    findings,
-    invalid,
-    neighbours,
-    section,
-    verdict_words,
-)
+from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.headlines import budget_text, neighbours, verdict_words
+from dpcompose.render.layout import Style, sentence
+from dpcompose.render.terminal import parts
 from dpcompose.report import Report, Share
 from dpcompose.report.bound_changes import NumberChange
 from dpcompose.report.wording import number
@@ -24,40 +22,84 @@ from dpcompose.report.wording import number
 #: So many mechanisms, edits and sentences are listed; JSON has them all.
 MOST = 20
 _MARKS = {"increased": "bad", "incomparable": "bad", "decreased": "good", "same": "strong"}
+_SIGNS = {"increased": "▲", "incomparable": "!", "decreased": "▼", "same": "="}
 
 
 def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
-    """A section for each spec, with an empty line between them."""
-    for index, each in enumerate(found):
-        yield "\n" if index else ""
-        if isinstance(each, Invalid):
-            yield "\n".join(invalid(report, style) for report in each.reports)
-        else:
-            yield _one(each, style)
+    """A section for each spec that changed; of several, those that did not are counted."""
+    unchanged, told, only = 0, 0, None
+    for each in found:
+        if isinstance(each, Change) and is_unchanged(each) and not style.whole:
+            unchanged += 1
+            only = each if only is None else only
+            yield ""
+            continue
+        yield ("\n" if told else "") + printed(_parts(each, style), style)
+        told += 1
+    if not told and unchanged == 1 and only is not None:  # one spec by itself is told
+        yield printed(_parts(only, style), style)
+    elif unchanged:
+        more = f"{unchanged} unchanged"
+        yield ("\n" if told else "") + printed(literal(more, style, "strong"), style)
 
 
-def _one(change: Change, style: Style) -> str:
-    says = style.paint(style.plain(headline(change)), _MARKS[change.direction])
-    head = f"{style.plain(change.label)}: {says}"
-    words = budget_words(change)
-    budget = wrapped(words, style, "  ") if words else []
-    why = [] if change.why is None else wrapped(sentence(change.why), style, "  ")
-    sections = (
-        [head, *budget],
-        section("Not comparable", why, style),
-        section("Because", _items(change.because, style), style),
-        section("Worst change", columns(worst_rows(change), style), style),
-        section("What mechanisms add there", columns(_mechanism_rows(change), style), style),
-        section("At a chosen δ", columns(_at(change), style), style),
-        section("Changed in the spec", columns(_edit_rows(change.edits), style), style),
-        section("New findings", _findings(change, style), style),
-        section("Newly free", _items(free(change), style), style),
-        section("Newly assumed, not checked", _items(change.assumed, style), style),
-        section("No longer assumed", _items(change.no_longer_assumed, style), style),
-        section("Settings", _items(change.settings, style), style),
-        section("Fails by --fail-on", [f"  {each}" for each in change.failing], style),
+def is_unchanged(change: Change) -> bool:
+    """Whether there is nothing to tell of a spec: not its bound, nor what it says or rests on."""
+    told = (
+        change.edits,
+        change.findings,
+        change.assumed,
+        change.no_longer_assumed,
+        change.settings,
+        change.failing,
+        change.free,
+        change.because,
     )
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    return change.direction == "same" and not any(told)
+
+
+def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
+    if isinstance(found, Invalid):
+        for report in found.reports:
+            yield from parts(report, style)
+        return
+    how = _MARKS[found.direction]
+    head = literal(f"{_SIGNS[found.direction]} ", style, how)
+    head.append_text(literal(found.label, style, "strong")).append_text(literal(": ", style))
+    yield head.append_text(literal(headline(found), style, how))
+    words = budget_words(found)
+    if words:
+        yield literal(f"  {words}", style)
+    for name, section in _sections(found, style):
+        yield ruled(name, style)
+        yield from section
+
+
+def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[RenderableType]]]:
+    """The sections that have something to tell."""
+    tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
+        ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
+        ("Because", _items(change.because)),
+        ("Worst change", worst_rows(change)),
+        ("What mechanisms add there", _mechanism_rows(change)),
+        ("At a chosen δ", _at(change)),
+        ("Changed in the spec", _edit_rows(change.edits)),
+    )
+    for name, rows in tables:
+        if rows:
+            yield name, [grid(rows, style)]
+    if change.findings:
+        yield "New findings", _findings(change, style)
+    further = (
+        ("Newly free", _items(free(change))),
+        ("Newly assumed, not checked", _items(change.assumed)),
+        ("No longer assumed", _items(change.no_longer_assumed)),
+        ("Settings", _items(change.settings)),
+        ("Fails by --fail-on", [(each,) for each in change.failing]),
+    )
+    for name, rows in further:
+        if rows:
+            yield name, [grid(rows, style)]
 
 
 def headline(change: Change) -> str:
@@ -131,17 +173,17 @@ def free(change: Change) -> list[str]:
     ]
 
 
-def _findings(change: Change, style: Style) -> list[str]:
+def _findings(change: Change, style: Style) -> list[RenderableType]:
     """The new findings; of more than so many the first."""
-    lines = findings(replace(change.shown, findings=change.findings[:MOST]), style)
+    shown = diagnostics(replace(change.shown, findings=change.findings[:MOST]), style)
     more = len(change.findings) - MOST
-    return [*lines, f"and {more} more"] if more > 0 else lines
+    return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
 
 
-def _items(sentences: Sequence[str], style: Style) -> list[str]:
-    lines = [line for each in sentences[:MOST] for line in wrapped(sentence(each), style, "  - ")]
+def _items(sentences: Sequence[str]) -> list[tuple[str]]:
+    rows = [(sentence(each),) for each in sentences[:MOST]]
     more = len(sentences) - MOST
-    return [*lines, f"  - and {more} more"] if more > 0 else lines
+    return [*rows, (f"and {more} more",)] if more > 0 else rows
 
 
 def worst_rows(change: Change) -> list[tuple[str, str]]:

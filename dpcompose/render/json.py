@@ -32,6 +32,7 @@ from dpcompose.report import (
     Ignored,
     LeftOut,
     Line,
+    Node,
     Report,
     Share,
     Touch,
@@ -117,6 +118,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         "theorem": theorem_shape(report.theorem),
         "worst_case": _worst(report.worst),
         "derivation": [_step(each) for each in report.chain],
+        "tree": [_node(each) for each in report.tree],
         "alternatives": [_alternative(each) for each in report.alternatives],
         "assumptions": [_assumption(each) for each in report.assumptions],
         "reasons": list(report.reasons),
@@ -231,6 +233,20 @@ def _step(line: Line) -> Shape:
     }
 
 
+def _node(node: Node) -> Shape:
+    """A line of the proof tree; a reading has its ε and δ, one of which was asked for."""
+    return {
+        "number": node.number,
+        "depth": node.depth,
+        "kind": node.kind,
+        "name": node.name,
+        "says": node.says,
+        "bound": bound_shape(node.bound),
+        "theorem": node.theorem,
+        "lines": [each.line for each in node.spans],
+    }
+
+
 def _alternative(alternative: Alternative) -> Shape:
     return {
         "theorem": alternative.theorem,
@@ -249,6 +265,8 @@ def _share(share: Share) -> Shape:
         "mechanism": share.mechanism,
         "bound": bound_shape(share.bound),
         "line": _line(share.span),
+        "share": _up(share.of_whole),
+        "epsilon_without": _up(share.without),
     }
 
 

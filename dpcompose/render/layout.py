@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
@@ -70,6 +71,8 @@ _STAND_INS = {
     "│": "|",
     "├": "|",
     "└": "`",
+    "▲": "^",
+    "▼": "v",
     "✓": "+",
     "✗": "x",
 }
@@ -77,11 +80,18 @@ _STAND_INS = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the output looks: its `width` in columns, whether in colour, and its character set."""
+    """How the output looks: its `width` in columns, whether in colour, and its character set.
+
+    `detail`: how much is told: of each report the panel alone (`brief`), what fits a screen
+    (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
+    lists those that are fine too.
+    """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
+    detail: Literal["brief", "usual", "full"] = "usual"
+    whole: bool = False
 
     def plain(self, text: str) -> str:
         """`text` with control characters made visible, in characters that the output can carry."""
@@ -113,8 +123,9 @@ def transliterated(text: str, encoding: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """`text` with a capital letter, unless it starts with a name or a symbol."""
-    return text[:1].upper() + text[1:] if text[:1].isascii() else text
+    """`text` with a capital letter, unless it starts with a name, a symbol or a word like zCDP."""
+    plain = text[:1].isascii() and not text[1:2].isupper()
+    return text[:1].upper() + text[1:] if plain else text
 
 
 def padded(text: str, width: int) -> str:

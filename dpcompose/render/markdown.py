@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dpcompose.render import ledger, terminal
+from dpcompose.render import terminal
+from dpcompose.render.headlines import judged
 from dpcompose.render.inline import code
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
@@ -83,7 +84,7 @@ def _outcome(report: Report, checking: bool) -> str:
         return "no finite guarantee"
     if verdict is None:
         return "no budget" if checking else "certified"
-    return ledger.judged(report, verdict)[0]
+    return judged(report, verdict)[0]
 
 
 def _row(report: Report, outcome: str) -> str:
@@ -128,8 +129,7 @@ def _by(report: Report) -> str:
 
 def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:
     """The report as text, folded."""
-    told = checking and report.verdict is not None
-    text = (ledger.text if told else terminal.text)(report, style)
+    text = terminal.text(report, style)
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n…\n"
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))

@@ -47,6 +47,24 @@ def amounts_text(bound: Bound) -> str:
     return f"{short}({', '.join(each.removeprefix('≤ ') for each in decimals)})"
 
 
+def short_text(bound: Bound) -> str:
+    """A bound for a table: `ε = 1.7`, `μ ≤ 0.707107`, as decimals alone."""
+    return ", ".join(
+        _signed(name, _decimal(value, exact)) for name, value, exact in parameters(bound)
+    )
+
+
+def short_amounts(bound: Bound) -> str:
+    """The same without names: `1.7`, `≤ 0.707107`, `(6, 0.00006)`."""
+    if bound.delta is not None:
+        return amounts_text(bound)
+    return _decimal(bound.value, bound.exact)
+
+
+def _signed(name: str, text: str) -> str:
+    return f"{SIGNS[name]} {text}" if text.startswith("≤") else f"{SIGNS[name]} = {text}"
+
+
 def limit_text(limit: Budget, bound: Bound | None) -> str:
     """A budget for people: `2` where its one parameter is that of the bound, else `ρ = 2`."""
     main, value = limit.parameters[0]
@@ -57,8 +75,7 @@ def limit_text(limit: Budget, bound: Bound | None) -> str:
 
 def named(name: str, value: Fraction, exact: bool = True) -> str:
     """A parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
-    text = amount_text(value, exact)
-    return f"{SIGNS[name]} {text}" if text.startswith("≤") else f"{SIGNS[name]} = {text}"
+    return _signed(name, amount_text(value, exact))
 
 
 def amount_text(value: Fraction, exact: bool = True) -> str:

@@ -58,7 +58,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
         return
     if not verdict.ok and report.status == "ok":
         # Imported where it is needed: most of what asks here only counts.
-        from dpcompose.render.ledger import judged
+        from dpcompose.render.headlines import judged
 
         word, rest = judged(report, verdict)
         code = NOT_COMPARABLE if word == "not comparable" else OVER_BUDGET

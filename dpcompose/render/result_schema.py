@@ -116,6 +116,7 @@ _RESULT: Schema = mapping(
     theorem=maybe(defined("theorem"), "What gives the guarantee."),
     worst_case=maybe(defined("worst_case"), "Null where there is none."),
     derivation=listed(defined("step")),
+    tree=listed(defined("node"), "The proof, line by line, in the order of reading."),
     alternatives=listed(defined("alternative")),
     assumptions=listed(
         mapping(
@@ -132,6 +133,11 @@ _RESULT: Schema = mapping(
             mechanism=TEXT,
             bound=defined("bound"),
             line=LINE,
+            share=maybe(PROBABILITY, "Its part of what adds up, rounded up; null: not known."),
+            epsilon_without=maybe(
+                AMOUNT,
+                "The epsilon at the first chosen delta without it, rounded up; null: not known.",
+            ),
         )
     ),
     findings=listed(defined("finding")),
@@ -206,6 +212,28 @@ DEFINITIONS: dict[str, Schema] = {
         says=TEXT,
         inputs=listed(COUNT, "The numbers of the steps it is from."),
         bound=maybe(defined("bound"), "What it gives."),
+        lines=listed({"type": "integer", "minimum": 1}, "Lines of the spec."),
+    ),
+    "node": mapping(
+        "A line of the proof tree.",
+        number={"type": "integer", "minimum": 1},
+        depth={"description": "How far below a root.", **COUNT},
+        kind={
+            "enum": [
+                "dataset",
+                "partition",
+                "mechanism",
+                "more",
+                "free",
+                "sum",
+                "theorem",
+                "reading",
+            ]
+        },
+        name={**TEXT, "description": "The dataset or the mechanism; empty for the whole."},
+        says=TEXT,
+        bound=maybe(defined("bound"), "What it costs; of a reading, the epsilon and the delta."),
+        theorem=maybe(TEXT, "The theorem it is by."),
         lines=listed({"type": "integer", "minimum": 1}, "Lines of the spec."),
     ),
     "alternative": mapping(

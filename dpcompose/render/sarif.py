@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import dpcompose
 from dpcompose.errors import Diagnostic, Span, printable
-from dpcompose.render import terminal
+from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import amounts_text, bound_text
@@ -122,7 +122,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
             "ruleIndex": rules.index(identifier),
             "kind": "pass" if met else "informational",
             "level": "none",
-            "message": _message(terminal.headline(report, Style()).partition(": ")[2]),
+            "message": _message(headline(report, Style()).partition(": ")[2]),
             "locations": [{"physicalLocation": _place(report, report.place)}],
             **_details(report, rules),
         }

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich.console import RenderableType
+
 from dpcompose.planning.savings import Saving, Savings
+from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.json import dumped, head
-from dpcompose.render.layout import Style, columns, wrapped
+from dpcompose.render.layout import Style
 from dpcompose.render.numbers import number_down, number_up
 from dpcompose.report.wording import number
 
@@ -17,14 +20,17 @@ _MOST = 40
 
 def text(file: str, found: Savings, style: Style) -> Iterator[str]:
     """The total, then a line for each mechanism."""
-    whole = f"{file}: {found.name} = {number(found.total)}"
-    yield style.plain(whole) + "\n"
-    lead = "What halving a mechanism's ε, ρ or μ, or doubling its noise, saves of that:"
-    yield "\n" + "\n".join(wrapped(lead, style)) + "\n"
-    shown = found.savings[:_MOST]
-    yield "\n".join(columns([_row(each, found) for each in shown], style)) + "\n"
-    if len(found.savings) > _MOST:
-        yield style.plain(f"  … and {len(found.savings) - _MOST} more") + "\n"
+    yield printed(_parts(file, found, style), style)
+
+
+def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
+    yield literal(f"{file}: {found.name} = {number(found.total)}", style, "strong")
+    lead = "what halving a mechanism's ε, ρ or μ, or doubling its noise, takes off that"
+    yield ruled("Savings", style, lead)
+    shown = found.savings if style.detail == "full" else found.savings[:_MOST]
+    yield grid([_row(each, found) for each in shown], style, ("part", "right"))
+    if len(found.savings) > len(shown):
+        yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
 
 
 def _row(each: Saving, found: Savings) -> tuple[str, str, str]:

@@ -43,6 +43,18 @@ def cited(entry: Theorem) -> str:
     return f"{entry.place} ({entry.source}): {entry.title}"
 
 
+_SHORTER = {"Theorem": "Thm", "Corollary": "Cor", "Proposition": "Prop", "Algorithm": "Alg"}
+
+
+def in_short(identifier: str) -> str:
+    """What a narrow column has room for: `VI.20`, `BW18 Thm 8`; the id of what is our own."""
+    entry = book().get(identifier)
+    if entry is None or entry.source in ("GMPS24", "dpcompose"):
+        return identifier
+    kind, _, number = entry.place.partition(" ")
+    return f"{entry.source} {_SHORTER.get(kind, kind)} {number}".strip()
+
+
 def table(style: Style) -> str:
     """The whole book: id, title and bound of each entry."""
     lines: list[str] = []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rich.console import RenderableType
+
 from dpcompose.planning.totals import Sum, Total
+from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.inline import code, plain
 from dpcompose.render.json import at_shape, bound_shape, budget_shape, dumped, head, theorem_shape
-from dpcompose.render.layout import Style, columns, sentence, wrapped
+from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     amounts_text,
     bound_text,
@@ -17,7 +20,6 @@ from dpcompose.render.numbers import (
     left_text,
     named,
 )
-from dpcompose.render.terminal import section
 from dpcompose.report import Bound
 from dpcompose.report.wording import listing, plural
 
@@ -28,10 +30,10 @@ _MOST = 20
 def text(found: Sum, style: Style) -> Iterator[str]:
     """A section for each population, then the specs that were left out."""
     for index, total in enumerate(found.totals):
-        yield ("\n" if index else "") + _one(total, style)
+        yield ("\n" if index else "") + printed(_parts(total, style), style)
     left_out = _left_out(found)
     if left_out:
-        yield ("\n" if found.totals else "") + "\n".join(wrapped(left_out, style)) + "\n"
+        yield ("\n" if found.totals else "") + printed(literal(left_out, style), style)
 
 
 def _left_out(found: Sum) -> str:
@@ -43,20 +45,23 @@ def _left_out(found: Sum) -> str:
     )
 
 
-def _one(total: Total, style: Style) -> str:
+def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
-    how = "good" if good else "bad"
-    head = f"{style.plain(_name(total))}: {style.paint(style.plain(_says(total)), how)}"
-    sections = (
-        [head],
-        section("Why", _items([total.refused] if total.refused else total.reasons, style), style),
-        section("Releases, each by itself", columns(_releases(total), style), style),
-        section("Worst change", _items(total.worst, style), style),
-        section("What each mechanism adds there", columns(_entries(total), style), style),
-        section("At a chosen δ", columns(_at(total), style), style),
-        section("Assumed, not checked", _items(total.assumed, style), style),
+    head = literal(f"{_name(total)}: ", style, "strong")
+    yield head.append_text(literal(_says(total), style, "good" if good else "bad"))
+    why = [total.refused] if total.refused else total.reasons
+    sections: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
+        ("Why", [(sentence(each),) for each in why]),
+        ("Releases, each by itself", _releases(total)),
+        ("Worst change", [(sentence(each),) for each in total.worst]),
+        ("What each mechanism adds there", _entries(total)),
+        ("At a chosen δ", _at(total)),
+        ("Assumed, not checked", [(sentence(each),) for each in total.assumed]),
     )
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    for name, rows in sections:
+        if rows:
+            yield ruled(name, style)
+            yield grid(rows, style)
 
 
 def _name(total: Total) -> str:
@@ -92,10 +97,6 @@ def _verdict(total: Total) -> str:
         held = f" by {found_text(verdict.at)} at {given_text(verdict.at)}"
     left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
     return f", {word} the budget {limit}{held}{left}"
-
-
-def _items(sentences: Any, style: Style) -> list[str]:
-    return [line for each in sentences for line in wrapped(sentence(each), style, "  - ")]
 
 
 def _releases(total: Total) -> list[tuple[str, str]]:

@@ -101,7 +101,9 @@ def test_a_new_file(repository: Path) -> None:
     for found in ("specs", "specs/*"):  # what is found there may be new
         folder = run("--against", "first", found, "--fail-on-increase")
         assert (folder.exit_code, folder.stderr) == (1, "")
-        assert folder.stdout.count("budget ") == 3
+        assert folder.stdout.count("budget ") == 2 and folder.stdout.endswith("\n1 unchanged\n")
+        whole = run("--against", "first", found, "--all")
+        assert whole.stdout.count("budget ") == 3 and "unchanged\n" not in whole.stdout
     listed = repository / "list"
     listed.write_text("specs/rides.yaml\n")
     assert "increased" in run("--against", "first", "--files-from", str(listed)).stdout
@@ -164,7 +166,7 @@ def test_renamed_and_removed_specs_are_told(repository: Path, found: str) -> Non
     assert result.exit_code == 1
     shown = run("--against", "HEAD", found)
     assert "specs/rides.yaml → specs/--output=x\\n\\t\\x1b[31m" in shown.stdout
-    assert "\nspecs/-odd: $(touch x) 'é.yaml: removed spec: it was invalid\n" in shown.stdout
+    assert "\n▼ specs/-odd: $(touch x) 'é.yaml: removed spec: it was invalid\n" in shown.stdout
     assert "\x1b" not in shown.stdout
     assert not Path("x").exists() and not Path("specs/x").exists()
 

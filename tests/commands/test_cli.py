@@ -24,7 +24,7 @@ from typer.testing import CliRunner, Result
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.commands.explain import identifiers
-from dpcompose.commands.output import Color, style_for
+from dpcompose.commands.output import Color, Look, style_for
 from dpcompose.commands.outputs import Format
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.render.rules import codes
@@ -227,8 +227,8 @@ def test_check_states_numbers_at_a_choice_beside_its_budget(run: Run) -> None:
     flags = ["--epsilon", "2", "--delta", "1e-5", "--at-delta", "1e-6", "--at-epsilon", "1"]
     result = run("check", "rides.yaml", *flags)
     assert result.exit_code == 0
-    assert "δ = 1e-6  ε ≤ 4.77457  by optimal composition" in result.stdout
-    assert "ε = 1  δ ≤ 3.1416e-7  by optimal composition" in result.stdout
+    assert "ε ≤ 4.77457 at δ = 1e-6" in result.stdout
+    assert "δ ≤ 3.1416e-7 at ε = 1" in result.stdout
     document = json.loads(run("check", "rides.yaml", *flags, "--format", "json").stdout)
     (found,) = document["results"]
     assert found["budget"]["exact"]["delta"] == "1/100000"
@@ -258,7 +258,7 @@ def test_quiet_prints_the_numbers_asked_for_one_line_a_file(run: Run) -> None:
 def test_standard_input_is_a_dash(run: Run) -> None:
     result = run("analyze", "-", "--quiet", stdin="rides")
     assert (result.exit_code, result.stdout) == (0, "1.7\n")
-    assert run("analyze", "-", stdin="rides").stdout.startswith("<stdin>: ε = 17/10")
+    assert run("analyze", "-", stdin="rides").stdout.startswith("╭─ <stdin> ─")
 
 
 def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
@@ -341,24 +341,28 @@ def test_flag_beats_no_color_beats_force_color_beats_terminal(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", Terminal() if terminal else io.StringIO())
-    assert style_for(None, Color(color)).colour is coloured
+    assert style_for(None, Look(Color(color))).colour is coloured
 
 
 def test_files_are_coloured_only_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys, "stdout", Terminal())
-    assert not style_for("out", Color.AUTO).colour
-    assert style_for("out", Color.ALWAYS).colour
+    assert not style_for("out", Look(Color.AUTO)).colour
+    assert style_for("out", Look(Color.ALWAYS)).colour
 
 
-def test_lines_are_as_wide_as_the_terminal_within_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+def test_lines_are_as_wide_as_asked_or_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert style_for(None, Color.AUTO).width == 80
+    assert style_for(None, Look()).width == 100
+    monkeypatch.setenv("COLUMNS", "60")
+    assert style_for(None, Look()).width == 60
     monkeypatch.setattr(sys, "stdout", Terminal())
-    assert style_for(None, Color.AUTO).width == 60
-    monkeypatch.setenv("COLUMNS", "1000")
-    assert style_for(None, Color.AUTO).width == 100
+    assert style_for(None, Look()).width == 60
+    assert style_for(None, Look(width=120)).width == 120
+    assert style_for("out", Look()).width == 100
+    monkeypatch.setenv("COLUMNS", "3")
+    assert style_for(None, Look()).width == 40
 
 
 def test_machine_formats_are_never_coloured(run: Run) -> None:

@@ -238,7 +238,7 @@ def test_every_document_of_a_stream_has_its_result_and_its_lines(run: Run) -> No
     assert found[3]["derivation"][-1]["bound"]["epsilon"] == 7
     assert found[3]["worst_case"]["mechanisms"][0]["line"] == 17
     text = run("analyze", "-", stdin=stream)
-    assert "<stdin> (document 2): invalid spec" in text.stdout
+    assert "✗ <stdin> (document 2)" in text.stdout and "4 specs  " in text.stdout
     assert "<stdin>:9:10: " in text.stdout and "    9 | protect: nobody" in text.stdout
     quiet = run("analyze", "-q", "-", stdin=stream)
     assert quiet.stdout.splitlines()[3] == "<stdin> (document 4): 7"
@@ -301,8 +301,11 @@ def test_the_summary_stands_on_standard_error_where_there_are_several(run: Run) 
     assert result.stderr.splitlines()[-1] == (
         "5 specs: 1 invalid, 4 certified; 1 file without a result; 2 other YAML files skipped"
     )
-    assert "specs:" not in result.stdout
-    assert run("check", "b.yaml", "a/z.yml").stderr == "2 specs: 2 within budget\n"
+    assert "specs:" not in result.stdout and "5 specs  1 invalid" in result.stdout
+    two = run("check", "b.yaml", "a/z.yml")
+    assert (two.stderr, two.stdout.splitlines()[-1]) == ("", "2 specs  2 within budget")
+    full = run("check", "b.yaml", "a/z.yml", "--full")
+    assert full.stderr == "2 specs: 2 within budget\n" and full.stdout.count("╭─") == 2
     assert run("analyze", "b.yaml").stderr == ""
     assert run("analyze", "b.yaml", "a/z.yml", "-q").stderr == ""
     assert run("analyze", "b.yaml", "a/z.yml", "--format", "json").stderr == ""

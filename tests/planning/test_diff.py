@@ -165,7 +165,7 @@ def test_exit_codes(tmp_path: Path) -> None:
             "exact": {"old": "17/10", "new": "11/5"},
         }
     ]
-    assert "increased from ε = 1.7 to 2.2 because" in run(old, new).stdout
+    assert "increased from ε = 1.7 to 2.2 because" in " ".join(run(old, new).stdout.split())
 
 
 def test_only_exact_numbers_are_called_exact(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
             "text": "".join(diff_text.text([found], Style())),
             "md": "".join(markdown([found])),
         }
-        assert words in shown["text"] and "removed |\n" in shown["md"]
+        assert words in " ".join(shown["text"].split()) and "removed |\n" in shown["md"]
         document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
         assert document["old"]["file"] == "old@HEAD"
@@ -272,7 +272,9 @@ def test_documents_are_compared_in_their_order(tmp_path: Path) -> None:
     assert found[2]["old"] is None
     result = run(str(new), str(old), "--fail-on-increase")
     assert result.exit_code == 0 and result.stderr == ""
-    assert f"{new} (document 3): removed spec: budget decreased from ε = 1.7" in result.stdout
+    told = " ".join(result.stdout.split())
+    assert f"{new} (document 3): removed spec: budget decreased from ε = 1.7" in told
+    assert told.endswith("1 unchanged")
 
 
 def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
@@ -282,7 +284,8 @@ def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
     found = json.loads(run(str(old), str(new), "--format", "json").stdout)["changes"]
     assert [(each["file"], each["document"]) for each in found] == [(str(new), 1), (str(new), 2)]
     assert found[1]["new"]["document"] == 2
-    assert f"{new} (document 2): new spec" in run(str(old), str(new)).stdout
+    told = " ".join(run(str(old), str(new)).stdout.split())
+    assert f"{new} (document 2): new spec" in told and told.endswith("1 unchanged")
 
 
 # --- budgets -------------------------------------------------------------------------------------
@@ -302,7 +305,8 @@ def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
     assert "not comparable with budget ε = 2" in run(str(old), str(new)).stdout
     new.write_text(BASE)
     assert "budget 2" not in run(str(old), str(new)).stdout
-    assert run(str(new), str(new)).stdout.splitlines()[1:3] == ["", "Worst change"]
+    alone = run(str(new), str(new)).stdout
+    assert alone.startswith("= ") and "budget unchanged at ε = 1.7" in alone
 
 
 def test_a_budget_against_an_adversary_is_no_budget_for_dp(tmp_path: Path) -> None:
@@ -319,8 +323,8 @@ adversary: {hypotheses: none-vs-uniform}
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text(text + "budget: {epsilon: 3}\n")
     new.write_text(text + "budget: {adversary: {epsilon: 2.5}}\n")
-    there = run(str(old), str(new)).stdout.splitlines()[1]
-    assert there.startswith("  within budget 5/2 (2.5) against the adversary alone, 0.")
+    there = run(str(old), str(new)).stdout
+    assert "\n  within budget 5/2 (2.5) against the adversary alone, 0." in there
     assert "; before: budget 3" in " ".join(run(str(old), str(new)).stdout.split())
     back = " ".join(run(str(new), str(old)).stdout.split())
     assert "within budget 3, 0 left; before: budget 5/2 (2.5) against the adversary alone" in back
@@ -363,7 +367,7 @@ def test_newly_broken_requirements_are_listed_and_fail(pair: Path) -> None:
     assert run("new.yaml", "new.yaml").exit_code == 0
     assert run(*call, "--isolated").exit_code == 0
     shown = run(*call[:2]).stdout
-    assert "\nNew findings\nnew.yaml:2:1: `roots` is forbidden: roots.disjoint [DPC313]\n" in shown
+    assert "`roots` is forbidden: roots.disjoint" in shown[shown.index("New findings") :]
     assert "required by `forbid` of dpcompose.toml" in shown
     shown = run(*call[:2], "--format", "markdown").stdout
     assert "- line 2: <code>roots</code> is forbidden: roots.disjoint (DPC313)\n" in shown

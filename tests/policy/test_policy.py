@@ -429,7 +429,7 @@ def test_a_reason_is_shown_with_what_it_is_for(run: Run, home: Path) -> None:
     assert reasons["the blocks of `p` are disjoint sets of row values"] == "a row has one value"
     assert reasons["`m` is as it is stated"] == "proved in appendix B"
     printed = " ".join(run("analyze", "s.yaml").stdout.split())
-    assert "row values (line 5), because: a row has one value" in printed
+    assert ":5 The blocks of `p` are disjoint sets of row values, because: a row has" in printed
     (home / "s.yaml").write_text(text.replace("appendix B", '"\\e[31m"').replace("proved in ", ""))
     assert "\x1b" not in run("analyze", "s.yaml").stdout
 

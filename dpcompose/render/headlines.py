@@ -1,0 +1,197 @@
+"""What a report comes to, in one line or a few words, for every format that has no more room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dpcompose.errors import Span
+from dpcompose.render.layout import Style
+from dpcompose.render.numbers import (
+    bound_text,
+    excess_text,
+    found_text,
+    given_text,
+    left_text,
+    limit_text,
+    named,
+)
+from dpcompose.report import At, Report, Verdict
+
+
+def outcome(report: Report, checking: bool) -> str:
+    """How a spec came out, for a count; `checking`: whether its budget decides."""
+    if checking and report.status in ("ok", "no-guarantee"):
+        if report.verdict is None:
+            return "without a budget"
+        if not_comparable(report):
+            return "not comparable"
+        return "within budget" if report.verdict.ok else "over budget"
+    return {
+        "ok": "certified",
+        "no-guarantee": "without a finite bound",
+        "invalid": "invalid",
+        "unreadable": "not read",
+        "left-out": "left out",
+    }[report.status]
+
+
+def verdict_of_invalid(report: Report, style: Style) -> str:
+    """`bad.yaml: invalid spec, 2 errors`."""
+    count = Counter(each.level for each in report.findings)
+    words = [
+        f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
+        for level in ("error", "warning", "note")
+        if count[level]
+    ]
+    verdict = style.paint("invalid spec", "bad")
+    return f"{style.plain(report.label)}: {verdict}, {', '.join(words)}"
+
+
+def headline(report: Report, style: Style) -> str:
+    """The bound, the notion, the relation and the verdict, on one line however long."""
+    if report.status == "no-guarantee":
+        bound = style.paint("no finite guarantee", "bad")
+    elif report.bound is None:
+        bound = style.paint(style.plain(profile_text(report)), "strong")
+    else:
+        bound = style.paint(style.plain(bound_text(report.bound)), "strong")
+        bound += f" {report.bound.notion.facts.words}"
+    line = f"{style.plain(report.label)}: {bound}, {style.plain(neighbours(report))}"
+    if report.verdict is None:
+        return line
+    words = style.plain(verdict_words(report))
+    return f"{line}  [{style.paint(words, 'good' if report.verdict.ok else 'bad')}]"
+
+
+def checked(report: Report, verdict: Verdict, style: Style) -> str:
+    """The verdict, what was spent of what, and what is left, on one line however long."""
+    word, rest = judged(report, verdict)
+    painted = style.paint(word, "good" if verdict.ok else "bad")
+    return f"{style.plain(report.label)}: {painted}: {style.plain(rest)}"
+
+
+def neighbours(report: Report) -> str:
+    """The relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
+    words = f"{report.relation} neighbours"
+    if report.keeps:
+        words += f" keeping {', '.join(report.keeps)}"
+    return words if report.distance == 1 else f"{report.distance} steps of {words}"
+
+
+def asked(report: Report) -> At | None:
+    """The number that was asked for: at the budget's δ, or else at the first one with a number."""
+    if report.verdict is not None and report.verdict.at is not None:
+        return report.verdict.at
+    found = [each for each in (*report.at_delta, *report.at_epsilon) if each.value is not None]
+    return found[0] if found else None
+
+
+def profile_text(report: Report) -> str:
+    """What holds where no notion is common to all mechanisms: `ε ≤ 2.3905 at δ = 1e-5`."""
+    for each in report.at_delta:
+        if each.value is not None:
+            return f"{found_text(each)} at {given_text(each)}"
+    return "a privacy profile, with an ε only at a δ"
+
+
+def verdict_words(report: Report) -> str:
+    """`within budget 2, 0.3 left`, `over budget 1.5 by 0.2`, `not comparable with …`."""
+    verdict = report.verdict
+    if verdict is None:
+        return ""
+    budget = budget_text(verdict, report)
+    if verdict.of_adversary:
+        budget += " against the adversary alone"
+    if verdict.ok:
+        left = "" if verdict.slack is None else f", {left_text(verdict.slack)} left"
+        return f"within budget {budget}{left}"
+    if not_comparable(report):
+        return f"not comparable with budget {budget}"
+    if verdict.slack is None or verdict.slack >= 0:
+        return f"over budget {budget}"
+    return f"over budget {budget} by {excess_text(-verdict.slack)}"
+
+
+def budget_text(verdict: Verdict, report: Report) -> str:
+    """The budget: `2` where its parameter is plain, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
+    if report.bound is None and report.status == "ok":
+        return ", ".join(named(*each) for each in verdict.limit.parameters)
+    return limit_text(verdict.limit, report.bound)
+
+
+def not_comparable(report: Report) -> bool:
+    """Whether there is a guarantee, but none in terms that the budget could be compared with."""
+    verdict = report.verdict
+    if verdict is None or verdict.ok or report.status != "ok" or verdict.of_adversary:
+        return False
+    return verdict.slack is None and verdict.at is None
+
+
+def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
+    """The verdict in a word or two, then what was spent of what."""
+    limit, around = budget_text(verdict, report), neighbours(report)
+    word = "within budget" if verdict.ok else "over budget"
+    if report.status != "ok":
+        return word, f"no finite guarantee (budget {limit}; {around})"
+    if not_comparable(report):
+        word, rest = "not comparable", f"{_held(report)} against budget {limit}"
+    elif verdict.slack is None:
+        rest = f"{_spent(report, verdict)} against budget {limit}"
+    else:
+        spent = _spent(report, verdict)
+        rest = f"{spent} of {limit} spent, {_remaining(verdict, verdict.slack)}"
+    return word, f"{rest} ({_terms(report, verdict)}{around})"
+
+
+def _held(report: Report) -> str:
+    return profile_text(report) if report.bound is None else bound_text(report.bound)
+
+
+def _terms(report: Report, verdict: Verdict) -> str:
+    """What the number that was spent is: the winning route, or the notion of the bound."""
+    if verdict.of_adversary:
+        return "against the adversary alone, weaker than differential privacy, "
+    if verdict.at is not None:
+        return f"by {verdict.at.rule}, " if verdict.at.rule else ""
+    return "" if report.bound is None else f"{report.bound.notion.facts.words}, "
+
+
+def _spent(report: Report, verdict: Verdict) -> str:
+    """What was held against the budget, in the parameter of the budget."""
+    bound = verdict.by or report.bound
+    if verdict.at is not None:
+        at = verdict.at
+        return found_text(at) if at.value is not None else f"{found_text(at)} at {given_text(at)}"
+    if bound is None:
+        return profile_text(report)
+    main, limit = verdict.limit.parameters[0]
+    if verdict.slack is None or bound.notion.facts.symbol == main:
+        return bound_text(bound)
+    return named(main, limit - verdict.slack, exact=False)
+
+
+def _remaining(verdict: Verdict, slack: Fraction) -> str:
+    if slack < 0:
+        return f"{excess_text(-slack)} too much"
+    return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
+
+
+def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> str:
+    """`line 14` or `lines 9, 14-16`, between `before` and `after`; empty where nothing is known."""
+    lines = sorted({span.line for span in spans if span})
+    if not lines:
+        return ""
+    return f"{before}{'line' if len(lines) == 1 else 'lines'} {listed(lines)}{after}"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """`1, 4-6, 9`."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)

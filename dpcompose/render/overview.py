@@ -1,0 +1,235 @@
+"""Many specs at a glance: problems first, then what is near its budget, and what each spends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.errors import LEVELS
+from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.headlines import asked, outcome
+from dpcompose.render.layout import Style, clipped
+from dpcompose.render.numbers import found_text, given_text, parameters
+from dpcompose.render.numbers import route_text as _decimal
+from dpcompose.render.panel import bar, percent, share_used
+from dpcompose.report import Report
+
+#: Cells of a bar, for which there is room from so many columns on.
+_BAR, _WIDE = 10, 100
+#: The kinds of rows in the order in which they are told, each with its sign.
+_SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
+#: So many rows of a kind are listed, unless all are asked for.
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What the table says of a spec; the report itself is not kept."""
+
+    kind: str
+    outcome: str
+    label: str
+    number: str
+    at: str
+    of: str
+    used: Fraction | None
+    costs: str
+    findings: int
+
+
+def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """A table of the specs, the counts, and then every finding once."""
+    rows: list[_Row] = []
+    told: list[Report] = []
+    for report in reports:
+        yield ""
+        if report.left_out is not None:
+            continue
+        rows.append(_row(report, checking))
+        serious = [each for each in report.findings if each.level != "note"]
+        if serious:
+            shown = report.findings if report.status == "invalid" else tuple(serious)
+            told.append(_slim(report, shown))
+    yield printed(_parts(rows, told, style), style)
+
+
+def _slim(report: Report, findings: tuple[object, ...]) -> Report:
+    """What is needed to tell findings."""
+    return replace(
+        Report(report.file, report.title, report.status),
+        findings=findings,  # type: ignore[arg-type]
+        lines=report.lines,
+        document=report.document,
+    )
+
+
+def _row(report: Report, checking: bool) -> _Row:
+    verdict = report.verdict
+    word = outcome(report, checking or verdict is not None)
+    at = asked(report)
+    used = None
+    if verdict is not None and verdict.slack is not None and report.status == "ok":
+        used = share_used(verdict)
+    failing = report.status != "ok" or (verdict is not None and not verdict.ok)
+    levels = [LEVELS.index(each.level) for each in report.findings]
+    if report.status == "invalid":
+        kind, shown = "wrong", "invalid"
+    elif failing:
+        kind = "over"
+        shown = "no finite bound" if report.status != "ok" else _number(report)
+    else:
+        kind = "found" if any(levels) else "fine"
+        shown = _number(report)
+    return _Row(
+        kind,
+        word,
+        report.label,
+        shown,
+        "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
+        _limit(report),
+        used,
+        _costs(report),
+        sum(level > 0 for level in levels),
+    )
+
+
+def _number(report: Report) -> str:
+    at = asked(report)
+    if at is not None:
+        return found_text(at)
+    if report.bound is None:
+        return "a profile"
+    return ", ".join(
+        f"{SIGNS[name]} {decimal}"
+        if (decimal := _decimal(value)).startswith("≤")
+        else f"{SIGNS[name]} = {decimal}"
+        for name, value, _ in parameters(report.bound)
+    )
+
+
+def _limit(report: Report) -> str:
+    if report.verdict is None:
+        return ""
+    main, value = report.verdict.limit.parameters[0]
+    return f"{SIGNS[main]} {_decimal(value).removeprefix('≤ ')}"
+
+
+def _costs(report: Report) -> str:
+    """What an invalid spec fails by, or what costs most in a valid one."""
+    if report.status == "invalid":
+        first = report.findings[0] if report.findings else None
+        if first is None:
+            return ""
+        line = f":{first.span.line} " if first.span else ""
+        return f"{line}{first.message}"
+    if report.status != "ok":
+        return report.reasons[0] if report.reasons else ""
+    if not report.shares:
+        return ""
+    most = report.shares[0]
+    if len(report.shares) == 1:
+        return most.mechanism
+    part = "" if most.of_whole is None else f"  {percent(most.of_whole)}"
+    return f"{most.mechanism}{part}"
+
+
+def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[RenderableType]:
+    shown = list(_shown(rows, style))
+    if shown:
+        yield _table([row for row, _ in shown], dict(shown), style)
+    yield _counted(rows, style)
+    if told:
+        yield ruled("Findings", style)
+        for report in told:
+            yield from diagnostics(report, style)
+
+
+def _shown(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
+    """The rows to list, each with how many more of its kind follow; those that are fine last."""
+    wrong = any(row.kind != "fine" for row in rows)
+    for kind in _SIGNS:
+        of_kind = [row for row in rows if row.kind == kind]
+        most = len(of_kind) if style.whole else 0 if kind == "fine" and wrong else _MOST
+        for row in of_kind[:most]:
+            last = row is of_kind[:most][-1]
+            yield row, len(of_kind) - most if last else 0
+
+
+def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
+    """A line for each spec, each column only where some row has something there."""
+    table = Table(
+        box=None,
+        padding=(0, 1),
+        collapse_padding=True,
+        pad_edge=False,
+        header_style="weak",
+        expand=True,
+    )
+    table.add_column(no_wrap=True, min_width=1)
+    table.add_column("spec", no_wrap=True, min_width=min(_wide(rows), style.width // 3))
+    given = list(dict.fromkeys(row.at for row in rows if row.at))
+    same = len(given) == 1 and all(row.at or row.kind == "wrong" for row in rows)
+    head = f"bound at {given[0]}" if same else "bound"
+    cells = _BAR if style.width >= _WIDE else 0
+    table.add_column(literal(head, style), no_wrap=True, overflow="ellipsis")
+    if given and not same:
+        table.add_column(
+            literal("at δ", style), no_wrap=True, min_width=max(len(row.at) for row in rows)
+        )
+    limits = any(row.of for row in rows)
+    if limits:
+        table.add_column("of", no_wrap=True)
+        table.add_column("used", no_wrap=True, min_width=cells + 6)
+    table.add_column("costs most there", ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*_cells(row, bool(given) and not same, limits, style))
+        if more[row] > 0:
+            text = f"{more[row]} more {row.outcome}"
+            table.add_row(literal("…", style), literal(text, style, "weak"))
+    return table
+
+
+def _wide(rows: list[_Row]) -> int:
+    return max(len(row.label) for row in rows)
+
+
+def _cells(row: _Row, at: bool, limits: bool, style: Style) -> list[RenderableType]:
+    how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
+    cells: list[RenderableType] = [
+        literal(_SIGNS[row.kind], style, how),
+        literal(clipped(row.label, style.width // 3), style),
+        literal(row.number, style, "bad" if row.kind == "wrong" else ""),
+    ]
+    if at:
+        cells.append(literal(row.at, style))
+    if limits:
+        cells.append(literal(row.of, style))
+        cells.append(_used(row.used, style, how))
+    return [*cells, literal(row.costs, style, "weak")]
+
+
+def _used(used: Fraction | None, style: Style, how: str) -> Text:
+    if used is None:
+        return Text()
+    cells = _BAR if style.width >= _WIDE else 0
+    return bar(min(used, Fraction(1)), cells, style, how).append_text(
+        literal(f"{' ' if cells else ''}{percent(used)}", style)
+    )
+
+
+def _counted(rows: list[_Row], style: Style) -> Text:
+    """`40 specs  1 invalid  19 over budget  7 findings  20 within budget`."""
+    found = sum(row.findings for row in rows if row.kind != "wrong")
+    words = [f"{len(rows)} specs"]
+    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
+    if found:
+        words.append(f"{found} finding{'' if found == 1 else 's'}")
+    return literal("  ".join(words), style, "strong")

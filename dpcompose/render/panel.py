@@ -1,0 +1,144 @@
+"""The panel at the head of a report: the number that was asked for, the budget, what protects."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.render.console import literal
+from dpcompose.render.headlines import asked, neighbours, not_comparable
+from dpcompose.render.layout import Style, sentence
+from dpcompose.render.numbers import (
+    bound_text,
+    excess_text,
+    found_text,
+    given_text,
+    left_text,
+    named,
+)
+from dpcompose.render.theorem_text import book
+from dpcompose.report import Bound, Report, Verdict
+
+_BAR, _SHORT_BAR, _WIDE = 24, 12, 100  # cells of the budget's bar, and where there is room
+_MOST_POINTS = 4  # further numbers at a chosen δ or ε
+
+
+def panel(report: Report, style: Style) -> RenderableType:
+    """The panel of a valid spec; without a finite bound its body is the way out."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="weak", no_wrap=True)
+    rows.add_column()
+    good = report.status == "ok"
+    for name, value in _rows(report, style):
+        rows.add_row(name, value)
+    failed = not good or (report.verdict is not None and not report.verdict.ok)
+    title = report.title.strip()
+    return Panel(
+        rows,
+        title=literal(report.label, style, "strong"),
+        title_align="left",
+        subtitle=literal(" ".join(title.split()), style, "weak") if title else None,
+        subtitle_align="left",
+        border_style="bad" if failed else "weak",
+    )
+
+
+def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
+    rows = [("bound", _bound(report, style))]
+    rows += [("", each) for each in _further(report, style)]
+    rows += [("why" if i == 0 else "", _said(each, style)) for i, each in enumerate(report.reasons)]
+    for verdict in [report.verdict, *report.ceilings]:
+        if verdict is not None and (verdict is report.verdict or not verdict.ok):
+            name = "budget" if verdict is report.verdict else "at most"
+            rows.append((name, budget(report, verdict, style)))
+    if report.protects:
+        rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
+    entry = book().get(report.theorem) if report.theorem else None
+    if entry is not None:
+        text = f"{entry.id} {entry.title} ({entry.source})"
+        rows.append(("theorem", literal(text, style)))
+    return rows
+
+
+def _said(text: str, style: Style) -> Text:
+    return literal(sentence(text), style)
+
+
+def _bound(report: Report, style: Style) -> Text:
+    """The number that was asked for leads, where it comes from stands beside it."""
+    if report.status == "no-guarantee":
+        return literal("no finite guarantee", style, "bad")
+    first = asked(report)
+    origin = None if report.bound is None else _named(report.bound)
+    if first is None:
+        return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
+    text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
+    if origin is not None:
+        text.append_text(literal(f"    from {origin}", style))
+    return text
+
+
+def _named(bound: Bound) -> str:
+    return f"{bound_text(bound)} {bound.notion.facts.words}"
+
+
+def _further(report: Report, style: Style) -> list[Text]:
+    """The other numbers that were asked for."""
+    first = asked(report)
+    others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
+    if report.status != "ok":
+        others = [each for each in others if each.value is not None]
+    shown = [
+        literal(f"{found_text(at)} at {given_text(at)}", style) for at in others[:_MOST_POINTS]
+    ]
+    more = len(others) - len(shown)
+    return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
+
+
+def budget(report: Report, verdict: Verdict, style: Style) -> Text:
+    """A bar, how much of the budget is spent, and what is left of it."""
+    limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+    of = " against the adversary alone" if verdict.of_adversary else ""
+    if report.status != "ok":
+        return literal(f"{limit}{of}: ", style).append_text(literal("over budget", style, "bad"))
+    if not_comparable(report) or verdict.slack is None:
+        text = literal(f"{limit}{of}: ", style)
+        over = "not comparable" if not_comparable(report) else "over budget"
+        word = "within budget" if verdict.ok else over
+        text.append_text(literal(word, style, "bad" if not verdict.ok else "good"))
+        return text.append_text(literal(f"; {verdict.why}" if verdict.why else "", style))
+    used = share_used(verdict)
+    how = "good" if verdict.ok else "bad"
+    text = bar(used, _BAR if style.width >= _WIDE else _SHORT_BAR, style, how)
+    text.append_text(literal(f" {percent(used)} of {limit}{of}  ", style))
+    if verdict.ok:
+        return text.append_text(literal(f"✓ {left_text(verdict.slack)} left", style, how))
+    if verdict.slack >= 0:
+        return text.append_text(literal("✗ δ is too large", style, how))
+    return text.append_text(literal(f"✗ over by {excess_text(-verdict.slack)}", style, how))
+
+
+def share_used(verdict: Verdict) -> Fraction:
+    """How much of the budget's first parameter is spent; above 1 where it is not met."""
+    assert verdict.slack is not None
+    limit = verdict.limit.parameters[0][1]
+    if limit == 0:
+        return Fraction(0) if verdict.ok else Fraction(2)
+    return (limit - verdict.slack) / limit
+
+
+def percent(part: Fraction) -> str:
+    """`89 %`, rounded up; `1417 %`."""
+    return f"{math.ceil(part * 100)} %"
+
+
+def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
+    """So many cells, of which a part is filled."""
+    filled = min(cells, math.ceil(part * cells))
+    text = literal("━" * filled, style, how)
+    return text.append_text(literal("─" * (cells - filled), style, "weak"))
