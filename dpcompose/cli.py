@@ -14,7 +14,7 @@ from typer.models import CommandInfo
 from dpcompose.commands.analysis import FailOn, Selection, Strictness, analyze_files, check_files
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.formats import Told
+from dpcompose.commands.formats import Reviewed, Told
 from dpcompose.commands.output import Color, look_of, print_out
 from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
 from dpcompose.commands.policies import Sources
@@ -64,6 +64,7 @@ app = typer.Typer(
 _JOBS = "How many processes may work; 0 for as many as there are cores, which is usual."
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
+ReviewedOption = Annotated[Reviewed, typer.Option("--format", help="How changes are printed.")]
 ToldOption = Annotated[Told, typer.Option("--format", help="How results are printed.")]
 AtEpsilonOption = Annotated[
     list[str] | None,
@@ -407,8 +408,8 @@ def diff(
         list[str] | None,
         typer.Option("--delta", metavar="NUMBER", help="Compare ε at this δ; repeatable."),
     ] = None,
-    form: ToldOption = Told.TEXT,
-    output: OutputOption = None,
+    form: ReviewedOption = Reviewed.TEXT,
+    output: OutputsOption = None,
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
     whole: AllOption = False,
@@ -437,6 +438,7 @@ def diff(
     """
     from dpcompose.commands.diff import diff_files
     from dpcompose.commands.goals import points_of
+    from dpcompose.commands.outputs import outputs_of
 
     deltas = points_of(delta, None).deltas
     most = most_of(max_seconds, max_memory)
@@ -452,8 +454,7 @@ def diff(
             allow_new,
             sources,
             strict,
-            form,
-            output,
+            outputs_of(output, form),
             look_of(color, width, whole=whole),
         )
     )

@@ -153,7 +153,7 @@ def _run(
     task: FileTask,
     selection: Selection,
     strictness: Strictness,
-    outputs: Sequence[Output],
+    outputs: Sequence[Output[Format]],
     look: Look,
     quiet: bool = False,
 ) -> ExitCode:
@@ -225,7 +225,9 @@ def _outcome(checking: bool) -> Callable[[Report], str]:
     return of
 
 
-def _rendering(renderers: Mapping[str, Renderer], output: Output, look: Look) -> Rendering:
+def _rendering(
+    renderers: Mapping[str, Renderer], output: Output[Format], look: Look
+) -> Rendering[Report]:
     renderer, style = renderers[output.form], style_for(output.path, look)
     if output.form in _FOR_CI:
         return lambda reports: renderer((each for each in reports if _is_told(each)), style)

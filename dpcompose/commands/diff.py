@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import Most, TooMuch, finding, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.formats import Told
+from dpcompose.commands.formats import Reviewed
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
-from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
+from dpcompose.commands.output import (
+    Look,
+    deliver_all,
+    style_for,
+    to_standard_output,
+    would_overwrite,
+)
+from dpcompose.commands.outputs import Output, Rendering, rendered
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.report import LeftOut
@@ -59,7 +66,7 @@ class Comparison:
         self.left_out = LeftOut(self._unread)
 
     def since(
-        self, past: Past, gathering: Gathering, allow_new: bool, output: str | None
+        self, past: Past, gathering: Gathering, allow_new: bool, written: Sequence[str]
     ) -> Iterator[Change | Invalid]:
         """The change of each file since a revision; of a renamed one once, at its first name."""
         from dpcompose.source import is_spec
@@ -69,8 +76,9 @@ class Comparison:
             if isinstance(file, NoFile):
                 self._unreadable(file.says)
                 continue
-            if would_overwrite(output, [file]):
-                raise BadCall(f"--output {output} would overwrite a spec")
+            for path in written:
+                if would_overwrite(path, [file]):
+                    raise BadCall(f"--output {path} would overwrite a spec")
             try:
                 pair = past.pair(file)
                 if pair.key is not None:
@@ -237,15 +245,10 @@ def diff_files(
     allow_new: bool,
     sources: Sources,
     strict: bool,
-    form: Told,
-    output: str | None,
+    outputs: Sequence[Output[Reviewed]],
     look: Look,
 ) -> ExitCode:
     """The command `diff`. Raises BadCall."""
-    from dpcompose.render import diff_json
-    from dpcompose.render import diff_text as render
-    from dpcompose.render.review import markdown
-
     files = selection.files
     if against is None and (len(files) != 2 or selection.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
@@ -255,12 +258,13 @@ def diff_files(
         raise BadCall("--against compares files: standard input (-) is in no revision")
     if files.count(STANDARD_INPUT) > 1:
         raise BadCall("standard input (-) can be read only once")
-    if against is None and would_overwrite(output, files):
-        raise BadCall(f"--output {output} would overwrite a spec")
+    written = [str(each.path) for each in outputs if not to_standard_output(each.path)]
+    for path in written:
+        if against is None and would_overwrite(path, files):
+            raise BadCall(f"--output {path} would overwrite a spec")
     events, level = _failing(failing)
     policies = policies_of(sources, level)
     run = Comparison(policies, deltas, events, strict=strict, most=selection.most)
-    style = style_for(output, look)
     with ExitStack() as stack:
         if against is None:
             found = run.of_two(files[0], files[1])
@@ -268,16 +272,30 @@ def diff_files(
             past = stack.enter_context(closing(Past(against)))
             past.verify()
             run.before = Revision(past)
-            found = run.since(past, selection.gathering(past), allow_new, output)
-        match form:
-            case Told.TEXT:
-                pieces = render.text(found, style)
-            case Told.MARKDOWN:
-                pieces = markdown(found, lambda: run.left_out)
-            case Told.JSON:
-                pieces = diff_json.json(found, lambda: run.left_out)
-        deliver(pieces, output)
+            found = run.since(past, selection.gathering(past), allow_new, written)
+        pieces = rendered(found, [_rendering(each, look, run) for each in outputs])
+        github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
+        deliver_all(pieces, [each.path for each in outputs], github)
     if run.left_out.untold:
         names = f": {', '.join(run.left_out.names)}" if strict else ""
         complain(run.left_out.says + names)
     return run.code
+
+
+def _rendering(
+    output: Output[Reviewed], look: Look, run: Comparison
+) -> Rendering[Change | Invalid]:
+    from dpcompose.render import diff_json, diff_text, github, review, sarif
+
+    style = style_for(output.path, look)
+    match output.form:
+        case Reviewed.TEXT:
+            return lambda found: diff_text.text(found, style)
+        case Reviewed.MARKDOWN:
+            return lambda found: review.markdown(found, lambda: run.left_out)
+        case Reviewed.JSON:
+            return lambda found: diff_json.json(found, lambda: run.left_out)
+        case Reviewed.GITHUB:
+            return lambda found: github.render(review.problems_of(found), style, False)
+        case Reviewed.SARIF:
+            return lambda found: sarif.render(review.problems_of(found), style, False)

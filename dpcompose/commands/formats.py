@@ -5,8 +5,18 @@ from __future__ import annotations
 from enum import StrEnum
 
 
+class Reviewed(StrEnum):
+    """How changes are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
 class Told(StrEnum):
-    """How changes and totals are printed."""
+    """How totals are printed."""
 
     TEXT = "text"
     JSON = "json"

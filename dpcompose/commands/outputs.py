@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import tee
+from typing import Generic, TypeVar
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
-from dpcompose.report import Report
 
 
 class Format(StrEnum):
@@ -54,24 +54,28 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
+_Form = TypeVar("_Form", bound=StrEnum)
+_Item = TypeVar("_Item")
+
+
 @dataclass(frozen=True, slots=True)
-class Output:
+class Output(Generic[_Form]):
     """A format and the file it goes to; standard output for None and `-`."""
 
-    form: Format
+    form: _Form
     path: str | None = None
 
 
-def outputs_of(values: Sequence[str] | None, form: Format) -> tuple[Output, ...]:
+def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form], ...]:
     """What `--format` and every `--output` ask for, the main output first.
 
     `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which is of the format
     `form`. `FORMAT=-` takes its place on standard output. Raises BadCall.
     """
     plain: list[str] = []
-    named: list[Output] = []
+    named: list[Output[_Form]] = []
     for value in values or ():
-        output = _named(value)
+        output = _named(value, type(form))
         if output is None:
             plain.append(value)
         else:
@@ -90,24 +94,24 @@ def outputs_of(values: Sequence[str] | None, form: Format) -> tuple[Output, ...]
     return found
 
 
-def _named(value: str) -> Output | None:
+def _named(value: str, forms: type[_Form]) -> Output[_Form] | None:
     """The output that `FORMAT=FILE` asks for; None where the value is a plain file."""
     name, equals, path = value.partition("=")
     if not equals or not name.isalpha():
         return None
-    if name not in set(Format):
-        near = nearest(name, list(Format))
+    if name not in set(forms):
+        near = nearest(name, list(forms))
         offer = f"; did you mean {near}={path}?" if near else ";"
         raise BadCall(
-            f"--output {value}: {name} is no format ({', '.join(Format)}){offer} "
+            f"--output {value}: {name} is no format ({', '.join(forms)}){offer} "
             f"a file of that name is ./{value}"
         )
     if not path:
         raise BadCall(f"--output {value}: a file is due after the =, as in {name}=FILE")
-    return Output(Format(name), path)
+    return Output(forms(name), path)
 
 
-def _refuse_twice(outputs: Sequence[Output]) -> None:
+def _refuse_twice(outputs: Sequence[Output[_Form]]) -> None:
     seen: set[str] = set()
     for each in outputs:
         place = "-" if to_standard_output(each.path) else _target(str(each.path))
@@ -125,11 +129,11 @@ def _target(path: str) -> str:
 
 
 #: Gives the pieces of one output.
-Rendering = Callable[[Iterable[Report]], Iterator[str]]
+Rendering = Callable[[Iterable[_Item]], Iterator[str]]
 
 
 def rendered(
-    reports: Iterable[Report], renderings: Sequence[Rendering]
+    reports: Iterable[_Item], renderings: Sequence[Rendering[_Item]]
 ) -> Iterator[tuple[int, str]]:
     """The pieces of every rendering with its number; the reports are made once, and not kept.
 
@@ -140,7 +144,7 @@ def rendered(
         return
     taken = [0] * len(renderings)
 
-    def counted(number: int, copy: Iterable[Report]) -> Iterator[Report]:
+    def counted(number: int, copy: Iterable[_Item]) -> Iterator[_Item]:
         for report in copy:
             taken[number] += 1
             yield report

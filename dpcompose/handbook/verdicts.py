@@ -131,6 +131,24 @@ datasets:
         example="title: Trips of 2026",
         instead="title: Trips of 2026",
     ),
+    "DPC307": CodeEntry(
+        why="`diff` compares a spec with what it was. A bound that is larger, or that cannot be "
+        "compared with the one before, costs people more than they were told; one that is smaller "
+        "is a note.",
+        example="",
+        instead="",
+        level="warning",
+        but="an error where `--fail-on increase` asks for it, and a note where the bound fell",
+    ),
+    "DPC308": CodeEntry(
+        why="A change can leave the bound as it is and still say less: it may assume more, raise "
+        "the budget, name another population, remove a spec, or come with other settings. "
+        "`diff --fail-on` names those that fail.",
+        example="",
+        instead="",
+        level="note",
+        but="an error where `--fail-on` names it",
+    ),
     "DPC306": CodeEntry(
         why="A folder stands for its YAML files that have the key `dpcompose`, so that others, "
         "links to nothing and links to folders are met and left alone. Whoever can hide a spec "

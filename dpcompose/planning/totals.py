@@ -58,7 +58,8 @@ class Total:
     """What all releases on one population cost together.
 
     `population`: None for specs that name none, added up because that was asked for. `alone`: each
-    release by itself. `refused`: why they cannot be added up; there is then no number.
+    release by itself. `refused`: why they cannot be added up; there is then no number,
+    and `groups` are the releases by what they protect, where they differ in that.
     `reasons`: why there is no finite bound. `assumed`: what only the names say.
     """
 
@@ -75,6 +76,7 @@ class Total:
     assumed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     refused: str | None = None
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def finite(self) -> bool:
@@ -147,7 +149,7 @@ def _total(
         or (_unlike(releases, labels) if asked.limit is None else None)
     )
     if why is not None:
-        return Total(population, files, relation, refused=why)
+        return Total(population, files, relation, refused=why, groups=_groups(releases, labels))
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
     def together(world: bool) -> Merged:
@@ -231,6 +233,21 @@ def _verdict(found: Certified, limits: Sequence[Budget]) -> Verdict | None:
     """On the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
+
+
+def _groups(
+    releases: Sequence[Release], labels: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The releases by what they protect, those that are most first; none where all are alike."""
+    found: dict[str, list[str]] = {}
+    for label, each in zip(labels, releases, strict=True):
+        units = sorted(set(_units(each)))
+        of = f" of {listing(units)}" if units and "user" in _protected(each) else ""
+        found.setdefault(_protected(each) + of, []).append(label)
+    if len(found) < 2:
+        return ()
+    ordered = sorted(found.items(), key=lambda each: -len(each[1]))
+    return tuple((protects, tuple(files)) for protects, files in ordered)
 
 
 def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:

@@ -79,7 +79,7 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
     """The sections that have something to tell."""
     tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
-        ("Because", _items(change.because)),
+        ("Because", _items(change.because if len(change.because) > 1 else ())),
         ("Worst change", worst_rows(change)),
         ("What mechanisms add there", _mechanism_rows(change)),
         ("At a chosen δ", _at(change)),

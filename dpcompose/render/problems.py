@@ -14,7 +14,7 @@ from dpcompose.report import LeftOut, Report
 
 BOUND = "DPC300"
 OVER_BUDGET, NO_BOUND, NOT_COMPARABLE, NO_BUDGET = "DPC301", "DPC302", "DPC303", "DPC304"
-UNREADABLE, LEFT_OUT = "DPC305", "DPC306"
+UNREADABLE, LEFT_OUT, MOVED, EVENT = "DPC305", "DPC306", "DPC307", "DPC308"
 #: What a report has for a status where nothing could be said of the spec.
 BROKEN = ("invalid", "unreadable")
 #: What it has where it is of no spec.
@@ -30,6 +30,8 @@ VERDICT_CODES = MappingProxyType(
         "DPC304": "There is no budget to check against.",
         "DPC305": "The file, or its settings, cannot be read.",
         "DPC306": "Files were left out.",
+        "DPC307": "A change of a spec moved its bound.",
+        "DPC308": "A change of a spec is one that reviews look at.",
     }
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.render.schema_parts import (
     AMOUNT,
@@ -20,6 +22,7 @@ from dpcompose.render.schema_parts import (
     maybe,
     published,
 )
+from dpcompose.report import NodeKind
 
 
 def result_schema() -> Schema:
@@ -218,18 +221,7 @@ DEFINITIONS: dict[str, Schema] = {
         "A line of the proof tree.",
         number={"type": "integer", "minimum": 1},
         depth={"description": "How far below a root.", **COUNT},
-        kind={
-            "enum": [
-                "dataset",
-                "partition",
-                "mechanism",
-                "more",
-                "free",
-                "sum",
-                "theorem",
-                "reading",
-            ]
-        },
+        kind={"enum": list(get_args(NodeKind))},
         name={**TEXT, "description": "The dataset or the mechanism; empty for the whole."},
         says=TEXT,
         bound=maybe(defined("bound"), "What it costs; of a reading, the epsilon and the delta."),

@@ -1,12 +1,13 @@
-"""What a change does to the bound, as a comment for a review."""
+"""What a change does to the bound, for a review: as a comment, and as problems in its files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from dpcompose.errors import Diagnostic
+from dpcompose.errors import Diagnostic, Level
 from dpcompose.planning.comparison import Change, Invalid, Moved
 from dpcompose.planning.edits import Edit
+from dpcompose.planning.review_stops import Event
 from dpcompose.render.diff_text import (
     MOST,
     amount,
@@ -17,8 +18,53 @@ from dpcompose.render.diff_text import (
     worst_rows,
 )
 from dpcompose.render.inline import code, plain
-from dpcompose.report import LeftOut
+from dpcompose.render.problems import EVENT, MOVED
+from dpcompose.report import LeftOut, Report
 from dpcompose.report.bound_changes import NumberChange
+
+_EVENTS: dict[Event, str] = {
+    "increase": "the bound increased, or cannot be compared",
+    "new-assumption": "more is assumed, or said to be free",
+    "budget-raised": "the budget is larger, or gone",
+    "population-changed": "another population is named",
+    "removed-spec": "the spec was removed",
+    "settings-changed": "the settings around the spec are others",
+}
+
+
+def problems_of(found: Iterable[Change | Invalid]) -> Iterator[Report]:
+    """A report for each spec whose findings are what there is to say of the change.
+
+    That is what the formats of machines list: where the bound went, what a review may stop at, and
+    the new findings; each an error where it fails.
+    """
+    for each in found:
+        if isinstance(each, Invalid):
+            yield from each.reports
+            continue
+        shown = each.shown
+        findings = (*_events(each), *each.findings)
+        file = each.files[1] or each.files[0] or shown.file
+        yield Report(file, shown.title, "invalid", findings=findings, document=shown.document)
+
+
+def _events(change: Change) -> Iterator[Diagnostic]:
+    place, failing = change.shown.place if change.new is not None else None, change.failing
+    if change.direction != "same":
+        level: Level = "note" if change.direction == "decreased" else "warning"
+        if "increase" in failing:
+            level = "error"
+        hint = "; ".join(change.because[1:]) or change.why  # the first one is in the headline
+        yield Diagnostic(MOVED, headline(change), place, hint, level)
+    details: dict[Event, Sequence[str]] = {
+        "new-assumption": (*change.assumed, *free(change)),
+        "settings-changed": change.settings,
+    }
+    for event in change.events:
+        if event != "increase":
+            told = "; ".join(details.get(event, ())) or None
+            level = "error" if event in failing else "note"
+            yield Diagnostic(EVENT, _EVENTS[event], place, told, level)
 
 
 def markdown(

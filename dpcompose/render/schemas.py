@@ -177,6 +177,10 @@ _TOTAL = mapping(
     protect={**TEXT, "description": "The neighbours that are protected, in words."},
     status={"enum": ["ok", "no-guarantee", "refused"]},
     refused=maybe(TEXT, "Why the releases cannot be added up."),
+    groups=listed(
+        mapping("Releases that protect the same.", protect=TEXT, files=listed(TEXT)),
+        "Where they are refused since they protect different things.",
+    ),
     guarantee=maybe(defined("bound"), "Null without one: see at_delta."),
     others=listed(defined("bound"), "Further bounds, which hold as well."),
     at_delta=listed(defined("at_delta"), "Where a delta was chosen."),

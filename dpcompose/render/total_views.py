@@ -52,6 +52,7 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     why = [total.refused] if total.refused else total.reasons
     sections: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
+        ("What they protect", _groups(total)),
         ("Releases, each by itself", _releases(total)),
         ("Worst change", [(sentence(each),) for each in total.worst]),
         ("What each mechanism adds there", _entries(total)),
@@ -99,6 +100,15 @@ def _verdict(total: Total) -> str:
     return f", {word} the budget {limit}{held}{left}"
 
 
+def _groups(total: Total) -> list[tuple[str, str]]:
+    """Each release behind what it protects, which is said once."""
+    return [
+        ("" if file != files[0] else protects, file)
+        for protects, files in total.groups
+        for file in files
+    ]
+
+
 def _releases(total: Total) -> list[tuple[str, str]]:
     return [(label, _alone(bound)) for label, bound in total.alone]
 
@@ -131,6 +141,8 @@ def markdown(found: Sum) -> Iterator[str]:
         yield f"\n**{name}**: {plain(_says(total))}\n\n"
         if total.refused is not None:
             yield f"- {plain(total.refused)}\n"
+            for protects, files in total.groups:
+                yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
         yield from (f"- {plain(each)}\n" for each in total.reasons)
         yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
         yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
@@ -172,6 +184,7 @@ def _shape(total: Total) -> dict[str, Any]:
         "protect": total.relation,
         "status": "refused" if total.refused else "ok" if total.finite else "no-guarantee",
         "refused": total.refused,
+        "groups": [{"protect": protects, "files": list(files)} for protects, files in total.groups],
         "guarantee": bound_shape(total.bounds[0]) if total.bounds else None,
         "others": [bound_shape(each) for each in total.bounds[1:]],
         "at_delta": [at_shape(each) for each in total.at_delta],

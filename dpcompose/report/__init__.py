@@ -105,6 +105,9 @@ class Line:
     spans: tuple[Span, ...]
 
 
+NodeKind = Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One numbered line of the proof tree, which is the worst change and the reasoning in one.
@@ -118,7 +121,7 @@ class Node:
 
     number: int
     depth: int
-    kind: Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
+    kind: NodeKind
     name: str
     says: str
     bound: Bound | None = None

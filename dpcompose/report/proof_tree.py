@@ -18,7 +18,7 @@ from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Node, Touched, wording
+from dpcompose.report import At, Bound, Node, NodeKind, Touched, wording
 from dpcompose.report.descent import splits
 from dpcompose.report.explanation import bound_of
 
@@ -122,6 +122,10 @@ def _samples(visits: Iterable[Visit]) -> dict[int, str | None]:
     return found
 
 
+#: What is to be written next, and how deep: a visit, or a partition with the blocks that it is in.
+_Next = tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]
+
+
 class _Writer:
     """Writes the lines in the order of reading; `nodes` are those so far."""
 
@@ -136,7 +140,7 @@ class _Writer:
     def add(
         self,
         depth: int,
-        kind: str,
+        kind: NodeKind,
         name: str,
         says: str,
         bound: Bound | None = None,
@@ -146,7 +150,7 @@ class _Writer:
         """One more line."""
         spans = tuple(self._span(path) for path in paths)
         number = len(self.nodes) + 1
-        self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))  # type: ignore[arg-type]
+        self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))
 
     def write(self, visits: Sequence[Visit], felt: Iterable[FeltLoss]) -> None:
         """The change from the roots down; each dataset has its mechanisms first."""
@@ -158,9 +162,7 @@ class _Writer:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
         # A stack, since specs may be deep: what is next comes last.
-        stack: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = [
-            (0, visit) for visit in reversed(below.get(None, []))
-        ]
+        stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
             depth, item = stack.pop()
             if isinstance(item, Visit):
@@ -169,9 +171,7 @@ class _Writer:
                 following = self._partition(depth, *item)
             stack.extend(reversed(following))
 
-    def _dataset(
-        self, depth: int, visit: Visit
-    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+    def _dataset(self, depth: int, visit: Visit) -> list[_Next]:
         place = visit.place
         edge = place.edge
         says = wording.change(visit.state)
@@ -187,12 +187,10 @@ class _Writer:
             self._mechanism(depth + 1, felt, "")
         return self._following(depth + 1, visit)
 
-    def _following(
-        self, depth: int, visit: Visit
-    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+    def _following(self, depth: int, visit: Visit) -> list[_Next]:
         """What the change reaches one edge further down: partitions first, then what maps make."""
         children = self._below.get(id(visit), [])
-        found: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = []
+        found: list[_Next] = []
         for partition, choice, says in splits(visit):
             blocks = [
                 each
@@ -219,7 +217,7 @@ class _Writer:
 
     def _partition(
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
-    ) -> list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]]:
+    ) -> list[_Next]:
         units = (
             f", for each of {wording.whole(choice.units)} such units" if choice.units > 1 else ""
         )
@@ -233,7 +231,7 @@ class _Writer:
             None,
             (partition.path,),
         )
-        following: list[tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]] = []
+        following: list[_Next] = []
         for block in blocks:
             deeper = self._following(depth + 1, block)
             for felt in self._feeling.get(id(block), ()):

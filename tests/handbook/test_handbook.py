@@ -30,7 +30,7 @@ BESIDE = {
     "DPC320": {"DPC204"},
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide.
-BARE = {"DPC300", "DPC306", "DPC018"}
+BARE = {"DPC300", "DPC306", "DPC307", "DPC308", "DPC018"}
 
 
 def whole(lines: str, times: int = 1) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 from contracts import checked
 from typer.testing import CliRunner, Result
@@ -32,6 +33,13 @@ mechanisms:
   - {name: south, reads: district.south, notion: pure, epsilon: 0.7, stated_on: rides}
   - {name: east, reads: district.east, notion: pure, epsilon: 1, stated_on: rides}
 """
+
+
+SARIF = jsonschema.Draft7Validator(
+    json.loads(
+        (Path(__file__).parents[1] / "schemas" / "sarif-2.1.0-reduced.json").read_text("utf-8")
+    )
+)
 
 
 def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
@@ -286,6 +294,36 @@ def test_a_document_is_named_by_its_file_and_number(tmp_path: Path) -> None:
     assert found[1]["new"]["document"] == 2
     told = " ".join(run(str(old), str(new)).stdout.split())
     assert f"{new} (document 2): new spec" in told and told.endswith("1 unchanged")
+
+
+def test_problems_of_a_change_stand_where_machines_look(tmp_path: Path) -> None:
+    old, new, log = tmp_path / "old", tmp_path / "new", tmp_path / "log.sarif"
+    old.write_text(BASE)
+    new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,"))
+    result = run(str(old), str(new), "-o", "github=-", "-o", f"sarif={log}")
+    assert result.exit_code == 0
+    assert (
+        result.stdout.startswith("::warning file=") and "DPC307::budget increased" in result.stdout
+    )
+    (found,) = json.loads(log.read_text())["runs"][0]["results"]
+    assert (found["ruleId"], found["level"]) == ("DPC307", "warning")
+    SARIF.validate(json.loads(log.read_text()))
+    failing = run(str(old), str(new), "--format", "github", "--fail-on-increase")
+    assert failing.exit_code == 1 and failing.stdout.startswith("::error file=")
+    assert run(str(new), str(old), "--format", "github").stdout.startswith("::notice file=")
+    assert run(str(new), str(new), "--format", "github").stdout == ""
+    new.write_text(BASE.replace("rides: {}", "rides: {domain: none}"))
+    assert run(str(old), str(new), "--format", "github").stdout.startswith("::error file=")
+
+
+def test_other_events_are_told_to_machines(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(BASE + "budget: {epsilon: 2}\n")
+    new.write_text(BASE + "budget: {epsilon: 3}\n")
+    call = (str(old), str(new), "--format", "github")
+    assert "::notice" in run(*call).stdout and "the budget is larger, or gone" in run(*call).stdout
+    failing = run(*call, "--fail-on", "budget-raised")
+    assert failing.exit_code == 1 and "::error" in failing.stdout
 
 
 # --- budgets -------------------------------------------------------------------------------------
