@@ -82,8 +82,9 @@ def neighbours(report: Report) -> str:
 
 def asked(report: Report) -> At | None:
     """The number that was asked for: at the budget's δ, or else at the first one with a number."""
-    if report.verdict is not None and report.verdict.at is not None:
-        return report.verdict.at
+    verdict = report.verdict
+    if verdict is not None and verdict.at is not None and not verdict.of_adversary:
+        return verdict.at
     found = [each for each in (*report.at_delta, *report.at_epsilon) if each.value is not None]
     return found[0] if found else None
 

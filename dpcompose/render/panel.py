@@ -25,6 +25,7 @@ from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound, Report, Verdict
 
 _BAR, _SHORT_BAR, _WIDE = 24, 12, 100  # cells of the budget's bar, and where there is room
+_MOST_REASONS = 3
 _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
 
@@ -51,7 +52,11 @@ def panel(report: Report, style: Style) -> RenderableType:
 def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     rows = [("bound", _bound(report, style))]
     rows += [("", each) for each in _further(report, style)]
-    rows += [("why" if i == 0 else "", _said(each, style)) for i, each in enumerate(report.reasons)]
+    told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
+    rows += [("why" if i == 0 else "", _said(each, style)) for i, each in enumerate(told)]
+    if len(report.reasons) > len(told):
+        more = f"and {len(report.reasons) - len(told)} more; --full lists them"
+        rows.append(("", literal(more, style, "weak")))
     for verdict in [report.verdict, *report.ceilings]:
         if verdict is not None and (verdict is report.verdict or not verdict.ok):
             name = "budget" if verdict is report.verdict else "at most"

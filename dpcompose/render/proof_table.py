@@ -18,6 +18,8 @@ from dpcompose.report import Node
 _MOST_ALIKE = 3
 #: Of more mechanisms in one place than this the first ones are told; the table of costs has them.
 _MOST_IN_A_PLACE, _FIRST = 14, 10
+#: So many levels of the tree are drawn.
+_MOST_LEVELS = 8
 _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"}
 
 
@@ -88,52 +90,73 @@ def _cost(node: Node) -> str:
 
 
 def _guides(depths: Sequence[int]) -> list[str]:
-    """`├─ `, `└─ ` and `│  ` before the name of each line."""
+    """`├─ `, `└─ ` and `│  ` before the name of each line; of deep ones the last levels."""
     guides: list[str] = []
-    for i, depth in enumerate(depths):
-        parts: list[str] = []
-        for level in range(1, depth + 1):
-            on = _goes_on(depths, i, level)
-            if level == depth:
-                parts.append("├─ " if on else "└─ ")
-            else:
-                parts.append("│  " if on else "   ")
+    goes_on: list[bool] = []  # at each level, whether a later line of this place hangs there
+    for depth in reversed(depths):
+        goes_on += [False] * (depth + 1 - len(goes_on))
+        first = max(1, depth + 1 - _MOST_LEVELS)
+        parts = ["… " if first > 1 else ""]
+        parts += ["│  " if goes_on[level] else "   " for level in range(first, depth)]
+        if depth:
+            parts.append("├─ " if goes_on[depth] else "└─ ")
         guides.append("".join(parts))
-    return guides
-
-
-def _goes_on(depths: Sequence[int], i: int, level: int) -> bool:
-    """Whether there is a later line at this level below the same one."""
-    for depth in depths[i + 1 :]:
-        if depth < level:
-            return False
-        if depth == level:
-            return True
-    return False
+        goes_on[depth:] = [True]
+    return guides[::-1]
 
 
 def alike(nodes: Sequence[Node]) -> list[_Shown]:
-    """The lines, where of those that say and cost the same in one place the first are told.
+    """The lines, where of what happens alike in several places next to each other one is told.
 
-    Those are lines that follow each other, each without anything below it.
+    Such places differ in names and lines alone. Of mechanisms by themselves some are.
     """
     shown: list[_Shown] = []
+    ends = _ends(nodes)
+    skip_to: dict[int, tuple[int, int]] = {}  # after which line which one comes, and how many go
     i = 0
     while i < len(nodes):
-        end = i + 1
-        while end < len(nodes) and _same(nodes[i], nodes[end]):
-            end += 1
-        leaf = end >= len(nodes) or nodes[end].depth <= nodes[i].depth
-        run = end - i if leaf else end - i - 1
-        if run > _MOST_ALIKE + 1:
-            shown += map(_Shown, nodes[i : i + _MOST_ALIKE])
-            first = nodes[i + _MOST_ALIKE]
-            shown.append(_Shown(first, f"{run - _MOST_ALIKE} more, each as {first.number - 1}"))
-            shown += map(_Shown, nodes[i + run : end])
-        else:
-            shown += map(_Shown, nodes[i:end])
-        i = end
+        size = ends[i] - i
+        last, run = i, 1
+        while ends[last] < len(nodes) and _same(nodes, ends, i, ends[last]):
+            last, run = ends[last], run + 1
+        kept = _MOST_ALIKE if size == 1 else 1
+        if run > kept + 1:
+            told = i + kept * size
+            skip_to[told] = (ends[last], run - kept)
+        if i in skip_to:
+            end, more = skip_to.pop(i)
+            first, last_told = nodes[i - size].number, nodes[i - 1].number
+            as_ = f"{first}" if first == last_told else f"{first}-{last_told}"
+            shown.append(_Shown(nodes[i], f"{more} more, each as {as_}"))
+            i = end
+            continue
+        shown.append(_Shown(nodes[i]))
+        i += 1
     return shown
+
+
+def _ends(nodes: Sequence[Node]) -> list[int]:
+    """For each line the first one after it that is not below it."""
+    ends = [len(nodes)] * len(nodes)
+    waiting: list[int] = []
+    for i, node in enumerate(nodes):
+        while waiting and nodes[waiting[-1]].depth >= node.depth:
+            ends[waiting.pop()] = i
+        waiting.append(i)
+    return ends
+
+
+def _same(nodes: Sequence[Node], ends: Sequence[int], i: int, j: int) -> bool:
+    """Whether what stands at and below two lines is the same but for names and places."""
+    if ends[i] - i != ends[j] - j:
+        return False
+    pairs = zip(nodes[i : ends[i]], nodes[j : ends[j]], strict=True)
+    return all(_told(one) == _told(other) for one, other in pairs)
+
+
+def _told(node: Node) -> tuple[object, ...]:
+    says = node.says.rpartition(": ")[2] if node.says.startswith("block ") else node.says
+    return (node.depth, node.kind, says, node.bound, node.theorem)
 
 
 def few(shown: Sequence[_Shown]) -> list[_Shown]:
@@ -157,13 +180,3 @@ def few(shown: Sequence[_Shown]) -> list[_Shown]:
             found += shown[i:end]
         i = end
     return found
-
-
-def _same(one: Node, other: Node) -> bool:
-    return (one.depth, one.kind, one.says, one.bound, one.theorem) == (
-        other.depth,
-        other.kind,
-        other.says,
-        other.bound,
-        other.theorem,
-    )

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.numbers.words import plural
+from dpcompose.core.numbers.words import listing, plural
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import asked, listed
 from dpcompose.render.layout import Style, sentence
@@ -31,6 +31,7 @@ from dpcompose.render.theorem_text import book
 from dpcompose.report import Assumption, At, Report, Route, Share
 
 #: So many rows are told, unless everything is asked for.
+_MOST_ALIKE = 3
 _MOST_SHARES, _MOST_ROUTES, _MOST_USABLE, _MOST_UNUSABLE = 12, 3, 3, 3
 _BAR = 12
 _VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six digits
@@ -57,26 +58,16 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     if without:
         table.add_column(_heading("ε without it", style), justify="right")
     table.add_column("line", justify="right", style="weak", no_wrap=True)
-    told = _cut(report.shares, _MOST_SHARES, style)
-    for each in report.shares[:told]:
+    for each, more in _folded(report.shares, style):
         row: list[RenderableType] = [
-            literal(each.mechanism, style),
-            literal(_amount(report, each), style),
-            _part(each.of_whole, style),
+            literal(f"{len(more)} more", style, "weak") if more else literal(each.mechanism, style),
+            "" if more and not _alike(more) else literal(_amount(report, each), style),
+            _part(_whole(more or [each]), style),
         ]
         if without:
-            text = "" if each.without is None else route_text(each.without)
-            row.append(literal(text, style))
-        table.add_row(*row, f":{each.span.line}" if each.span else "")
-    rest = report.shares[told:]
-    if rest:
-        parts = [each.of_whole for each in rest if each.of_whole is not None]
-        cells: list[RenderableType] = [
-            literal(f"{len(rest)} more", style, "weak"),
-            "",
-            _part(sum(parts, Fraction(0)) if parts else None, style),
-        ]
-        table.add_row(*cells, *([""] if without else []), "")
+            known = None if more else each.without
+            row.append(literal("" if known is None else route_text(known), style))
+        table.add_row(*row, f":{each.span.line}" if each.span and not more else "")
     yield table
 
 
@@ -88,6 +79,39 @@ def _heading(text: str, style: Style) -> Text:
 def _amount(report: Report, share: Share) -> str:
     """The cost; where there is no bound without a δ, the ε alone."""
     return short_amounts(share.bound) if report.bound is not None else route_text(share.bound.value)
+
+
+def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:
+    """The shares to tell, each by itself or for those that it stands for.
+
+    Of many alike the first are told, and of many in all those that cost most.
+    """
+    left = list(shares)
+    if style.detail == "full":
+        yield from ((each, []) for each in left)
+        return
+    told = 0
+    while left and told < _MOST_SHARES:
+        run = next((n for n, each in enumerate(left) if not _alike([left[0], each])), len(left))
+        shown = run if run <= _MOST_ALIKE + 1 else _MOST_ALIKE
+        shown = min(shown, _MOST_SHARES - told)
+        yield from ((each, []) for each in left[:shown])
+        if run > shown and run > _MOST_ALIKE + 1:
+            yield left[0], left[shown:run]
+            shown = run
+        told += min(shown, _MOST_ALIKE + 1)
+        left = left[shown:]
+    if left:
+        yield left[0], left
+
+
+def _alike(shares: Sequence[Share]) -> bool:
+    return all(each.bound == shares[0].bound for each in shares)
+
+
+def _whole(shares: Sequence[Share]) -> Fraction | None:
+    parts = [each.of_whole for each in shares if each.of_whole is not None]
+    return sum(parts, Fraction(0)) if parts else None
 
 
 def _where(report: Report) -> str:
@@ -130,10 +154,9 @@ def compared(report: Report, style: Style) -> Iterator[RenderableType]:
     if usable:
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(no_wrap=True)
-        table.add_column(max_width=max(16, style.width * 2 // 5))
-        table.add_column(max_width=max(16, style.width // 4))
-        table.add_column(no_wrap=True, justify="right")
         table.add_column(ratio=1)
+        table.add_column(max_width=max(16, style.width // 3), justify="right")
+        table.add_column(no_wrap=True, justify="right")
         for row in usable:
             table.add_row(*row)
         yield table
@@ -147,16 +170,18 @@ def compared(report: Report, style: Style) -> Iterator[RenderableType]:
         yield refused
 
 
-_Row = tuple[Text, Text, Text, Text, Text]
+_Row = tuple[Text, Text, Text, Text]
 
 
 def _row(mark: str, name: str, value: str, excess: str, why: str, style: Style) -> _Row:
+    text = literal(name, style)
+    if why:
+        text.append_text(literal(f": {why}", style, "weak"))
     return (
         literal(mark or " ", style, "good"),
-        literal(name, style),
+        text,
         literal(value, style),
         literal(excess, style),
-        literal(why, style, "weak"),
     )
 
 
@@ -247,18 +272,38 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
     if not found:
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
-    yield by_line(
-        (
-            ("" if each.span is None else f":{each.span.line}", _assumption(each))
-            for each in sorted(found, key=lambda each: each.span is None)
-        ),
-        style,
-    )
+    told = sorted(found, key=lambda each: each.span is None)
+    yield by_line(_together(told), style)
 
 
 def _assumption(each: Assumption) -> str:
     because = "" if each.because is None else f", because: {each.because}"
     return sentence(each.says) + because
+
+
+def _together(found: Sequence[Assumption]) -> Iterator[tuple[str, str]]:
+    """The assumptions with their lines; those that differ in one name within them are one."""
+    groups: list[list[Assumption]] = []
+    known: dict[tuple[str, ...], list[Assumption]] = {}
+    for each in found:
+        parts = tuple(each.says.split("`"))
+        # One name, and not at the start: the verb then is that of something else.
+        alone = len(parts) == 3 and parts[0] and each.because is None and each.span is not None
+        group = known.get((parts[0], parts[2])) if alone else None
+        if group is None:
+            groups.append([each])
+            if alone:
+                known[parts[0], parts[2]] = groups[-1]
+        else:
+            group.append(each)
+    for group in groups:
+        lines = [each.span.line for each in group if each.span is not None]
+        says = _assumption(group[0])
+        if len(group) > 1:
+            names = [each.says.split("`")[1] for each in group]
+            before, _, after = group[0].says.split("`")
+            says = sentence(f"{before}{listing(names)}{after}")
+        yield (f":{listed(lines)}" if lines else "", says)
 
 
 def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:

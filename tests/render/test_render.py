@@ -180,7 +180,7 @@ def test_long_lists_are_cut_on_a_terminal_but_not_in_json() -> None:
     unlike = [replace(node, says=f"{node.number}-DP") for node in alike]
     many = replace(RIDES, shares=shares, tree=(*RIDES.tree[:2], *alike, RIDES.tree[-1]))
     assert "97 more, each as 5" in shown("text", many)
-    assert "88 more" in shown("text", many)
+    assert "97 more" in flat(shown("text", many).partition("each mechanism costs")[2])
     many = replace(many, tree=(*RIDES.tree[:2], *unlike, RIDES.tree[-1]))
     assert "90 more mechanisms; --full lists them" in flat(shown("text", many))
     assert len(shown("text", many).splitlines()) <= 55
@@ -318,8 +318,8 @@ def test_the_number_that_was_asked_for_leads() -> None:
     text = shown("text", CHOSEN["one"])
     assert "│ bound     ε ≤ 4.77457 at δ = 1e-6    from ε = 17/10 (1.7) pure DP" in text
     compared = flat(text[text.index("Compared") :])
-    assert "✓ optimal composition ε ≤ 4.77457 used at δ = 1e-6" in compared
-    assert "zCDP ε = 4.9013 +2.7% converted at δ" in compared
+    assert "✓ optimal composition: used at δ = 1e-6 ε ≤ 4.77457" in compared
+    assert "zCDP: converted at δ (Canonne, Kamath and Steinke 2020) ε = 4.9013 +2.7%" in compared
     assert "basic composition ε = 10 2.1×" in compared
     assert "at least" not in text, "a lower bound as good as the number says nothing"
     before = shown("text", RIDES)
@@ -331,7 +331,7 @@ def test_several_choices_are_told_in_the_panel() -> None:
     panel = flat(text[: text.index("╰")])
     assert "ε = 6.2 at δ = 1e-9" in panel and "no finite ε at δ = 0" in panel
     assert "and 1 more" in panel
-    assert "the true ε is at least 6.1935" in flat(text)
+    assert "6.1935" in text.partition("Compared")[2]
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
@@ -372,7 +372,7 @@ def test_long_lists_of_routes_and_steps_are_cut_but_not_in_json() -> None:
     at = replace(AT_MILLIONTH, others=routes, chain=("a step",) * 100)
     report = replace(RIDES, at_delta=(at,))
     text = shown("text", report)
-    assert "97 more routes --full lists them" in flat(text)
+    assert "97 more routes: --full lists them" in flat(text)
     assert "route 57" in shown("text", report, style=Style(detail="full"))
     assert len(text.splitlines()) < len(shown("text", RIDES).splitlines()) + 30
     entry = result(report)["at_delta"][0]
@@ -406,7 +406,7 @@ def test_a_profile_is_counted_as_certified() -> None:
 def test_a_budget_met_at_a_delta_says_by_what() -> None:
     text = flat(shown("check", CHOSEN["profile"]))
     assert "96 % of ε = 5, δ = 1e-6 ✓ 0.225432 left" in text
-    assert "✓ optimal composition ε ≤ 4.77457 used at δ = 1e-6" in text
+    assert "✓ optimal composition: used at δ = 1e-6 ε ≤ 4.77457" in text
     text = flat(shown("check", CHOSEN["several"]))
     assert "bound ε = 6.2 at δ = 1e-9 from ε = 17/10 (1.7) pure DP" in text
     assert "124 % of ε = 5, δ = 1e-9 ✗ over by 1.2" in text
