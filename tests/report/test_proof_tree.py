@@ -1,0 +1,161 @@
+"""The proof tree and the costs of mechanisms: what they say, and the laws of all specs."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from oracle.generate import random_spec
+
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorems.book import BOOK
+from dpcompose.pipeline import analyze
+from dpcompose.report import Report
+
+SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SHOP = """\
+dpcompose: 1
+protect: user
+datasets:
+  orders: {unit: customer}
+  capped: {from: orders, map: {kind: cap, rows: 10, keep: random}}
+  by_country:
+    from: capped
+    partition:
+      {by: key, column: country, blocks: 240, max_blocks_per_unit: 5, max_rows_per_block: 2}
+mechanisms:
+  - {name: by country, reads: by_country.*, mechanism: gaussian, sigma: 20, sensitivity: 1}
+  - {name: revenue, reads: capped, mechanism: gaussian, sigma: 4000, sensitivity: 200}
+  - {name: orders, reads: capped, mechanism: gaussian, sigma: 40, sensitivity: 1}
+report: {delta: [1e-6]}
+"""
+
+
+def lines(report: Report) -> list[str]:
+    """The tree as text: depth, kind, name, what is said, theorem, line."""
+    return [
+        " | ".join(
+            (
+                "  " * node.depth + node.kind,
+                node.name,
+                node.says,
+                node.theorem or "",
+                ", ".join(str(span.line) for span in node.spans),
+            )
+        )
+        for node in report.tree
+    ]
+
+
+def test_the_tree_of_a_capped_pipeline() -> None:
+    report = analyze(SHOP)
+    assert lines(report) == [
+        "dataset | orders | all rows of one unit added or removed |  | 4",
+        "  dataset | capped | at most 10 rows | III.6 | 5",
+        "    mechanism | revenue | 10 × 0.05-GDP (gaussian σ 4000, Δ 200), unbounded | VI.20 | 12",
+        "    mechanism | orders | 10 × 0.025-GDP (gaussian σ 40, Δ 1), unbounded | VI.20 | 13",
+        "    partition | by_country | 5 of 240 equal blocks: at most 2 rows |  | 7",
+        "      mechanism | by country | 5 blocks, each: 2 × 0.05-GDP (gaussian σ 20, Δ 1), "
+        "unbounded | VI.20 | 11",
+        "sum |  | the squares of μ add up: 0.25 + 0.0625 + 0.05 = 0.3625 | VI.21 | ",
+        "reading |  | exact Gaussian at δ = 1e-6 | gaussian-curve | ",
+    ]
+    assert [node.number for node in report.tree] == list(range(1, 9))
+    last = report.tree[-1].bound
+    assert last is not None and (last.notion, last.value) == (
+        Notion.APPROX,
+        report.at_delta[0].value,
+    )
+
+
+def test_what_holds_without_a_mechanism_is_what_the_spec_without_it_says() -> None:
+    report = analyze(SHOP)
+    for share in report.shares:
+        text = "".join(
+            line
+            for line in SHOP.splitlines(keepends=True)
+            if f"name: {share.mechanism}," not in line
+        )
+        assert share.without == analyze(text).at_delta[0].value, share.mechanism
+    assert sum(share.of_whole or 0 for share in report.shares) == 1
+    assert [share.of_whole for share in report.shares] == [
+        Fraction(20, 29),
+        Fraction(5, 29),
+        Fraction(4, 29),
+    ]
+
+
+def test_the_tree_of_a_sample() -> None:
+    path = next(each for each in SPECS if each.stem == "dp-sgd")
+    report = analyze(path.read_bytes(), path.name)
+    kinds = [node.kind for node in report.tree]
+    assert kinds == ["dataset", "dataset", "mechanism", "sum", "reading"]
+    assert report.tree[1].theorem == "poisson-sample"
+    assert "14062 × 10/11-GDP (gaussian σ 1.1, Δ 1)" in report.tree[2].says
+    assert report.tree[-1].bound is not None
+    assert report.tree[-1].bound.value == report.at_delta[0].value
+    (share,) = report.shares
+    assert share.bound.value == report.at_delta[0].value
+    assert share.without == Fraction(0) and share.of_whole == Fraction(1)
+
+
+def test_a_change_that_is_only_known_by_what_feels_it() -> None:
+    text = """\
+dpcompose: 1
+protect: bounded
+datasets:
+  people: {}
+  p: {from: people, partition: {by: value, blocks: [a, b, c]}}
+mechanisms:
+  - {name: x, reads: p.a, notion: pure, epsilon: 1, stated_on: people}
+  - {name: y, reads: p.b, notion: gdp, mu: 1, stated_on: people}
+  - {name: z, reads: p.c, notion: approx, epsilon: 0.5, delta: 1e-9, stated_on: people}
+report: {delta: [1e-6]}
+"""
+    report = analyze(text)
+    assert report.bound is None and report.tree[-1].kind == "reading"
+    felt = {node.name for node in report.tree if node.kind == "mechanism"}
+    assert felt == {each.mechanism for each in report.at_delta[0].touched} == {"x", "y"}
+    assert {share.mechanism for share in report.shares} == felt
+    assert all(share.bound.delta == Fraction("1e-6") for share in report.shares)
+
+
+def checked(report: Report) -> None:
+    """The laws of every tree and of every share."""
+    assert bool(report.tree) == (report.status == "ok")
+    assert [node.number for node in report.tree] == list(range(1, len(report.tree) + 1))
+    depth = -1
+    for node in report.tree:
+        assert 0 <= node.depth <= depth + 1
+        depth = node.depth
+        assert node.theorem is None or node.theorem in BOOK
+        assert node.bound is None or node.bound.value >= 0
+    if report.bound is not None:
+        assert report.shares or not any(node.kind == "mechanism" for node in report.tree)
+        total = next(node for node in report.tree if node.kind == "sum").bound
+        assert total == report.bound
+    asked = [at for at in (*report.at_delta, *report.at_epsilon) if at.value is not None]
+    readings = [node for node in report.tree if node.kind == "reading"]
+    assert len(readings) == len(asked)
+    for node, at in zip(readings, asked, strict=True):
+        assert node.bound is not None
+        assert at.value in (node.bound.value, node.bound.delta)
+    for share in report.shares:
+        assert share.of_whole is None or 0 <= share.of_whole <= 1
+        if share.without is not None:
+            assert report.at_delta[0].value is not None
+            assert 0 <= share.without <= report.at_delta[0].value
+    if report.shares and all(share.of_whole is not None for share in report.shares):
+        assert sum(share.of_whole or 0 for share in report.shares) == 1
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_laws_of_kept_specs(path: Path) -> None:
+    checked(analyze(path.read_bytes(), path.name))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_laws_of_random_specs(seed: int) -> None:
+    checked(analyze(json.dumps({**random_spec(seed), "report": {"delta": [1e-6]}})))
