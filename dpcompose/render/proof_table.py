@@ -18,6 +18,8 @@ from dpcompose.report import Node
 _MOST_ALIKE = 3
 #: Of more mechanisms in one place than this the first ones are told; the table of costs has them.
 _MOST_IN_A_PLACE, _FIRST = 14, 10
+#: Characters of a theorem's name that its column has room for.
+_SHORT = 6
 #: So many levels of the tree are drawn.
 _MOST_LEVELS = 8
 _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"}
@@ -40,7 +42,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
             str(node.number),
             _line(node, more, guide, width, style),
             literal("" if more else _cost(node), style, "strong" if node.kind == "reading" else ""),
-            literal(in_short(node.theorem) if node.theorem else "", style),
+            literal(_cited(node) if len(_cited(node)) <= _SHORT or node.name else "", style),
             f":{node.spans[0].line}" if node.spans else "",
         )
     return table
@@ -60,7 +62,10 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
     says = literal(more, style, "weak") if more else literal(node.says, style)
     if not node.name and not more:
         line.add_column()
-        line.add_row(literal(sentence(node.says), style))
+        text = literal(sentence(node.says), style)
+        if len(_cited(node)) > _SHORT:  # where there is room for it
+            text.append_text(literal(f"  {_cited(node)}", style, "weak"))
+        line.add_row(text)
         return line
     if guide:
         line.add_column(no_wrap=True, style="weak")
@@ -79,6 +84,10 @@ def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> i
         if node.name
     ]
     return min(max(wanted, default=0), max(12, style.width * 2 // 5))
+
+
+def _cited(node: Node) -> str:
+    return in_short(node.theorem) if node.theorem else ""
 
 
 def _cost(node: Node) -> str:

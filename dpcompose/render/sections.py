@@ -296,6 +296,7 @@ def _together(found: Sequence[Assumption]) -> Iterator[tuple[str, str]]:
                 known[parts[0], parts[2]] = groups[-1]
         else:
             group.append(each)
+    told: dict[str, str] = {}
     for group in groups:
         lines = [each.span.line for each in group if each.span is not None]
         says = _assumption(group[0])
@@ -303,7 +304,12 @@ def _together(found: Sequence[Assumption]) -> Iterator[tuple[str, str]]:
             names = [each.says.split("`")[1] for each in group]
             before, _, after = group[0].says.split("`")
             says = sentence(f"{before}{listing(names)}{after}")
-        yield (f":{listed(lines)}" if lines else "", says)
+        place = f":{listed(lines)}" if lines else ""
+        if place in told and not told[place].endswith("."):
+            told[place] += f". {says}" if says[:1] != "`" else f"; {says}"
+        else:
+            told[place] = f"{told[place]} {says}" if place in told else says
+    yield from told.items()
 
 
 def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:

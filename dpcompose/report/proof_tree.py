@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -177,6 +178,8 @@ class _Writer:
         says = wording.change(visit.state)
         if edge is not None:
             says = _shorter(says)
+        elif visit.state and says.startswith("all rows of one unit"):
+            says = "all rows of one unit"  # what is protected says that they come or go
         if edge is not None and isinstance(edge.made_by, Sample):
             says = f"{edge.made_by.says()}: {says}"
         if visit.via is not None and visit.via.units > 1:
@@ -243,7 +246,7 @@ class _Writer:
         cost = self._costs.get(id(felt))
         if cost is None:  # one of those that are told together
             return
-        says = f"{where}: {cost.says}" if where else cost.says
+        says = f"{where} {cost.says}" if where else cost.says
         path = felt.mechanism.path
         self.add(depth, "mechanism", felt.mechanism.name, says, cost.bound, cost.theorem, (path,))
 
@@ -283,7 +286,9 @@ class _Writer:
 
 def _shorter(says: str) -> str:
     """A change below a root, whose own line says who is added or removed."""
-    return says.replace(" of one unit", "").replace(" added or removed", "")
+    says = says.replace(" of one unit", "").replace(" added or removed", "")
+    alike = re.fullmatch("([^:`]+ blocks): ([^:;]+)", says)
+    return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
 
 
 def _which(block: Visit) -> str:
@@ -291,9 +296,9 @@ def _which(block: Visit) -> str:
     edge = block.place.edge
     assert edge is not None and edge.partition is not None
     if block.copies > 1:
-        return f"{wording.whole(block.copies)} blocks, each"
+        return f"{wording.whole(block.copies)} blocks of"
     names = edge.partition.classes[edge.block].names
-    return f"block {names[0]}" if len(names) == 1 else ""
+    return f"block {names[0]}:" if len(names) == 1 else ""
 
 
 def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
@@ -306,7 +311,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     if needed and needed > 1:
         says = f"{wording.whole(needed)} × {says}"
     notes: list[str] = []
-    if statement.relation != problem.goal.relation:
+    if statement.relation != problem.goal.relation and statement.guarantee.noise is None:
         notes.append(f"{statement.relation}")
     if statement.up:
         notes.append(f"on `{place.up(statement.up).dataset.name}`")

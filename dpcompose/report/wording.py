@@ -25,7 +25,7 @@ def guarantee(stated: Guarantee) -> str:
 
 
 def shortly(stated: Guarantee) -> str:
-    """The same in as few words as a table has room for: `0.05-GDP (gaussian σ 20, Δ 1)`."""
+    """The same in as few words as a table has room for: `0.05-GDP (σ 20, Δ 1)`."""
     text = stated.notion.facts.says(stated)
     if stated.noise is None:
         return text
@@ -33,8 +33,8 @@ def shortly(stated: Guarantee) -> str:
     parameter = getattr(stated.noise, form.key.name, None)
     if not isinstance(parameter, Fraction) or form.sensitivity is None:
         return guarantee(stated)
-    named = f"{form.name} {form.key.name.replace('sigma', 'σ')} {number(parameter)}"
-    return f"{text} ({named}, Δ {number(stated.shift)})"
+    key = form.key.name.replace("sigma", "σ")
+    return f"{text} ({key} {number(parameter)}, Δ {number(stated.shift)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
