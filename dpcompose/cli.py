@@ -621,16 +621,21 @@ def sensitivity(
 
 @app.command()
 def theorems(
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", hidden=True)] = None,
     form: Annotated[
         BookFormat, typer.Option("--format", help="How the book is printed.")
     ] = BookFormat.TEXT,
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
 ) -> None:
-    """List the theorem book."""
+    """List the theorem book, or the entries with each WORD in their titles, bounds or uses.
+
+    A WORD may be a notion (pure, approx, zcdp, gdp), a source (GMPS24), a part of a title
+    (disjoint, sampling) or of what an entry is used for (conversion).
+    """
     from dpcompose.commands.explain import list_theorems
 
-    list_theorems(form, look_of(color, width))
+    list_theorems(words or [], form, look_of(color, width))
 
 
 def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -639,20 +644,24 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
-@app.command(short_help="Explain a theorem, or the code of a finding.")
+@app.command(short_help="Explain a theorem, a code, or a word of the spec language.")
 def explain(
     identifier: Annotated[
         str,
-        typer.Argument(metavar="ID", autocompletion=_complete, hidden=True),
+        typer.Argument(metavar="WORD", autocompletion=_complete, hidden=True),
     ],
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
 ) -> None:
-    """Explain a theorem or the code of a finding.
+    """Explain a theorem, an example of the paper, the code of a finding, or a word of a spec.
 
-    ID is a theorem such as IV.13 (its statement, hypotheses, bound and an example follow), or a
-    code such as DPC010 (why it matters, what gives it, what to write instead, its level and what
-    may silence it). Small letters do, and so do theorem:IV.13 and code:DPC010.
+    WORD is any key or value of the spec language, such as cap, stated_on, zcdp or adaptivity (what
+    it means and where it stands, an example with what it gives, and the theorems behind it); a
+    theorem such as IV.13 (its statement, hypotheses and bound); an example that the paper prints,
+    such as IV.14 (how to write it as a spec); or a code such as DPC010 (why it matters, what to
+    write instead, what may silence it). `language` lists every word.
+
+    theorem:, example:, code: or word: before it says which is meant.
     """
     from dpcompose.commands.explain import explain as show
 

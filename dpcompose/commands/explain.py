@@ -2,76 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.output import Look, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
-from dpcompose.core.theorem import Theorem
 from dpcompose.errors import nearest, quoted
+from dpcompose.render.layout import Style
+
+#: The word that stands for all others.
+LANGUAGE = "language"
+#: What an id may be, before it and a colon: what is meant where it is several things.
+_KINDS = ("theorem", "example", "code", "word")
+
+#: Makes the page of something.
+Page = Callable[[Style], str]
 
 
-def list_theorems(form: BookFormat, look: Look) -> None:
-    """The command `theorems`."""
-    from dpcompose.render.theorem_text import shape, table
+def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
+    """The command `theorems`. Raises BadCall where no entry has all of the words."""
+    from dpcompose.render.theorem_text import matching, shape
 
+    entries = matching(" ".join(words))
+    if not entries:
+        raise BadCall(f"no theorem has all of {', '.join(map(quoted, words))} in what it says")
     if form is BookFormat.TEXT:
-        print_out(table(style_for(None, look)))
+        from dpcompose.render.pages import theorem_table
+
+        print_out(theorem_table(entries, style_for(None, look)))
         return
     from dpcompose.render.json import dumped
 
-    shapes = shape()
+    shapes = shape(entries)
     print_out(dumped(shapes, indent=2) if form is BookFormat.JSON else "".join(map(dumped, shapes)))
 
 
 def explain(identifier: str, look: Look) -> None:
-    """The command `explain`. Raises BadCall for an id that is neither a theorem nor a code.
+    """The command `explain`. Raises BadCall for what nothing is called.
 
-    `theorem:` or `code:` before the id says which of them is meant.
+    `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
-    from dpcompose.render.rules import codes
-    from dpcompose.render.theorem_text import book, explained
-
-    style, wanted = style_for(None, look), identifier.strip().casefold()
-    kind, _, name = wanted.rpartition(":")
-    entry = _named(name, book().values()) if kind in ("", "theorem") else None
-    if entry is not None:
-        print_out(explained(entry, style))
-        return
-    code = name.upper() if kind in ("", "code") else ""
-    meaning = codes().get(code)
-    if meaning is None:
-        raise BadCall(_unknown(identifier, _known(kind)))
-    from dpcompose.render import code as codebook
-
-    print_out(codebook.explained(code, meaning, style))
+    kind, _, name = identifier.strip().casefold().rpartition(":")
+    among = _KINDS if not kind else (kind,) if kind in _KINDS else ()
+    page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
+    if page is None:
+        raise BadCall(
+            _unknown(identifier, [known for each in among or _KINDS for known in _known(each)])
+        )
+    print_out(page(style_for(None, look)))
 
 
-def _known(kind: str) -> list[str]:
-    """The ids of a kind; of any other kind than a theorem or a code, all of them."""
-    from dpcompose.render.rules import codes
+def _theorem(name: str) -> Page | None:
+    """The page of the entry of that id, or of that place in its source (`corollary iv.13`)."""
     from dpcompose.render.theorem_text import book
 
-    theorems = [] if kind == "code" else [*book()]
-    return theorems if kind == "theorem" else [*theorems, *codes()]
-
-
-def _named(wanted: str, entries: Collection[Theorem]) -> Theorem | None:
-    """The entry of that id, or of that place in its source (`corollary iv.13`)."""
+    entries = book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
-    return ids.get(wanted) or places.get(wanted)
+    entry = ids.get(name) or places.get(name)
+    if entry is None:
+        return None
+    from dpcompose.render.pages import theorem_page
+
+    return partial(theorem_page, entry)
+
+
+def _example(name: str) -> Page | None:
+    """The page of an example that the paper prints; entries of the book are not among them."""
+    from dpcompose.handbook.printed import PRINTED
+
+    number = name.removeprefix("example ").upper()
+    if number not in PRINTED:
+        return None
+    from dpcompose.pipeline import analyze
+    from dpcompose.render.language_pages import example_page
+
+    return partial(example_page, number, PRINTED[number], analyze)
+
+
+def _code(name: str) -> Page | None:
+    from dpcompose.render.rules import codes
+
+    code, meanings = name.upper(), codes()
+    if code not in meanings:
+        return None
+    from dpcompose.render.pages import code_page
+
+    return partial(code_page, code, meanings[code])
+
+
+def _word(name: str) -> Page | None:
+    """The page of a word of the spec language; `-` and `_` are the same, and a sign is its name."""
+    from dpcompose.pipeline import analyze
+    from dpcompose.render.language_pages import language_page, word_page
+    from dpcompose.spec.vocabulary import vocabulary
+
+    if name == LANGUAGE:
+        return language_page
+    wanted = _SIGNS.get(name, name.replace("_", "-").replace(" ", "-"))
+    found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
+    return None if found is None else partial(word_page, found, analyze)
+
+
+#: Signs of parameters, by which they are known as well.
+_SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
+_FINDERS: dict[str, Callable[[str], Page | None]] = {
+    "theorem": _theorem,
+    "example": _example,
+    "code": _code,
+    "word": _word,
+}
+
+
+def _known(kind: str) -> dict[str, str]:
+    """What of a kind can be explained, each with its title."""
+    match kind:
+        case "theorem":
+            from dpcompose.render.theorem_text import book
+
+            return {key: entry.title for key, entry in book().items()}
+        case "example":
+            from dpcompose.handbook.printed import PRINTED
+
+            return {key: example.title for key, example in PRINTED.items()}
+        case "code":
+            from dpcompose.render.rules import codes
+
+            return codes()
+        case _:
+            from dpcompose.spec.vocabulary import vocabulary
+
+            words = {word: meanings[0].says for word, meanings in vocabulary().items()}
+            return {LANGUAGE: "Every word of the spec language.", **words}
 
 
 def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     """What `explain` can explain, with a title, for shell completion."""
-    from dpcompose.render.rules import codes
-    from dpcompose.render.theorem_text import book
-
     start = incomplete.casefold()
-    known = {**{key: entry.title for key, entry in book().items()}, **codes()}
-    return ((key, words) for key, words in known.items() if key.casefold().startswith(start))
+    known = {key: says for kind in _KINDS for key, says in _known(kind).items()}
+    return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
 def print_schema(of: SchemaOf) -> None:
@@ -107,6 +178,7 @@ def _unknown(identifier: str, known: list[str]) -> str:
     near = nearest(identifier.strip().rpartition(":")[2], known)
     offer = f"; did you mean {near}?" if near else ""
     return (
-        f"{quoted(identifier)} is neither a theorem nor a code{offer} "
-        "(`dpcompose theorems` lists the theorems)"
+        f"{quoted(identifier)} is neither a theorem, an example of the paper, a code nor a word of "
+        f"the spec language{offer} (`dpcompose theorems` lists the theorems, "
+        f"`dpcompose explain {LANGUAGE}` the words)"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,3 +41,31 @@ REST = {
     "datasets": "datasets: {trips: {}}\n",
     "mechanisms": "mechanisms: [{name: total, reads: trips, notion: pure, epsilon: 1}]\n",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Words of the spec language that belong together, and what to know beside their meanings.
+
+    The first word names it. `about`: what a reader should know; `example`: lines of a spec, as
+    those of a code; `theorems`: ids of the theorem book that it rests on, beside those that the
+    example leads to; `see`: words of other topics.
+    """
+
+    words: tuple[str, ...]
+    about: str
+    example: str
+    theorems: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+
+
+def whole(lines: str, times: int = 1) -> str:
+    """A spec of the lines of an example: the keys that it leaves out come first, as in `REST`.
+
+    Without any of them it is left alone: it is no part of a spec. `times`: how often the last line
+    stands.
+    """
+    head, _, last = f"\n{lines}".rpartition("\n")
+    text = f"{head}\n".removeprefix("\n") + f"{last}\n" * times
+    keys = set(re.findall(r"^(\w+):", lines, re.MULTILINE))
+    return "".join(REST[key] for key in REST if keys and key not in keys) + text

@@ -7,24 +7,7 @@ from collections.abc import Iterator
 from dpcompose.errors import printable
 from dpcompose.handbook import HANDBOOK, CodeEntry
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
-from dpcompose.render.layout import Style, columns, wrapped
 from dpcompose.render.theorem_text import book, cited
-
-
-def explained(code: str, meaning: str, style: Style) -> str:
-    """All there is to know about a code."""
-    entry = HANDBOOK[code]
-    heading, *more = wrapped(meaning, style, f"{code}  ")
-    head = [style.paint(heading, "strong"), *(style.paint(each, "strong") for each in more)]
-    parts = [head, wrapped(entry.why, style, "  ")]
-    for name, lines in snippets(entry):
-        indented = [f"  {style.plain(each)}" for each in lines]
-        parts.append([style.paint(name, "strong"), *indented])
-    parts.append(columns([("Level:", level(code)), ("Silenced:", silenced(code))], style, 0))
-    if entry.theorems:
-        titles = [(each, book()[each].title) for each in entry.theorems]
-        parts.append([style.paint("Theorems", "strong"), *columns(titles, style)])
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
 def in_text(code: str) -> str:

@@ -1,13 +1,13 @@
-"""The theorem book for people: the table, and one entry in full."""
+"""The theorem book as formats tell it: its sources, its entries, and their shape for machines."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from dpcompose.core.theorem import Hypothesis, Subject, Theorem
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Hypothesis, Theorem
 from dpcompose.core.theorems.book import BOOK
-from dpcompose.render.layout import Style, columns, wrapped
 
 #: What the short name of a source stands for.
 SOURCES: Mapping[str, str] = {
@@ -24,12 +24,6 @@ SOURCES: Mapping[str, str] = {
     "CR21": "Cesar and Rogers: Bounding, Concentrating, and Truncating, ALT 2021, arXiv 2004.07223",
     "ZDW22": "Zhu, Dong and Wang: Optimal Accounting of Differential Privacy via Characteristic "
     "Function, AISTATS 2022",
-}
-
-_USED: Mapping[Subject, str] = {
-    "release": "for a whole release",
-    "touch": "for one step of a derivation",
-    "question": "against an adversary",
 }
 
 
@@ -55,17 +49,34 @@ def in_short(identifier: str) -> str:
     return f"{entry.source} {_SHORTER.get(kind, kind)} {number}".strip()
 
 
-def table(style: Style) -> str:
-    """The whole book: id, title and bound of each entry."""
-    lines: list[str] = []
-    for entry in book().values():
-        lines += columns([(entry.id.ljust(6), entry.title)], style, indent=0)
-        lines += wrapped(entry.formula, style, " " * 8)
-    return "\n".join(lines) + "\n"
+_ANY, _TWO = "In any notion", "Two hypotheses"
+#: The headings of the book.
+GROUPS = (_ANY, *(notion.facts.words for notion in Notion), _TWO)
 
 
-def shape() -> list[dict[str, object]]:
-    """The book for machines."""
+def group_of(entry: Theorem) -> str:
+    """Under which heading an entry stands."""
+    if entry.source == "HBW22":
+        return _TWO
+    return _ANY if entry.notion is None else entry.notion.facts.words
+
+
+def matching(filter_: str) -> list[Theorem]:
+    """The entries that a filter speaks of: each of its words is in what they say or are for."""
+    words = filter_.casefold().split()
+    return [each for each in book().values() if all(word in _said(each) for word in words)]
+
+
+def _said(entry: Theorem) -> str:
+    """What a filter looks at, without capital letters."""
+    notion = "" if entry.notion is None else f"{entry.notion} {entry.notion.facts.words}"
+    roles = " ".join(use.role for use in entry.uses)
+    names = f"{entry.id} {entry.place} {entry.source} {entry.title} {entry.formula}"
+    return f"{names} {notion} {roles} {group_of(entry)}".casefold()
+
+
+def shape(entries: Iterable[Theorem]) -> list[dict[str, object]]:
+    """Entries of the book for machines."""
     return [
         {
             "id": entry.id,
@@ -88,7 +99,7 @@ def shape() -> list[dict[str, object]]:
             "specialises": list(entry.specialises),
             "spec": entry.spec,
         }
-        for entry in book().values()
+        for entry in entries
     ]
 
 
@@ -97,52 +108,7 @@ def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
     return {"name": hypothesis.name, "says": hypothesis.says, "how": how}
 
 
-def explained(entry: Theorem, style: Style) -> str:
-    """One entry in full."""
-    heading = style.paint(style.plain(f"{entry.id}  {entry.title}"), "strong")
-    source = SOURCES.get(entry.source)
-    cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
-    parts = [[heading, *wrapped(cited_in, style)]]
-    for name, lines in _sections(entry, style):
-        if lines:
-            parts.append([style.paint(name, "strong"), *lines])
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def _sections(entry: Theorem, style: Style) -> Iterator[tuple[str, list[str]]]:
-    yield "Statement", _paragraphs(entry.statement, style)
-    yield "Bound", wrapped(entry.formula, style, "  ")
-    yield "Hypotheses", _conditions(entry, entry.hypotheses, style)
-    for use in entry.uses:
-        if use.on is not None:
-            further = [each for each in use.hypotheses if each not in entry.hypotheses]
-            heading = f"Used {_USED[use.on]} as {use.role.value}, where also"
-            yield heading, _conditions(entry, further, style)
-    if entry.for_readers is not None:
-        yield "Not computed", wrapped(f"{entry.for_readers}.", style, "  ")
-    yield "Example", wrapped(entry.example.says, style, "  ") if entry.example else []
-    yield "Departs from the print", wrapped(entry.departs, style, "  ") if entry.departs else []
-    yield "A case of", columns([(each, _title(each)) for each in entry.specialises], style)
-    yield "See it at work", [f"  dpcompose analyze {style.plain(entry.spec)}"] if entry.spec else []
-
-
-def _conditions(entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style) -> list[str]:
-    return columns([(entry.how(each), each.name, each.says) for each in hypotheses], style)
-
-
-def _title(identifier: str) -> str:
-    entry = book().get(identifier)
-    return entry.title if entry else ""
-
-
 def flowing(statement: str) -> str:
     """A docstring with its paragraphs on one line each."""
     paragraphs = inspect.cleandoc(statement).split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)
-
-
-def _paragraphs(statement: str, style: Style) -> list[str]:
-    lines: list[str] = []
-    for paragraph in flowing(statement).split("\n\n"):
-        lines += ([""] if lines else []) + wrapped(paragraph, style, "  ")
-    return lines

@@ -33,10 +33,15 @@ Sensitivity = Annotated[
 ]
 
 
+#: What the key `mechanism` says.
+MECHANISM = "What is drawn: the family of the noise, of the choice or of the answers."
+
+
 class Concrete(ReadingEntry):
     """What every concrete mechanism with a sensitivity says."""
 
-    mechanism: str
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
     sensitivity: Sensitivity = Field(
         description="How far one row moves it: a number (for one row added or removed, "
         "where rows come and go), or `{unbounded: …, bounded: …}`."
@@ -49,7 +54,8 @@ class Concrete(ReadingEntry):
 class ByRows(ReadingEntry):
     """What every concrete mechanism says that has no sensitivity: each row answers by itself."""
 
-    mechanism: str
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
 
 
 #: A concrete mechanism as it is read: `_model` makes a model of its own for each family.
@@ -65,6 +71,7 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
         "__doc__": form.about,
         "__annotations__": {"mechanism": Literal[form.name], key.name: Parameter},
         "what": f"`mechanism: {form.name}`",
+        "mechanism": Field(description=MECHANISM),
         key.name: Field(description=key.says),
     }
     if form.values:

@@ -9,6 +9,14 @@ from dpcompose.spec.maps import Map
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import Partition
 
+#: What a root may be.
+DOMAINS = {
+    "table": "a multiset of rows, of any number",
+    "fixed-size-table": "a table whose number of rows is public",
+    "ordered-table": "a table whose rows have positions",
+    "graph": "a graph with public vertices and sensitive edges",
+}
+
 
 class Table(Model):
     """A root: a table of sensitive rows."""
@@ -16,7 +24,9 @@ class Table(Model):
     what = "a root"
     domain: Literal["table", "fixed-size-table", "ordered-table"] = Field(
         default="table",
-        description="Rows of any number, rows of a public number, or rows with positions.",
+        description="What the root is: "
+        + "; ".join(f"`{name}`, {says}" for name, says in DOMAINS.items() if name != "graph")
+        + ".",
     )
     unit: Optional[Name] = Field(default=None, description="The column of the privacy unit.")
     size: Optional[Whole] = Field(default=None, description="The public number of rows.")
@@ -27,7 +37,7 @@ class Graph(Model):
     """A root: a graph with public vertices and sensitive edges."""
 
     what = "a graph"
-    domain: Literal["graph"]
+    domain: Literal["graph"] = Field(description="What the root is: a graph.")
     max_degree: Optional[Whole] = Field(
         default=None, description="The largest degree of a vertex, in every graph of the domain."
     )
@@ -81,5 +91,3 @@ Dataset = Annotated[
     | Annotated[Split, Tag("<split>")],
     Discriminator(_dataset_tag),
 ]
-
-DOMAINS = ("table", "fixed-size-table", "ordered-table", "graph")

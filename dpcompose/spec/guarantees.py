@@ -19,11 +19,14 @@ from dpcompose.spec.relations import Relation
 
 #: The most points of a guarantee.
 MOST_POINTS = 1000
+#: What the key `notion` says.
+NOTION = "The privacy notion in which the guarantee is stated."
 
 
 class Stated(Model):
     """What every stated guarantee may say."""
 
+    what = "a stated guarantee"
     relation: Optional[Relation] = Field(
         default=None, description="What its neighbours are; default: the relation protected."
     )
@@ -36,7 +39,7 @@ class Pure(Stated):
     """ε-differential privacy."""
 
     what = "a guarantee of notion `pure`"
-    notion: Literal["pure"]
+    notion: Literal["pure"] = Field(description=NOTION)
     epsilon: Parameter = Field(description="ε of one step of the relation.")
 
 
@@ -44,7 +47,7 @@ class Approx(Stated):
     """(ε, δ)-differential privacy."""
 
     what = "a guarantee of notion `approx`"
-    notion: Literal["approx"]
+    notion: Literal["approx"] = Field(description=NOTION)
     epsilon: Parameter = Field(description="ε of one step of the relation.")
     delta: ProbabilityParameter = Field(description="δ of one step of the relation, below 1.")
 
@@ -53,7 +56,7 @@ class Zcdp(Stated):
     """Zero-concentrated differential privacy."""
 
     what = "a guarantee of notion `zcdp`"
-    notion: Literal["zcdp"]
+    notion: Literal["zcdp"] = Field(description=NOTION)
     rho: Parameter = Field(description="ρ of one step of the relation.")
 
 
@@ -61,7 +64,7 @@ class Gdp(Stated):
     """Gaussian differential privacy."""
 
     what = "a guarantee of notion `gdp`"
-    notion: Literal["gdp"]
+    notion: Literal["gdp"] = Field(description=NOTION)
     mu: Parameter = Field(description="μ of one step of the relation.")
 
 
@@ -153,7 +156,7 @@ class Rdp(Stated):
     """Rényi differential privacy at some orders."""
 
     what = "a guarantee of notion `rdp`"
-    notion: Literal["rdp"]
+    notion: Literal["rdp"] = Field(description=NOTION)
     points: Optional[RdpPoints] = Field(
         default=None, description="Pairs [α, ε] of one step of the relation, each α above 1."
     )
@@ -167,7 +170,7 @@ class Profile(Stated):
     """(ε, δ)-differential privacy for several pairs at once."""
 
     what = "a guarantee of notion `profile`"
-    notion: Literal["profile"]
+    notion: Literal["profile"] = Field(description=NOTION)
     points: ProfilePoints = Field(
         description="Pairs [ε, δ] of one step of the relation, all of which hold."
     )

@@ -79,6 +79,7 @@ def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) 
             **{key.name: _type(key) for key in form.keys},
         },
         "what": what,
+        tag: Field(description=base.model_fields[tag].description),
         **{key.name: _field(key) for key in form.keys},
     }
     return new_class(name, (base,), exec_body=lambda own: own.update(space))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.spec.kind_models import model_of, union_of
@@ -12,7 +12,8 @@ from dpcompose.spec.models import Model
 class AnyMap(Model):
     """What every map says; each kind has a model of its own."""
 
-    kind: str
+    what = "a map"
+    kind: str = Field(description="The kind of the map.")
 
 
 #: The model of each kind by its name.

@@ -9,6 +9,7 @@ from dpcompose.spec.models import Model
 class ReadingEntry(Model):
     """What every mechanism that reads a dataset has."""
 
+    what = "a mechanism"
     name: Name = Field(description="A name of its own.")
     reads: Reference = Field(
         description="A dataset, a block `name.block`, or `name.*`: a copy on each."

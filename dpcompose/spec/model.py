@@ -33,7 +33,7 @@ from dpcompose.spec.mechanisms import (
 )
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.relations import Declared, LongRelation, Protect, Protected
+from dpcompose.spec.relations import RELATIONS, Declared, LongRelation, Protect, Protected
 
 
 def _version(value: object) -> int:
@@ -57,8 +57,8 @@ class Spec(Model):
     )
     protect: Protect = Field(
         description="The neighbouring relation of the final guarantee: "
-        "`unbounded`, `bounded`, `user`, `edge`, `node`, `node-rewired`, `free-lunch`, "
-        "or one declared under `relations`."
+        + "".join(f"`{name}` ({says}), " for name, says in RELATIONS.items() if name != "euclidean")
+        + "or one declared under `relations`."
     )
     adaptivity: Literal["adaptive", "independent"] = Field(
         default="adaptive", description="Whether a mechanism may use earlier outputs."

@@ -13,6 +13,8 @@ from dpcompose.spec.models import Model
 class AnyPartition(Model):
     """What every partition says; each kind has a model of its own."""
 
+    what = "any `partition`"
+
     drops: bool = Field(
         default=False, description="Declares that some row is in none of the blocks that are read."
     )
@@ -23,7 +25,7 @@ class AnyPartition(Model):
         default=None, description="How many rows of one privacy unit are in one block at most."
     )
     because: Because
-    by: str
+    by: str = Field(description="What rows are assigned to blocks by.")
 
 
 #: The model of each kind by its name.

@@ -8,9 +8,20 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.spec.fields import Name, Whole
 from dpcompose.spec.models import Model
 
-_BUILT_IN = [kind.value for kind in RelationKind if kind is not RelationKind.DECLARED]
+#: What one step of each built-in relation is.
+RELATIONS: dict[str, str] = {
+    RelationKind.UNBOUNDED: "one row is added or removed",
+    RelationKind.BOUNDED: "one row is replaced",
+    RelationKind.USER: "all rows of one privacy unit are added or removed",
+    RelationKind.EDGE: "one edge of a graph is added or removed",
+    RelationKind.NODE: "all edges of one vertex are added or removed, the vertices being public",
+    RelationKind.NODE_REWIRED: "the edges of one vertex become any others",
+    RelationKind.FREE_LUNCH: "everything may change",
+    RelationKind.EUCLIDEAN: "a value moves; ε is for each unit of the distance",
+}
 RelationName = Annotated[
-    str, WithJsonSchema({"anyOf": [{"enum": _BUILT_IN}, {"type": ["string", "number"]}]})
+    str,
+    WithJsonSchema({"anyOf": [{"enum": [*map(str, RELATIONS)]}, {"type": ["string", "number"]}]}),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +13,9 @@ import dpcompose
 from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
 from dpcompose.handbook import HANDBOOK, CodeEntry
-from dpcompose.handbook.entry import REST
+from dpcompose.handbook.entry import whole
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
-from dpcompose.render.code import explained, in_markdown, in_text, silenced
-from dpcompose.render.layout import Style
+from dpcompose.render.code import in_markdown, in_text, silenced
 from dpcompose.render.rules import codes, rule
 from dpcompose.render.theorem_text import book
 
@@ -31,17 +29,6 @@ BESIDE = {
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide.
 BARE = {"DPC300", "DPC306", "DPC307", "DPC308", "DPC018"}
-
-
-def whole(lines: str, times: int = 1) -> str:
-    """A spec of the lines of an example: the keys that it leaves out come first, as in `REST`.
-
-    Without any of them it is left alone: it is no part of a spec.
-    """
-    head, _, last = f"\n{lines}".rpartition("\n")
-    text = f"{head}\n".removeprefix("\n") + f"{last}\n" * times
-    keys = set(re.findall(r"^(\w+):", lines, re.MULTILINE))
-    return "".join(REST[key] for key in REST if keys and key not in keys) + text
 
 
 def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:
@@ -125,17 +112,6 @@ def test_what_silences_a_code_is_what_the_settings_and_comments_take(code: str) 
     assert ('"off"' in says) == (code in REMOVABLE)
     assert (f"severity = {{{code} = " in says) == (code in ADJUSTABLE)
     assert says.startswith("by nothing") == (code not in REMOVABLE)
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_explanations_fit_a_terminal_and_carry_no_control_characters(width: int) -> None:
-    for code, entry in HANDBOOK.items():
-        text = explained(code, codes()[code], Style(width=width, encoding="ascii"))
-        kept = {f"  {line}" for line in (entry.example + "\n" + entry.instead).split("\n")}
-        assert text.isascii()
-        assert all(line.isprintable() for line in text.split("\n"))
-        long = [line for line in text.split("\n") if len(line) > width and line not in kept]
-        assert [line for line in long if "u202e" not in line and "# ..." not in line] == [], code
 
 
 @pytest.mark.parametrize("code", sorted(HANDBOOK))

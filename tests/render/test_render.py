@@ -50,8 +50,8 @@ from dpcompose.render.numbers import (
     number_down,
     number_up,
 )
+from dpcompose.render.pages import theorem_page
 from dpcompose.render.problems import counted
-from dpcompose.render.theorem_text import explained
 from dpcompose.report import At, Bound, LeftOut, Report, Verdict
 
 ESCAPE = "\x1b"
@@ -595,4 +595,4 @@ def test_an_entry_is_explained_in_full(golden: Golden) -> None:
         departs="It is printed the other way round.",
         specialises=("X.0",),
     )
-    golden("handmade/explain.txt", explained(entry, Style()))
+    golden("handmade/explain.txt", theorem_page(entry, Style()))

@@ -1,0 +1,129 @@
+"""Pages of `dpcompose explain` on the spec language, and on the examples that the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import RenderableType
+
+from dpcompose.handbook.entry import Topic, whole
+from dpcompose.handbook.printed import PrintedExample
+from dpcompose.handbook.topics import TOPICS, topics_of
+from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.layout import Style
+from dpcompose.render.numbers import bound_text, found_text, given_text
+from dpcompose.render.pages import Section, listed, page, paragraph, snippet, titles
+from dpcompose.render.theorem_text import SOURCES
+from dpcompose.report import Report
+from dpcompose.spec.vocabulary import Meaning, Sort, either, vocabulary
+
+#: What an analysis makes of a spec.
+Analyze = Callable[[str], Report]
+
+
+def word_page(word: str, analyze: Analyze, style: Style) -> str:
+    """All there is to know about a word of the spec language, with each of its meanings."""
+    meanings = vocabulary()[word]
+    sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
+    sections = [*_meanings(meanings, style), *_topics(word, analyze, style)]
+    return page(word, style, [literal(sorts, style, "weak")], sections)
+
+
+def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
+    for each in meanings:
+        if each.sort is not Sort.KEY:
+            yield _where(each), [paragraph(each.says, style), *_keys(each.keys, style)]
+    keys = [each for each in meanings if each.sort is Sort.KEY]
+    if len(keys) > 2:
+        rows = [(either(each.of), either(each.holds), each.says) for each in keys]
+        yield "A key of", listed(rows, style, ("", "holds", "means"), fixed=0)
+        return
+    for each in keys:
+        facts = [("holds", either(each.holds)), *_left_out(each)]
+        yield _where(each), [paragraph(each.says, style), *listed(facts, style)]
+
+
+def _where(each: Meaning) -> str:
+    """`A key of a root or a graph`, `A kind of map, at map`."""
+    if each.sort is Sort.KEY:
+        return f"A key of {either(each.of)}"
+    sort = f"{each.sort[0].upper()}{each.sort[1:]}"
+    return f"{sort}, at {either(f'`{key}`' for key in each.of)}"
+
+
+def _left_out(key: Meaning) -> list[tuple[str, str]]:
+    if key.needed:
+        return [("left out", "never: it must be given")]
+    return [("left out", f"it is {key.default}")] if key.default else []
+
+
+def _keys(keys: Sequence[Meaning], style: Style) -> list[RenderableType]:
+    rows = [(each.word, "needed" if each.needed else "", each.says) for each in keys]
+    return ["", *listed(rows, style, ("key", "", "means"), fixed=2)] if rows else []
+
+
+def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
+    for topic in topics_of(word):
+        spec = whole(topic.example)
+        report = analyze(spec)
+        yield "What to know", [paragraph(topic.about, style)]
+        yield "Example", snippet(spec.splitlines(), style)
+        yield "What it gives", [paragraph(outcome(report), style, "strong")]
+        cited = [report.theorem, *(each.theorem for each in report.chain)]
+        identifiers = [*topic.theorems, *(each for each in cited if each is not None)]
+        yield "Theorems", listed(titles(identifiers), style)
+        yield "See also", [paragraph(", ".join(_beside(word, topic)), style)]
+
+
+def _beside(word: str, topic: Topic) -> list[str]:
+    return [each for each in dict.fromkeys((*topic.words, *topic.see)) if each != word]
+
+
+def outcome(report: Report) -> str:
+    """`ε = 3/10 (0.3), by III.6`, then what holds at each δ and ε that was asked for."""
+    said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
+    for at in (*report.at_delta, *report.at_epsilon):
+        said.append(f"{found_text(at)} at {given_text(at)}")
+    if report.adversary is not None and report.adversary.bound is not None:
+        said.append(f"{bound_text(report.adversary.bound)} {report.adversary.label}")
+    return "; ".join(said)
+
+
+def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> str:
+    """An example that the paper prints, with specs of it and what they give."""
+    sections: list[Section] = []
+    for heading, _, lines in example.specs:
+        spec = whole(lines)
+        gives = paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
+        sections.append((heading, [*snippet(spec.splitlines(), style), "", gives]))
+    sections.append(("Theorems", listed(titles(example.theorems), style)))
+    head: list[RenderableType] = [
+        literal(example.title, style, "strong"),
+        literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),
+        "",
+        paragraph(example.about, style),
+    ]
+    return page(f"Example {number}", style, head, sections)
+
+
+def language_page(style: Style) -> str:
+    """Every word of the language by topic, with what it means first."""
+    parts: list[RenderableType] = []
+    for heading, topics in TOPICS.items():
+        rows = [(word, _in_short(word)) for topic in topics for word in topic.words]
+        parts += [*([""] if parts else []), ruled(heading, style), *listed(rows, style)]
+    return printed(parts, style)
+
+
+def _in_short(word: str) -> str:
+    """What a word means first, in a line or two."""
+    meanings = vocabulary()[word]
+    kinds = [each for each in meanings if each.sort not in (Sort.KEY, Sort.VALUE)]
+    first, *more = [*kinds, *(each for each in meanings if each not in kinds)]
+    if first.sort is Sort.VALUE:
+        return f"A value of {either(f'`{key}`' for key in first.of)}."
+    says = first.says if len(first.says) <= _SHORT else f"{first.says.partition(':')[0]}."
+    return f"{says} (And {len(more)} more.)" if more else says
+
+
+_SHORT = 120

@@ -1,0 +1,155 @@
+"""Pages of `dpcompose explain` and `dpcompose theorems`, of what rich offers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.core.theorem import Hypothesis, Subject, Theorem
+from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.layout import Style
+from dpcompose.render.theorem_text import GROUPS, SOURCES, book, flowing, group_of
+
+_USED: Mapping[Subject, str] = {
+    "release": "for a whole release",
+    "touch": "for one step of a derivation",
+    "question": "against an adversary",
+}
+
+#: A part of a page: its heading, and what stands below it.
+Section = tuple[str, Sequence[RenderableType]]
+
+
+def page(
+    name: str,
+    style: Style,
+    head: Sequence[RenderableType],
+    sections: Iterable[Section],
+) -> str:
+    """A page: what it is about, then its parts, those without content left out."""
+    parts: list[RenderableType] = [ruled(name, style), *head]
+    for heading, content in sections:
+        if content:
+            parts += ["", literal(heading, style, "heading"), *content]
+    return printed(parts, style)
+
+
+def paragraph(text: str, style: Style, how: str = "") -> RenderableType:
+    """Text below a heading."""
+    return Padding(literal(text, style, how), (0, 0, 0, 2))
+
+
+def snippet(lines: Iterable[str], style: Style) -> list[RenderableType]:
+    """Lines of a file, as they stand there."""
+    return [Padding(literal(each, style, "dataset"), (0, 0, 0, 2)) for each in lines]
+
+
+def listed(
+    rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
+) -> list[RenderableType]:
+    """Rows of texts in columns, the first `fixed` of which are never broken; none where empty."""
+    cells = [
+        [each if isinstance(each, Text) else literal(each, style) for each in row] for row in rows
+    ]
+    if not cells:
+        return []
+    table = Table(
+        box=None, show_header=bool(heads), header_style="weak", padding=(0, 2, 0, 0), pad_edge=False
+    )
+    for number in range(len(cells[0])):
+        head = literal(heads[number], style) if heads else Text()
+        table.add_column(head, no_wrap=number < fixed, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    return [Padding(table, (0, 0, 0, 2))]
+
+
+def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
+    """Theorems with their titles, each once."""
+    known = book()
+    found = dict.fromkeys(identifiers)
+    return [(each, known[each].title if each in known else "") for each in found]
+
+
+# --- theorems ------------------------------------------------------------------------------------
+
+
+def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
+    """The book, or what a filter leaves of it: a table for each notion."""
+    groups: dict[str, list[tuple[str | Text, ...]]] = {name: [] for name in GROUPS}
+    for entry in entries:
+        title, formula = literal(entry.title, style), literal(entry.formula, style, "weak")
+        wide = style.width >= _WIDE
+        says = (title, formula) if wide else (Text("\n").join((title, formula)),)
+        groups[group_of(entry)].append((entry.id, *says))
+    parts: list[RenderableType] = []
+    for name, rows in groups.items():
+        if rows:
+            parts += [*([""] if parts else []), ruled(name, style), *listed(rows, style)]
+    return printed(parts, style)
+
+
+#: From so many columns on titles and bounds stand beside each other.
+_WIDE = 100
+
+
+def theorem_page(entry: Theorem, style: Style) -> str:
+    """One entry in full."""
+    source = SOURCES.get(entry.source)
+    cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
+    head = [literal(entry.title, style, "strong"), literal(cited_in, style, "weak")]
+    return page(entry.id, style, head, _of_theorem(entry, style))
+
+
+def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
+    texts = flowing(entry.statement).split("\n\n")
+    apart = (("", paragraph(each, style)) for each in texts)
+    yield "Statement", [part for parts in apart for part in parts][1:]
+    yield "Bound", [paragraph(entry.formula, style, "strong")]
+    yield "Hypotheses", _conditions(entry, entry.hypotheses, style)
+    for use in entry.uses:
+        if use.on is not None:
+            further = [each for each in use.hypotheses if each not in entry.hypotheses]
+            heading = f"Used {_USED[use.on]} as {use.role.value}, where also"
+            yield heading, _conditions(entry, further, style)
+    if entry.for_readers is not None:
+        yield "Not computed", [paragraph(f"{entry.for_readers}.", style)]
+    yield "Example", [paragraph(entry.example.says, style)] if entry.example else []
+    yield "Departs from the print", [paragraph(entry.departs, style)] if entry.departs else []
+    yield "A case of", listed(titles(entry.specialises), style)
+    at_work = [f"dpcompose analyze {entry.spec}"] if entry.spec else []
+    yield "See it at work", [paragraph(each, style) for each in at_work]
+
+
+def _conditions(
+    entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style
+) -> list[RenderableType]:
+    rows = [(entry.how(each), each.name, each.says) for each in hypotheses]
+    return listed(rows, style)
+
+
+# --- codes ---------------------------------------------------------------------------------------
+
+
+def code_page(code: str, meaning: str, style: Style) -> str:
+    """All there is to know about a code."""
+    from dpcompose.handbook import HANDBOOK
+    from dpcompose.render.code import level, silenced, snippets
+
+    entry = HANDBOOK[code]
+    head: list[RenderableType] = [
+        literal(meaning, style, "strong"),
+        "",
+        paragraph(entry.why, style),
+    ]
+    facts = [("Level", level(code)), ("Silenced", silenced(code))]
+    sections: list[Section] = [
+        *((name, snippet(lines, style)) for name, lines in snippets(entry)),
+        ("What it does", listed(facts, style)),
+        ("Theorems", listed(titles(entry.theorems), style)),
+    ]
+    return page(code, style, head, sections)

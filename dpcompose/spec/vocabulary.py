@@ -1,0 +1,237 @@
+"""The words of the spec language, as its models say them: what each means, and where it stands.
+
+The models are their one home: the JSON Schema, messages and `dpcompose explain` are made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from inspect import get_annotations
+from typing import Any
+
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.spec.adversary import Adversary, AdversaryLimit
+from dpcompose.spec.asked import Reporting
+from dpcompose.spec.concrete import CONCRETE
+from dpcompose.spec.datasets import DOMAINS, Table
+from dpcompose.spec.guarantees import NOTIONS
+from dpcompose.spec.maps import MAP_KINDS
+from dpcompose.spec.model import TAGS, Spec
+from dpcompose.spec.models import Model
+from dpcompose.spec.partitions import PARTITION_KINDS
+from dpcompose.spec.relations import RELATIONS, Declared
+
+
+class Sort(StrEnum):
+    """What sort of word it is, and the heading above those of its sort."""
+
+    KEY = "a key"
+    RELATION = "a neighbouring relation"
+    DOMAIN = "a domain of a root"
+    MAP = "a kind of map"
+    PARTITION = "a kind of partition"
+    NOTION = "a privacy notion"
+    MECHANISM = "a concrete mechanism"
+    VALUE = "a value"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One meaning of a word: `says` it.
+
+    `of`: what it stands in, or at which keys. `holds`: what may stand at a key. `needed`: it must
+    be given; `default`: else what it is where it is left out, empty where that says nothing.
+    `keys`: those of a kind, a notion or a mechanism.
+    """
+
+    word: str
+    sort: Sort
+    of: tuple[str, ...]
+    says: str
+    holds: tuple[str, ...] = ()
+    needed: bool = False
+    default: str = ""
+    keys: tuple[Meaning, ...] = ()
+
+
+#: The keys that name a kind, and what such kinds are.
+_TAGS: dict[str, tuple[Sort, str, Mapping[str, type[Model]], Mapping[str, str]]] = {
+    "kind": (Sort.MAP, "map", MAP_KINDS, {name: form.about for name, form in MAPS.items()}),
+    "by": (
+        Sort.PARTITION,
+        "partition",
+        PARTITION_KINDS,
+        {name: form.about for name, form in PARTITIONS.items()},
+    ),
+    "notion": (
+        Sort.NOTION,
+        "notion",
+        NOTIONS,
+        {name: str(model.__doc__) for name, model in NOTIONS.items()},
+    ),
+    "mechanism": (
+        Sort.MECHANISM,
+        "mechanism",
+        CONCRETE,
+        {name: form.about for name, form in FORMS.items()},
+    ),
+}
+#: Keys of every mechanism, told where they stand by themselves.
+_COMMON = frozenset({"name", "reads", "count", "because"})
+
+
+def models() -> list[type[Model]]:
+    """Every mapping of the language."""
+    alone: list[type[Model]] = [Declared, Reporting, Adversary, AdversaryLimit]
+    found: list[type[Model]] = [Spec, Table, *TAGS.values(), *alone]
+    return list(dict.fromkeys(found))
+
+
+@cache
+def vocabulary() -> dict[str, tuple[Meaning, ...]]:
+    """Every word with its meanings, keys first."""
+    found: dict[str, list[Meaning]] = {}
+    for each in [*_keys(), *_kinds(), *_named(), *_values()]:
+        found.setdefault(each.word, []).append(each)
+    return {word: tuple(each) for word, each in found.items()}
+
+
+def _keys() -> Iterator[Meaning]:
+    """Each key with each of its meanings, wherever it has that one."""
+    alike: dict[tuple[str, str], list[tuple[str, Meaning]]] = {}
+    for model in models():
+        for name, key in _keys_of(model):
+            alike.setdefault((key.word, key.says), []).append((_home(model, name), key))
+    for (word, says), found in alike.items():
+        homes = tuple(dict.fromkeys(home for home, _ in found))
+        holds = tuple(dict.fromkeys(each for _, key in found for each in key.holds))
+        needed = all(key.needed for _, key in found)
+        default = next((key.default for _, key in found if key.default), "")
+        yield Meaning(word, Sort.KEY, homes, says, holds, needed, default)
+
+
+def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
+    properties = model.model_json_schema()["properties"]
+    for name, field in model.model_fields.items():
+        word = field.alias or name
+        needed, default = field.is_required(), "" if field.is_required() else field.default
+        said = f"`{str(default).lower() if isinstance(default, bool) else default}`"
+        yield (
+            name,
+            Meaning(
+                word,
+                Sort.KEY,
+                (model.what,),
+                field.description or "",
+                tuple(_held(properties[word])),
+                needed,
+                said if default not in (None, "", [], {}) else "",
+            ),
+        )
+
+
+def _home(model: type[Model], name: str) -> str:
+    """What messages call the mapping that a key belongs to: where it is declared first."""
+    declared = [base for base in model.__mro__ if name in get_annotations(base)]
+    return str(vars(declared[-1]).get("what") or model.what)
+
+
+def _kinds() -> Iterator[Meaning]:
+    for sort, key, kinds, abouts in _TAGS.values():
+        for name, model in kinds.items():
+            own = [meaning for _, meaning in _keys_of(model)]
+            keys = tuple(each for each in own if each.word not in {*_TAGS, *_COMMON})
+            yield Meaning(name, sort, (key,), abouts[name], keys=keys)
+
+
+def _named() -> Iterator[Meaning]:
+    for name, says in RELATIONS.items():
+        of = ("relation",) if name == "euclidean" else ("protect", "relation", "within")
+        yield Meaning(str(name), Sort.RELATION, of, f"{says[0].upper()}{says[1:]}.")
+    for name, says in DOMAINS.items():
+        yield Meaning(name, Sort.DOMAIN, ("domain",), f"{says[0].upper()}{says[1:]}.")
+
+
+def _values() -> Iterator[Meaning]:
+    """The words that stand at some keys, apart from names of kinds."""
+    seen = set()
+    for model in models():
+        properties = model.model_json_schema()["properties"]
+        for word, node in properties.items():
+            if word not in {*_TAGS, "domain", "protect", "relation", "within"}:
+                for value in _words(node):
+                    if (value, word) not in seen:
+                        seen.add((value, word))
+                        yield Meaning(value, Sort.VALUE, (word,), node.get("description", ""))
+
+
+def _words(node: Any) -> Iterator[str]:
+    """The words that are values by themselves, in a part of a JSON Schema."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _words(each)
+    elif isinstance(node, dict):
+        said = [*node.get("enum", ()), *([node["const"]] if "const" in node else [])]
+        yield from (each for each in said if isinstance(each, str))
+        for key in ("anyOf", "oneOf", "items"):
+            yield from _words(node.get(key, []))
+
+
+def either(says: Iterable[str]) -> str:
+    """`a, b or c`, each once."""
+    *first, last = dict.fromkeys(says)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+@cache
+def _called() -> dict[str, type[Model]]:
+    return {model.__name__: model for model in models()}
+
+
+def _held(node: dict[str, Any]) -> list[str]:
+    """What a part of a JSON Schema asks for, in words: any of them."""
+    if "$ref" in node:
+        return [_model(node).what]
+    if "const" in node:
+        return [f"`{node['const']}`"]
+    if "enum" in node:
+        return [f"`{each}`" for each in node["enum"]]
+    options = [each for each in node.get("anyOf", node.get("oneOf", [])) if each != _NOTHING]
+    if len(options) == 2 and options[0].get("type") == "number":
+        return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
+    if len(options) > _MOST_TOLD and all("$ref" in each for each in options):
+        return [_shared([_model(each) for each in options])]
+    if options:
+        return [says for each in options for says in _held(each)]
+    match node["type"]:
+        case "integer":
+            return [f"a whole number from {node['minimum']} on"]
+        case "boolean":
+            return ["`true`", "`false`"]
+        case "array":
+            pair = node.get("maxItems") == 2
+            return ["a pair of numbers" if pair else f"a list of: {either(_held(node['items']))}"]
+        case "object":
+            return [f"a mapping from names to: {either(_held(node['additionalProperties']))}"]
+        case _:
+            return ["`name`, `name.block` or `name.*`" if "pattern" in node else "a name"]
+
+
+_NOTHING = {"type": "null"}
+#: Of more models than these, what they have in common is told.
+_MOST_TOLD = 5
+
+
+def _model(node: dict[str, Any]) -> type[Model]:
+    return _called()[node["$ref"].rpartition("/")[2]]
+
+
+def _shared(among: list[type[Model]]) -> str:
+    """What all of some models are."""
+    bases = [base for base in among[0].__mro__ if all(issubclass(each, base) for each in among)]
+    return next(str(vars(base)["what"]) for base in bases if "what" in vars(base))
