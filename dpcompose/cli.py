@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
 from dpcompose.commands.analysis import FailOn, Selection, Strictness, analyze_files, check_files
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Reviewed, Told
-from dpcompose.commands.output import Color, look_of, print_out
+from dpcompose.commands.help_ends import help_end
+from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
 from dpcompose.commands.policies import Sources
 from dpcompose.commands.streams import guard
@@ -23,20 +24,53 @@ from dpcompose.commands.streams import guard
 #: By this variable a shell asks for completions, or for the script that does.
 _COMPLETE = "_DPCOMPOSE_COMPLETE"
 
-_EXIT_CODES = """\b
-Exit codes, the same for every command and format:
-  0   fine
-  1   over budget, no finite guarantee, a finding of level error, or what
-      diff --fail-on names
-  2   bad call, a file that cannot be read or written, or (--strict) one that
-      is left out
-  3   invalid spec, or one that takes more than --max-seconds or --max-memory
-  70  internal fault, with its traceback
-With several files every file is reported and the largest code wins."""
+#: The panels of the commands, in their order.
+ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
+_PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
+#: The panels of options that many commands have.
+FILES, OUTPUT, FAILS, SETTINGS, LIMITS = "Files", "Output", "What fails", "Settings", "Limits"
+
+
+def _print_help(command: Any, ctx: Any, name: str | None) -> None:
+    """Print a help page by the panels of typer, and its end by our own."""
+    from typer import rich_utils
+
+    style = style_for(None, Look())
+    rich_utils.COLOR_SYSTEM = "standard" if style.colour else None
+    rich_utils.FORCE_TERMINAL = style.colour
+    rich_utils.MAX_WIDTH = style.width
+    rich_utils.STYLE_HELPTEXT = ""
+    for each in (command, *command.get_params(ctx)):
+        paragraphs = [
+            style.plain(" ".join(text.split())) for text in (each.help or "").split("\n\n")
+        ]
+        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # nothing in it is markup
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    rich_utils.rich_format_help(obj=command, ctx=ctx, markup_mode="rich")
+    print_out(help_end(name, style))
+
+
+class HelpfulCommand(TyperCommand):
+    """A command whose help has panels, and examples at its end."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        _print_help(self, ctx, self.name)
 
 
 class Commands(TyperGroup):
     """The commands, with the ends that all of them share."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, those of one panel together."""
+        names = super().list_commands(ctx)
+        panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
+        return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        _print_help(self, ctx, None)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; a bad call and Ctrl-C end it without a traceback."""
@@ -54,7 +88,6 @@ app = typer.Typer(
     help="A type checker for privacy budgets.\n\n"
     "Reads a YAML spec of a pipeline (datasets, differentially private mechanisms, the "
     "neighbouring relation to protect) and certifies the tightest bound it can prove.",
-    epilog=_EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -63,17 +96,34 @@ app = typer.Typer(
 
 _JOBS = "How many processes may work; 0 for as many as there are cores, which is usual."
 
-FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-ReviewedOption = Annotated[Reviewed, typer.Option("--format", help="How changes are printed.")]
-ToldOption = Annotated[Told, typer.Option("--format", help="How results are printed.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
+]
+ReviewedOption = Annotated[
+    Reviewed,
+    typer.Option("--format", help="How changes are printed.", rich_help_panel=OUTPUT),
+]
+ToldOption = Annotated[
+    Told,
+    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
+]
 AtEpsilonOption = Annotated[
     list[str] | None,
-    typer.Option("--at-epsilon", metavar="NUMBER", help="State the least δ at this ε; repeatable."),
+    typer.Option(
+        "--at-epsilon",
+        metavar="NUMBER",
+        help="State the least δ at this ε; repeatable.",
+    ),
 ]
 OutputOption = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Write results there, complete or not at all."
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write results there, complete or not at all.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 OutputsOption = Annotated[
@@ -84,24 +134,40 @@ OutputsOption = Annotated[
         metavar="[FORMAT=]FILE",
         help="Write results there, complete or not at all; FORMAT=FILE, repeatable, does so "
         "beside what is printed.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 # Hidden from the list of arguments, which says no more than the text above it.
 Specs = Annotated[list[str] | None, typer.Argument(metavar="FILE", hidden=True)]
 FilesFromOption = Annotated[
     str | None,
-    typer.Option("--files-from", metavar="FILE", help="Read names of files there, one a line."),
+    typer.Option(
+        "--files-from",
+        metavar="FILE",
+        help="Read names of files there, one a line.",
+        rich_help_panel=FILES,
+    ),
 ]
 StdinFilenameOption = Annotated[
     str | None,
-    typer.Option("--stdin-filename", metavar="FILE", help="What to call standard input."),
+    typer.Option(
+        "--stdin-filename",
+        metavar="FILE",
+        help="What to call standard input.",
+        rich_help_panel=FILES,
+    ),
 ]
 AllowEmptyOption = Annotated[
-    bool, typer.Option("--allow-empty", help="Accept folders and patterns without a spec.")
+    bool,
+    typer.Option(
+        "--allow-empty", help="Accept folders and patterns without a spec.", rich_help_panel=FILES
+    ),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS),
+    typer.Option(
+        "--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS, rich_help_panel=LIMITS
+    ),
 ]
 MaxSecondsOption = Annotated[
     float | None,
@@ -110,6 +176,7 @@ MaxSecondsOption = Annotated[
         metavar="N",
         envvar="DPCOMPOSE_MAX_SECONDS",
         help="How long a spec may take; one that takes longer is invalid.",
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxMemoryOption = Annotated[
@@ -119,21 +186,32 @@ MaxMemoryOption = Annotated[
         metavar="MB",
         envvar="DPCOMPOSE_MAX_MEMORY",
         help="How much memory a spec may take, beside the program's own; likewise.",
+        rich_help_panel=LIMITS,
     ),
 ]
 FailOnOption = Annotated[
     FailOn | None,
-    typer.Option("--fail-on", help="The least level of a finding that exits with 1."),
+    typer.Option(
+        "--fail-on", help="The least level of a finding that exits with 1.", rich_help_panel=FAILS
+    ),
 ]
 RequireRelationOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--require-relation", metavar="NAME", help="A relation to protect; repeatable: one of them."
+        "--require-relation",
+        metavar="NAME",
+        help="A relation to protect; repeatable: one of them.",
+        rich_help_panel=FAILS,
     ),
 ]
 RequireDeltaOption = Annotated[
     str | None,
-    typer.Option("--require-delta", metavar="NUMBER", help="The largest δ of budgets and bounds."),
+    typer.Option(
+        "--require-delta",
+        metavar="NUMBER",
+        help="The largest δ of budgets and bounds.",
+        rich_help_panel=FAILS,
+    ),
 ]
 IsolatedOption = Annotated[
     bool,
@@ -141,6 +219,7 @@ IsolatedOption = Annotated[
         "--isolated",
         envvar="DPCOMPOSE_ISOLATED",
         help="Leave settings files alone that no option names.",
+        rich_help_panel=SETTINGS,
     ),
 ]
 SettingsOption = Annotated[
@@ -149,6 +228,7 @@ SettingsOption = Annotated[
         "--settings",
         metavar="FILE",
         help="Ask for what this settings file asks for as well; repeatable.",
+        rich_help_panel=SETTINGS,
     ),
 ]
 SettingsFromOption = Annotated[
@@ -157,11 +237,14 @@ SettingsFromOption = Annotated[
         "--settings-from",
         metavar="REV",
         help="Ask for what the settings files of this git revision ask for as well.",
+        rich_help_panel=SETTINGS,
     ),
 ]
 StrictOption = Annotated[
     bool,
-    typer.Option("--strict", help="Exit with 2 where files of folders have no result."),
+    typer.Option(
+        "--strict", help="Exit with 2 where files of folders have no result.", rich_help_panel=FAILS
+    ),
 ]
 RecheckOption = Annotated[
     bool,
@@ -169,29 +252,62 @@ RecheckOption = Annotated[
 ]
 ChangedSinceOption = Annotated[
     str | None,
-    typer.Option("--changed-since", metavar="REV", help="Leave files that are as in REV of git."),
+    typer.Option(
+        "--changed-since",
+        metavar="REV",
+        help="Leave files that are as in REV of git.",
+        rich_help_panel=FILES,
+    ),
 ]
 ShowSettingsOption = Annotated[
-    bool, typer.Option("--show-settings", help="Print what is set for each spec, and where; end.")
+    bool,
+    typer.Option(
+        "--show-settings",
+        help="Print what is set for each spec, and where; end.",
+        rich_help_panel=SETTINGS,
+    ),
 ]
 ExitZeroOption = Annotated[
-    bool, typer.Option("--exit-zero", help="Exit with 0 in place of 1; 2 and 3 stay.")
+    bool,
+    typer.Option(
+        "--exit-zero", help="Exit with 0 in place of 1; 2 and 3 stay.", rich_help_panel=FAILS
+    ),
 ]
 ColorOption = Annotated[
-    Color, typer.Option("--color", help="auto: on a terminal, minding NO_COLOR and FORCE_COLOR.")
+    Color,
+    typer.Option(
+        "--color",
+        help="auto: on a terminal, minding NO_COLOR and FORCE_COLOR.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 
 WidthOption = Annotated[
     int | None,
-    typer.Option("--width", metavar="N", help="Columns; those of the terminal, 100 in a pipe."),
+    typer.Option(
+        "--width",
+        metavar="N",
+        help="Columns; those of the terminal, 100 in a pipe.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
-BriefOption = Annotated[bool, typer.Option("--brief", help="Of a report the panel alone.")]
+BriefOption = Annotated[
+    bool, typer.Option("--brief", help="Of a report the panel alone.", rich_help_panel=OUTPUT)
+]
 FullOption = Annotated[
-    bool, typer.Option("--full", help="Everything, in sentences too; of several specs each report.")
+    bool,
+    typer.Option(
+        "--full",
+        help="Everything, in sentences too; of several specs each report.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 AllOption = Annotated[
-    bool, typer.Option("--all", help="Of several specs list those that are fine too.")
+    bool,
+    typer.Option(
+        "--all", help="Of several specs list those that are fine too.", rich_help_panel=OUTPUT
+    ),
 ]
 
 
@@ -213,7 +329,11 @@ def _options(
     pass
 
 
-@app.command(short_help="Certify the tightest bound of each spec.")
+@app.command(
+    short_help="Certify the tightest bound of each spec.",
+    cls=HelpfulCommand,
+    rich_help_panel=ANALYSE,
+)
 def analyze(
     files: Specs = None,
     delta: Annotated[
@@ -297,7 +417,9 @@ def analyze(
     raise typer.Exit(analyze_files(selection, strictness, points, form, output, quiet, look))
 
 
-@app.command(short_help="Compare each spec with its budget.")
+@app.command(
+    short_help="Compare each spec with its budget.", cls=HelpfulCommand, rich_help_panel=ANALYSE
+)
 def check(
     files: Specs = None,
     epsilon: Annotated[
@@ -381,7 +503,9 @@ def check(
     raise typer.Exit(check_files(selection, strictness, limit, points, form, output, look))
 
 
-@app.command(short_help="Say what a change does to the bound.")
+@app.command(
+    short_help="Say what a change does to the bound.", cls=HelpfulCommand, rich_help_panel=REVIEW
+)
 def diff(
     files: Specs = None,
     against: Annotated[
@@ -460,7 +584,9 @@ def diff(
     )
 
 
-@app.command(short_help="Add up releases on the same people.")
+@app.command(
+    short_help="Add up releases on the same people.", cls=HelpfulCommand, rich_help_panel=PLAN
+)
 def total(
     files: Specs = None,
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget's ε.")] = None,
@@ -516,7 +642,11 @@ def total(
     )
 
 
-@app.command(short_help="Write what the authors of specs vouch for.")
+@app.command(
+    short_help="Write what the authors of specs vouch for.",
+    cls=HelpfulCommand,
+    rich_help_panel=REVIEW,
+)
 def accept(
     files: Specs = None,
     output: Annotated[
@@ -544,7 +674,7 @@ def accept(
     raise typer.Exit(accept_files(selection, output, by, on))
 
 
-@app.command(short_help="Scale a spec to its budget.")
+@app.command(short_help="Scale a spec to its budget.", cls=HelpfulCommand, rich_help_panel=PLAN)
 def fit(
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="The budget's ε.")] = None,
@@ -583,7 +713,9 @@ def fit(
     raise typer.Exit(fit_file(file, limit, free or [], sources, output, most))
 
 
-@app.command(short_help="Say what halving each mechanism saves.")
+@app.command(
+    short_help="Say what halving each mechanism saves.", cls=HelpfulCommand, rich_help_panel=PLAN
+)
 def sensitivity(
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
     delta: Annotated[
@@ -619,7 +751,11 @@ def sensitivity(
     )
 
 
-@app.command()
+@app.command(
+    short_help="List the theorem book.",
+    cls=HelpfulCommand,
+    rich_help_panel=LEARN,
+)
 def theorems(
     words: Annotated[list[str] | None, typer.Argument(metavar="WORD", hidden=True)] = None,
     form: Annotated[
@@ -644,7 +780,11 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
-@app.command(short_help="Explain a theorem, a code, or a word of the spec language.")
+@app.command(
+    short_help="Explain a theorem, a code, or a word of the spec language.",
+    cls=HelpfulCommand,
+    rich_help_panel=LEARN,
+)
 def explain(
     identifier: Annotated[
         str,
@@ -668,7 +808,7 @@ def explain(
     show(identifier, look_of(color, width))
 
 
-@app.command(short_help="Print a completion script.")
+@app.command(short_help="Print a completion script.", cls=HelpfulCommand, rich_help_panel=LEARN)
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", hidden=True)],
 ) -> None:
@@ -683,7 +823,7 @@ def completion(
         del os.environ[_COMPLETE]
 
 
-@app.command(short_help="Print a JSON Schema.")
+@app.command(short_help="Print a JSON Schema.", cls=HelpfulCommand, rich_help_panel=LEARN)
 def schema(
     of: Annotated[
         SchemaOf, typer.Argument(metavar="|".join(SchemaOf), hidden=True)
@@ -700,7 +840,9 @@ def schema(
     print_schema(of)
 
 
-@app.command(short_help="Write a commented starter spec.")
+@app.command(
+    short_help="Write a commented starter spec.", cls=HelpfulCommand, rich_help_panel=LEARN
+)
 def init(
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)] = "pipeline.dp.yaml",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -36,6 +37,26 @@ def page(
         if content:
             parts += ["", literal(heading, style, "heading"), *content]
     return printed(parts, style)
+
+
+def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = "") -> str:
+    """A panel of a help page: rows of what is typed or met, and what that means."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    beside = max(len(typed) for typed, _ in rows) <= _TYPED
+    for typed, means in rows:
+        first, second = literal(typed, style, "strong"), literal(means, style)
+        if beside:
+            table.add_row(first, second)
+        else:
+            table.add_row(Text("\n  ").join((first, second)))
+    content: list[RenderableType] = [table, *([literal(says, style, "weak")] if says else [])]
+    return printed(
+        Panel(Group(*content), title=name, title_align="left", border_style="weak"), style
+    )
+
+
+#: Beside what is longer there is no room for words.
+_TYPED = 16
 
 
 def paragraph(text: str, style: Style, how: str = "") -> RenderableType:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
+from dpcompose.commands.help_ends import EXAMPLES
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +100,46 @@ def test_help_is_complete_and_80_columns_wide(command: tuple[str, ...]) -> None:
             assert parameter.help and parameter.help.endswith((".", "…")), parameter.name
 
 
+def test_help_has_the_commands_in_panels_and_the_exit_codes() -> None:
+    lines = call("--help").stdout.splitlines()
+    panels = [line.split("─")[1].strip() for line in lines if line.startswith("╭─")]
+    assert panels == ["Options", "Analyse", "Plan", "Review", "Learn", "Exit codes"]
+    listed = [line.split()[1] for line in lines if re.match(r"│ [a-z]+ +[A-Z]", line)]
+    assert sorted(listed) == commands()
+
+
+@pytest.mark.parametrize("command", commands())
+def test_help_ends_with_two_examples_that_the_command_takes(command: str) -> None:
+    result = call(command, "--help")
+    tail = result.stdout.partition("╭─ Examples ")[2]
+    group: Any = get_command(app)
+    for typed, says in EXAMPLES[command]:
+        assert typed in tail and says in " ".join(tail.replace("│", " ").split())
+        said = [part.partition(" > ")[0].split()[1:] for part in typed.split(" | ")]
+        for name, *arguments in said:
+            if name in group.commands:
+                group.commands[name].make_context(name, arguments)
+            else:
+                assert name == "--install-completion"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", ["40", "80", "120"])
+def test_help_fits_a_terminal_that_has_few_characters(width: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": width, "NO_COLOR": "1"}
+    for command in ((), ("check",), ("analyze",), ("explain",)):
+        done = subprocess.run(
+            [sys.executable, "-m", "dpcompose", *command, "--help"],
+            env=environment, capture_output=True, check=True,
+        )  # fmt: skip
+        assert b"\x1b" not in done.stdout and done.stdout.isascii()
+        assert max(map(len, done.stdout.splitlines())) <= max(int(width), 80)
+
+
+def test_nothing_in_a_help_text_is_markup() -> None:
+    assert "[FORMAT=]FILE" in call("check", "--help").stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
@@ -124,6 +165,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
     if shell == "bash":  # what is offered does not depend on how a shell asks
         assert "--at-epsilon" in offered("analyze", "--at")
         assert "IV.13" in offered("explain", "IV.1")
+        assert "stated_on" in offered("explain", "stat")
     assert "sensitivity" in offered("schema", "se") and "total" in offered("schema", "to")
 
 

@@ -1,0 +1,85 @@
+"""What help pages end with: examples of each command, and the exit codes."""
+
+from __future__ import annotations
+
+from dpcompose.render.layout import Style
+
+#: Two examples of each command: what is typed, and what it does.
+EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+    "analyze": (
+        ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
+        ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
+    ),
+    "check": (
+        ("dpcompose check specs --changed-since origin/main", "what a change touched"),
+        (
+            "dpcompose check specs --epsilon 2 --delta 1e-6 -o sarif=out.sarif",
+            "against a budget, with a report for code scanning",
+        ),
+    ),
+    "total": (
+        ("dpcompose total specs --epsilon 2 --delta 1e-6", "each population against a budget"),
+        ("dpcompose total --all a.dp.yaml b.dp.yaml", "two releases on the same people"),
+    ),
+    "fit": (
+        ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
+        ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
+    ),
+    "sensitivity": (
+        ("dpcompose sensitivity release.dp.yaml", "what costs most"),
+        ("dpcompose sensitivity --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
+    ),
+    "diff": (
+        ("dpcompose diff old.dp.yaml new.dp.yaml", "two files"),
+        (
+            "dpcompose diff --against origin/main --fail-on increase specs",
+            "fails where a bound grew since a revision",
+        ),
+    ),
+    "accept": (
+        ("dpcompose accept specs", "writes assumptions.lock"),
+        ("dpcompose check specs --assumptions assumptions.lock", "fails on any other claim"),
+    ),
+    "explain": (
+        ("dpcompose explain stated_on", "a word of the spec language"),
+        ("dpcompose explain IV.14", "an example of the paper, as a spec"),
+    ),
+    "theorems": (
+        ("dpcompose theorems disjoint", "those about disjoint blocks"),
+        ("dpcompose theorems zcdp --format json", "those on zCDP, for programs"),
+    ),
+    "schema": (
+        ("dpcompose schema > dpcompose.schema.json", "for editors"),
+        ("dpcompose schema result", "what `analyze --format json` prints"),
+    ),
+    "init": (
+        ("dpcompose init release.dp.yaml", "a starter, with its schema beside it"),
+        ("dpcompose init - | dpcompose analyze -", "looks at the starter alone"),
+    ),
+    "completion": (
+        ("dpcompose --install-completion", "in place, for your shell"),
+        ("dpcompose completion zsh > _dpcompose", "the script itself"),
+    ),
+}
+
+#: What a run ends with.
+EXIT_CODES = (
+    ("0", "fine"),
+    (
+        "1",
+        "over budget, no finite guarantee, a finding of level error, or what diff --fail-on names",
+    ),
+    ("2", "bad call, a file that cannot be read or written, or (--strict) one that is left out"),
+    ("3", "invalid spec, or one that takes more than --max-seconds or --max-memory"),
+    ("70", "internal fault, with its traceback"),
+)
+
+
+def help_end(command: str | None, style: Style) -> str:
+    """The end of the help of a command; of the program itself where it is None."""
+    from dpcompose.render.pages import panel
+
+    if command is not None:
+        return panel("Examples", EXAMPLES[command], style)
+    says = "the same for every command and format; of several files the largest code wins"
+    return panel("Exit codes", EXIT_CODES, style, says)
