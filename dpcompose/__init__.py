@@ -1,9 +1,11 @@
 """dpcompose: the tightest certified differential-privacy bound of a pipeline, and why.
 
-    report = dpcompose.analyze(Path("spec.yaml").read_bytes(), "spec.yaml")
+    report = dpcompose.analyze_file("spec.yaml")
 
-`analyze` never raises for a bad spec: the report's status is then `invalid`, and its findings say
-what is wrong. `check` is the same against a budget. Nothing is imported before it is used.
+`analyze` takes the text of a spec, `analyze_file` its path. Neither raises for a bad spec: the
+report's status is then `invalid`, and its findings say what is wrong. `check` is the same against
+a budget. A report shows itself in a terminal (`rich.print`), in a notebook, and in short by `repr`.
+Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -11,23 +13,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpcompose.pipeline import analyze, check
+    from dpcompose.pipeline import analyze, analyze_file, check
     from dpcompose.report import Report
 
     __version__: str
 
-__all__ = ["Report", "__version__", "analyze", "check"]
+__all__ = ["Report", "__version__", "analyze", "analyze_file", "check"]
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def _views() -> Any:
+    from dpcompose.render import views
+
+    return views
+
+
 def __getattr__(name: str) -> Any:
     match name:
-        case "analyze" | "check":
-            from dpcompose import pipeline
+        case "analyze" | "analyze_file" | "check":
+            from dpcompose import pipeline, report
 
+            report.VIEWS[:] = [_views]
             return getattr(pipeline, name)
         case "Report":
             from dpcompose.report import Report

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.quantity import Budget
-from dpcompose.errors import InvalidSpec, Span
+from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
 from dpcompose.report import Report
 
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ def analyze(
             file=name,
             title="",
             status="invalid",
-            findings=invalid.diagnostics,
+            findings=_of_a_path(data) or invalid.diagnostics,
             lines=invalid.lines,
         )
     asked = limit if limit is not None else resolved.budget
@@ -79,6 +82,34 @@ def analyze(
     report = _report(source, resolved, name, terms, deltas, epsilons, recheck)
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
+
+
+def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
+    """What is wrong where a text is no spec but the path of one; nothing for any other text."""
+    if not isinstance(data, str) or not _PATH.fullmatch(data):
+        return ()
+    says = f"a spec is due, and {quoted(data)} is the path of one"
+    hint = "`dpcompose.analyze_file` takes a path, `dpcompose.analyze` the text"
+    return (Diagnostic("DPC103", says, None, hint),)
+
+
+_PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)
+
+
+def analyze_file(
+    path: str | PathLike[str],
+    limit: Budget | None = None,
+    deltas: Sequence[Fraction] = (),
+    epsilons: Sequence[Fraction] = (),
+    *,
+    recheck: bool = False,
+) -> Report:
+    """Certify the spec in a file; the rest is that of `analyze`.
+
+    Raises OSError where the file cannot be read, and Unproved where a recheck fails.
+    """
+    data = Path(path).read_bytes()
+    return analyze(data, str(path), limit, deltas, epsilons, recheck=recheck)
 
 
 def check(

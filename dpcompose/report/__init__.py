@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, Protocol
 
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.core.notions.quantity import Budget
-from dpcompose.errors import Diagnostic, Span
+from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.errors import Diagnostic, Span, printable
 
 #: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
 #: of no file, but counts those that a run met and has no result for.
@@ -271,6 +272,20 @@ class Ignored:
     reason: str
 
 
+class Views(Protocol):
+    """How reports are shown where Python shows values."""
+
+    def as_rich(self, report: Report, width: int, colour: bool) -> Iterable[Any]:
+        """What a console of rich prints, in so many columns."""
+
+    def as_html(self, report: Report) -> str:
+        """What a notebook shows."""
+
+
+#: Loads the views, where there are any: the package says which, as reports know nothing of layout.
+VIEWS: list[Callable[[], Views]] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result of one spec.
@@ -325,8 +340,50 @@ class Report:
         return self.file if self.document is None else f"{self.file} (document {self.document})"
 
     @property
+    def in_short(self) -> str:
+        """`ε = 17/10 (pure DP, bounded)`, `ε ≤ 4.45602 at δ = 1e-6 (user)`, `invalid, 2 errors`."""
+        if self.status == "invalid":
+            count = sum(each.level == "error" for each in self.findings)
+            return f"invalid, {count} error{'' if count == 1 else 's'}"
+        if self.bound is None:
+            at = next((each for each in self.at_delta if each.value is not None), None)
+            if at is None or at.value is None:
+                return self.status.replace("-", " ")
+            return f"{_said('epsilon', at.value)} at {_said('delta', at.given)} ({self.relation})"
+        facts = self.bound.notion.facts
+        said = [_said(facts.symbol, self.bound.value, self.bound.exact)]
+        if self.bound.delta is not None:
+            said.append(_said("delta", self.bound.delta, self.bound.delta_exact))
+        return f"{', '.join(said)} ({facts.words}, {self.relation})"
+
+    def __repr__(self) -> str:
+        return f"<Report {printable(self.label)}: {self.in_short}>"
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterable[Any]:
+        """The report as `dpcompose analyze` prints it, as wide as the console."""
+        if not VIEWS:
+            yield repr(self)
+            return
+        yield from VIEWS[0]().as_rich(self, options.max_width, bool(console.color_system))
+
+    def _repr_html_(self) -> str | None:
+        """The same for a notebook."""
+        return VIEWS[0]().as_html(self) if VIEWS else None
+
+    @property
     def not_rechecked(self) -> tuple[str, ...]:
         """The parts of the report with numbers that a recheck leaves out, by their fields."""
         return tuple(
             name for name in ("at_delta", "at_epsilon", "adversary") if getattr(self, name)
         )
+
+
+def _said(name: str, value: Fraction, exact: bool = True) -> str:
+    """`ε = 17/10`, or `ε ≤ 0.707107` where rounded up."""
+    short = len(f"{value}") <= 12 if value.denominator.bit_length() < 64 else False
+    if exact and (short or Fraction(decimal_up(value, 6)) == value):
+        return f"{SIGNS[name]} = {value if short and value >= _SMALL else decimal_up(value, 6)}"
+    return f"{SIGNS[name]} ≤ {decimal_up(value, 6)}"
+
+
+_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction

@@ -1,0 +1,43 @@
+"""Reports where Python shows values: in a console of rich, in a notebook, and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import StringIO
+
+from rich.console import Console
+from rich.text import Text
+
+from dpcompose.render.layout import Style
+from dpcompose.render.terminal import render
+from dpcompose.report import Report
+
+_COLUMNS = 100
+_HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
+
+
+def as_rich(report: Report, width: int, colour: bool) -> Iterable[Text]:
+    """What `dpcompose analyze` prints, in so many columns."""
+    for piece in render([report], Style(width=width, colour=colour)):
+        yield Text.from_ansi(piece, end="")
+
+
+def as_html(report: Report) -> str:
+    """The same for a notebook."""
+    console = _recorded(as_rich(report, _COLUMNS, colour=True), _COLUMNS)
+    return console.export_html(inline_styles=True, code_format=_HTML)
+
+
+def as_svg(text: str, title: str, columns: int) -> str:
+    """A picture of a terminal of so many columns that printed `text`, which may be coloured."""
+    console = _recorded([Text.from_ansi(text)], columns)
+    return console.export_svg(title=title, unique_id="dpcompose")
+
+
+def _recorded(parts: Iterable[Text], columns: int) -> Console:
+    console = Console(
+        file=StringIO(), record=True, width=columns, color_system="standard", force_terminal=True
+    )
+    for part in parts:
+        console.print(part, markup=False, highlight=False, emoji=False)
+    return console

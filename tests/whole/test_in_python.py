@@ -1,0 +1,114 @@
+"""What Python programs see: names, errors of callers, and reports where values are shown."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import dpcompose
+from dpcompose.render.views import as_svg
+
+ROOT = Path(__file__).parents[2]
+SPEC = ROOT / "specs" / "ambulances-districts-bounded.yaml"
+
+
+def shown(report: object, width: int = 80, colour: bool = False) -> str:
+    stream = io.StringIO()
+    Console(
+        file=stream,
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+    ).print(report)
+    return stream.getvalue()
+
+
+def test_what_there_is_to_use_is_listed() -> None:
+    assert dir(dpcompose) == sorted(dpcompose.__all__)
+    assert {"analyze", "analyze_file", "check", "Report"} <= set(dir(dpcompose))
+    for name in dir(dpcompose):
+        assert getattr(dpcompose, name)
+    with pytest.raises(AttributeError):
+        dpcompose.analyse  # noqa: B018
+
+
+def test_a_file_is_analysed_as_its_text_is() -> None:
+    for path in (SPEC, str(SPEC)):
+        found = dpcompose.analyze_file(path), dpcompose.analyze(SPEC.read_bytes(), str(SPEC))
+        one, other = (replace(report, lines=()) for report in found)
+        assert one == other and one.file == str(path)
+    with pytest.raises(FileNotFoundError):
+        dpcompose.analyze_file("missing.yaml")
+
+
+def test_the_path_of_a_file_is_told_apart_from_its_text() -> None:
+    for data in ("shop.yaml", "specs/shop.dp.YML"):
+        report = dpcompose.analyze(data)
+        assert report.status == "invalid"
+        (finding,) = report.findings
+        assert f"`{data}` is the path of one" in finding.message
+        assert finding.hint is not None and "analyze_file" in finding.hint
+    for text in ("a: shop.yaml", "shop", "shop.yaml\n", b"shop.yaml"):
+        (finding, *_) = dpcompose.analyze(text).findings
+        assert "is the path of one" not in finding.message
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ambulances-districts-bounded", "ε = 17/10 (pure DP, bounded)"),
+        ("ambulances-approximate", "ε = 6, δ = 0.00006 (approximate DP, bounded)"),
+        ("visits-gaussian-cap", "μ = 1/2 (Gaussian DP, user)"),
+        ("parallel-trap", "no guarantee"),
+    ],
+)
+def test_a_report_is_told_in_a_line(name: str, says: str) -> None:
+    report = dpcompose.analyze((ROOT / "specs" / f"{name}.yaml").read_bytes(), "a.yaml")
+    assert repr(report) == f"<Report a.yaml: {says}>"
+
+
+def test_a_line_about_any_report_is_one_line_and_no_bound_is_rounded_down() -> None:
+    assert repr(dpcompose.analyze("a: 1", "a\n\x1b[1m.yaml")).isprintable()
+    third = dpcompose.analyze(SPEC.read_text().replace("0.7", "7/10 + 1/3000000000"), "a")
+    assert repr(third) == "<Report a: ε ≤ 1.70001 (pure DP, bounded)>"
+    sampled = dpcompose.analyze_file(ROOT / "specs" / "dp-sgd.yaml")
+    assert " at δ = " in repr(sampled) and "(unbounded)" in repr(sampled)
+
+
+def test_a_console_of_rich_shows_the_report() -> None:
+    report = dpcompose.analyze_file(SPEC)
+    wide, narrow, coloured = shown(report, 100), shown(report, 60), shown(report, colour=True)
+    for text in (wide, narrow):
+        assert "IV.13" in text and "\x1b" not in text
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert "\x1b[" in coloured
+
+
+def test_a_notebook_shows_the_report_and_nothing_in_it_is_html() -> None:
+    text = SPEC.read_text(encoding="utf-8").replace("title: ", "title: <script>[red]")
+    html = dpcompose.analyze(text)._repr_html_()
+    assert html is not None and html.startswith("<pre") and "IV.13" in html
+    assert "&lt;script&gt;[red]" in html and "<script" not in html
+
+
+def test_a_picture_is_the_same_each_time() -> None:
+    first, second = (as_svg("\x1b[1mε\x1b[0m <b>", "dpcompose", 80) for _ in range(2))
+    assert first == second and first.startswith("<svg") and "&lt;b&gt;" in first
+
+
+def test_rich_is_imported_only_where_a_report_is_shown() -> None:
+    code = (
+        "import sys, dpcompose\n"
+        f"report = dpcompose.analyze_file({str(SPEC)!r})\n"
+        "repr(report)\n"
+        "assert 'rich' not in sys.modules\n"
+        "report._repr_html_()\n"
+        "assert 'rich' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
