@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from dpcompose.handbook.entry import Topic, whole
 from dpcompose.handbook.printed import PrintedExample
@@ -35,8 +36,12 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
             yield _where(each), [paragraph(each.says, style), *_keys(each.keys, style)]
     keys = [each for each in meanings if each.sort is Sort.KEY]
     if len(keys) > 2:
-        rows = [(either(each.of), either(each.holds), each.says) for each in keys]
-        yield "A key of", listed(rows, style, ("", "holds", "means"), fixed=0)
+        rows = []
+        for each in keys:
+            holds = literal(f"holds {either(each.holds)}", style, "weak")
+            says = Text("\n").join((literal(each.says, style), holds))
+            rows.append((either(each.of), says))
+        yield "A key of", listed(rows, style, fixed=0)
         return
     for each in keys:
         facts = [("holds", either(each.holds)), *_left_out(each)]

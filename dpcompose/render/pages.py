@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.theorem import Hypothesis, Subject, Theorem
-from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import GROUPS, SOURCES, book, flowing, group_of
 
@@ -41,15 +40,13 @@ def page(
 
 def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = "") -> str:
     """A panel of a help page: rows of what is typed or met, and what that means."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    beside = max(len(typed) for typed, _ in rows) <= _TYPED
-    for typed, means in rows:
-        first, second = literal(typed, style, "strong"), literal(means, style)
-        if beside:
-            table.add_row(first, second)
-        else:
-            table.add_row(Text("\n  ").join((first, second)))
-    content: list[RenderableType] = [table, *([literal(says, style, "weak")] if says else [])]
+    pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
+    if max(len(typed) for typed, _ in rows) <= _TYPED:
+        content: list[RenderableType] = [grid(pairs, style, ["fixed"])]
+    else:
+        content = [Text("\n  ").join(pair) for pair in pairs]
+    if says:
+        content.append(literal(says, style, "weak"))
     return printed(
         Panel(Group(*content), title=name, title_align="left", border_style="weak"), style
     )
@@ -73,20 +70,12 @@ def listed(
     rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
 ) -> list[RenderableType]:
     """Rows of texts in columns, the first `fixed` of which are never broken; none where empty."""
-    cells = [
-        [each if isinstance(each, Text) else literal(each, style) for each in row] for row in rows
-    ]
+    cells = [*rows]
     if not cells:
         return []
-    table = Table(
-        box=None, show_header=bool(heads), header_style="weak", padding=(0, 2, 0, 0), pad_edge=False
-    )
-    for number in range(len(cells[0])):
-        head = literal(heads[number], style) if heads else Text()
-        table.add_column(head, no_wrap=number < fixed, overflow="fold")
-    for row in cells:
-        table.add_row(*row)
-    return [Padding(table, (0, 0, 0, 2))]
+    if heads:
+        cells.insert(0, [literal(each, style, "weak") for each in heads])
+    return [Padding(grid(cells, style, ["fixed"] * fixed), (0, 0, 0, 2))]
 
 
 def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:

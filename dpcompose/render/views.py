@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dpcompose.render.layout import Style
-from dpcompose.render.terminal import render
+from dpcompose.render.terminal import text
 from dpcompose.report import Report
 
 _COLUMNS = 100
@@ -18,8 +18,7 @@ _HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
 
 def as_rich(report: Report, width: int, colour: bool) -> Iterable[Text]:
     """What `dpcompose analyze` prints, in so many columns."""
-    for piece in render([report], Style(width=width, colour=colour)):
-        yield Text.from_ansi(piece, end="")
+    yield Text.from_ansi(text(report, Style(width=width, colour=colour)))
 
 
 def as_html(report: Report) -> str:
@@ -28,9 +27,9 @@ def as_html(report: Report) -> str:
     return console.export_html(inline_styles=True, code_format=_HTML)
 
 
-def as_svg(text: str, title: str, columns: int) -> str:
-    """A picture of a terminal of so many columns that printed `text`, which may be coloured."""
-    console = _recorded([Text.from_ansi(text)], columns)
+def as_svg(report: Report, title: str, columns: int) -> str:
+    """The same as a picture of a terminal of so many columns."""
+    console = _recorded(as_rich(report, columns, colour=True), columns)
     return console.export_svg(title=title, unique_id="dpcompose")
 
 

@@ -106,7 +106,7 @@ def test_a_word_shows_each_of_its_meanings() -> None:
     for says in ("A kind of map, at `map`", "A kind of partition, at `partition`"):
         assert says in text
     text = " ".join(explained("epsilon").split())
-    for says in ("The largest ε allowed.", "The Rényi divergence of this order.", "ε = 1, by V.3"):
+    for says in ("The largest ε allowed.", "The Rényi divergence", "ε = 1, by V.3"):
         assert says in text
 
 
