@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--rewrite-golden",
         action="store_true",
-        help="write what the program prints now to tests/golden and README.md; then read the diff",
+        help="write what is printed now to tests/golden and the documents; then read the diff",
     )
     parser.addoption(
         "--long",

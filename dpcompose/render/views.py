@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from io import StringIO
 
@@ -13,6 +14,8 @@ from dpcompose.render.terminal import text
 from dpcompose.report import Report
 
 _COLUMNS = 100
+#: Of a picture: fonts to fetch from elsewhere.
+_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 _HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
 
 
@@ -30,7 +33,8 @@ def as_html(report: Report) -> str:
 def as_svg(report: Report, title: str, columns: int) -> str:
     """The same as a picture of a terminal of so many columns."""
     console = _recorded(as_rich(report, columns, colour=True), columns)
-    return console.export_svg(title=title, unique_id="dpcompose")
+    shown = console.export_svg(title=title, unique_id="dpcompose")
+    return _FONT.sub("", shown)
 
 
 def _recorded(parts: Iterable[Text], columns: int) -> Console:

@@ -341,20 +341,22 @@ class Report:
 
     @property
     def in_short(self) -> str:
-        """`ε = 17/10 (pure DP, bounded)`, `ε ≤ 4.45602 at δ = 1e-6 (user)`, `invalid, 2 errors`."""
+        """`ε = 17/10 (pure DP, bounded)`; the ε that was asked for leads; `invalid, 2 errors`."""
         if self.status == "invalid":
             count = sum(each.level == "error" for each in self.findings)
             return f"invalid, {count} error{'' if count == 1 else 's'}"
-        if self.bound is None:
-            at = next((each for each in self.at_delta if each.value is not None), None)
-            if at is None or at.value is None:
-                return self.status.replace("-", " ")
-            return f"{_said('epsilon', at.value)} at {_said('delta', at.given)} ({self.relation})"
-        facts = self.bound.notion.facts
-        said = [_said(facts.symbol, self.bound.value, self.bound.exact)]
-        if self.bound.delta is not None:
-            said.append(_said("delta", self.bound.delta, self.bound.delta_exact))
-        return f"{', '.join(said)} ({facts.words}, {self.relation})"
+        asked = [] if self.verdict is None or self.verdict.at is None else [self.verdict.at]
+        at = next((each for each in (*asked, *self.at_delta) if each.value is not None), None)
+        said, words = [], [str(self.relation)]
+        if at is not None and at.value is not None:
+            said.append(f"{_said('epsilon', at.value)} at {_said('delta', at.given)}")
+        if self.bound is not None:
+            facts = self.bound.notion.facts
+            said.append(_said(facts.symbol, self.bound.value, self.bound.exact))
+            if self.bound.delta is not None:
+                said.append(_said("delta", self.bound.delta, self.bound.delta_exact))
+            words.insert(0, facts.words)
+        return f"{', '.join(said)} ({', '.join(words)})" if said else self.status.replace("-", " ")
 
     def __repr__(self) -> str:
         return f"<Report {printable(self.label)}: {self.in_short}>"
@@ -379,11 +381,12 @@ class Report:
 
 
 def _said(name: str, value: Fraction, exact: bool = True) -> str:
-    """`ε = 17/10`, or `ε ≤ 0.707107` where rounded up."""
-    short = len(f"{value}") <= 12 if value.denominator.bit_length() < 64 else False
-    if exact and (short or Fraction(decimal_up(value, 6)) == value):
-        return f"{SIGNS[name]} = {value if short and value >= _SMALL else decimal_up(value, 6)}"
-    return f"{SIGNS[name]} ≤ {decimal_up(value, 6)}"
+    """`ε = 17/10`, `δ = 1e-6`, or `ε ≤ 0.707107` where rounded up."""
+    decimal = decimal_up(value, 6)
+    if exact and _SMALL <= value < _LONG and value.denominator < _LONG:
+        return f"{SIGNS[name]} = {value}"
+    return f"{SIGNS[name]} {'=' if exact and Fraction(decimal) == value else '≤'} {decimal}"
 
 
 _SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
+_LONG = 10**6  # and so it does for a numerator or a denominator of so many

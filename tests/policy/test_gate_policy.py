@@ -90,9 +90,10 @@ def test_root_stops_the_search_and_nothing_that_is_named() -> None:
                                        "dpcompose.toml").stderr  # fmt: skip
 
 
-def test_every_key_says_how_layers_merge_and_the_readme_says_the_same() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \| [^|]* \| ([^|]*) \|$", readme, re.MULTILINE))
+def test_every_key_says_how_layers_merge_and_the_document_says_the_same() -> None:
+    document = Path(__file__).parents[2] / "dpcompose" / "policy" / "IN_CI.md"
+    told = document.read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| [^|]* \| ([^|]*) \|$", told, re.MULTILINE))
     assert {key: each.says for key, each in FIELDS.items()} == {key: rows[key] for key in FIELDS}
 
 

@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,10 @@ def test_the_path_of_a_file_is_told_apart_from_its_text() -> None:
     ("name", "says"),
     [
         ("ambulances-districts-bounded", "ε = 17/10 (pure DP, bounded)"),
-        ("ambulances-approximate", "ε = 6, δ = 0.00006 (approximate DP, bounded)"),
+        (
+            "ambulances-approximate",
+            "ε ≤ 5.99974 at δ = 0.0001, ε = 6, δ = 0.00006 (approximate DP, bounded)",
+        ),
         ("visits-gaussian-cap", "μ = 1/2 (Gaussian DP, user)"),
         ("parallel-trap", "no guarantee"),
     ],
@@ -77,6 +81,8 @@ def test_a_line_about_any_report_is_one_line_and_no_bound_is_rounded_down() -> N
     assert repr(dpcompose.analyze("a: 1", "a\n\x1b[1m.yaml")).isprintable()
     third = dpcompose.analyze(SPEC.read_text().replace("0.7", "7/10 + 1/3000000000"), "a")
     assert repr(third) == "<Report a: ε ≤ 1.70001 (pure DP, bounded)>"
+    asked = dpcompose.analyze_file(SPEC, deltas=[Fraction(1, 10**6)])
+    assert "at δ = 1e-6, ε = 17/10 (pure DP, bounded)" in repr(asked)
     sampled = dpcompose.analyze_file(ROOT / "specs" / "dp-sgd.yaml")
     assert " at δ = " in repr(sampled) and "(unbounded)" in repr(sampled)
 

@@ -1,4 +1,4 @@
-"""What the README prints is what the program prints, and its picture of the code is true."""
+"""What the documents print is what the program prints, and what they name is there."""
 
 from __future__ import annotations
 
@@ -11,33 +11,45 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
+import dpcompose
 from dpcompose.cli import app
+from dpcompose.commands.explain import identifiers
 from dpcompose.core.kernel.certificate import Certificate
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.search.proof import certificate_of
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
+from dpcompose.render.views import as_svg
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+PACKAGE = ROOT / "dpcompose"
+ARCHITECTURE, IN_CI = PACKAGE / "ARCHITECTURE.md", PACKAGE / "policy" / "IN_CI.md"
+DOCUMENTS = (README, ARCHITECTURE, IN_CI, PACKAGE / "commands" / "USAGE.md")
+PICTURE = ROOT / "specs" / "report.svg"
 MODULES = re.compile(r"(```text\n)(dpcompose/\n.*?)(```\n)", re.DOTALL)
 KERNEL = re.compile(r"(<!-- files of the kernel -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 OUTPUT = re.compile(r"(<!-- output of: dpcompose ([^\n]*) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
-def keep_true(part: re.Pattern[str], now: Callable[[re.Match[str]], str], rewriting: bool) -> None:
-    """Compare every such part of the README with what it should be now, or rewrite it."""
-    text = README.read_text(encoding="utf-8")
+def keep_true(
+    document: Path, part: re.Pattern[str], now: Callable[[re.Match[str]], str], rewriting: bool
+) -> None:
+    """Compare every such part of a document with what it should be now, or rewrite it."""
+    text = document.read_text(encoding="utf-8")
     true = part.sub(now, text)
     if rewriting:
-        README.write_text(true, encoding="utf-8", newline="\n")
+        document.write_text(true, encoding="utf-8", newline="\n")
     else:
         assert text == true, "run pytest --rewrite-golden"
     assert part.search(text)
@@ -50,11 +62,11 @@ def test_outputs_are_those_of_the_program(rewriting: bool, monkeypatch: pytest.M
         arguments = shlex.split(found[2])
         return found[1] + CliRunner().invoke(app, arguments).stdout + found[4]
 
-    keep_true(OUTPUT, printed, rewriting)
+    keep_true(README, OUTPUT, printed, rewriting)
 
 
 def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:
-    keep_true(MODULES, lambda found: found[1] + picture() + found[3], rewriting)
+    keep_true(ARCHITECTURE, MODULES, lambda found: found[1] + picture() + found[3], rewriting)
 
 
 def picture() -> str:
@@ -84,7 +96,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.slow
 def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
-    keep_true(KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
+    keep_true(README, KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
 
 
 RECHECKS = """
@@ -152,21 +164,128 @@ def _says(path: Path) -> str:
     return re.split(r"(?<=[.])\s", " ".join(says.split("\n\n")[0].split()), maxsplit=1)[0]
 
 
-def test_the_spec_in_the_readme_gives_what_it_says() -> None:
-    spec = README.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
-    result = CliRunner().invoke(app, ["analyze", "-", "--quiet"], input=spec)
-    assert (result.exit_code, result.stdout) == (0, "1.7\n")
+def own_spec() -> tuple[str, str]:
+    """The first spec in the README, and the bound that it is said to have."""
+    text = README.read_text(encoding="utf-8")
+    found = re.search(
+        r"<!-- the spec of the picture: (.*?) -->\n```yaml\n(.*?)```", text, re.DOTALL
+    )
+    assert found is not None
+    return found[2], found[1]
 
 
-def test_commands_in_the_readme_name_files_that_exist() -> None:
-    text = README.read_text(encoding="utf-8") + (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for spec in re.findall(r"\bspecs/[\w.-]+\.yaml", text):
-        assert (ROOT / spec).exists(), spec
+def test_the_picture_is_the_report_of_the_spec_in_the_readme(rewriting: bool) -> None:
+    spec, bound = own_spec()
+    report = dpcompose.analyze(spec, "shop.dp.yaml")
+    assert report.verdict is not None and report.verdict.ok and not report.findings
+    assert f"{bound} at δ = " in repr(report)
+    shown = as_svg(report, "dpcompose analyze shop.dp.yaml", 100)
+    if rewriting:
+        PICTURE.write_text(shown, encoding="utf-8", newline="\n")
+    kept = PICTURE.read_text(encoding="utf-8")
+    told, now = (re.findall(r">([^<>]*)</text>", each) for each in (kept, shown))
+    assert told == now and len(now) > 50, "run pytest --rewrite-golden"
+    assert "font-face" not in kept and "<script" not in kept
+
+
+#: What `.ci/run` does as well.
+QUICK_START = (
+    "python3 -m venv .venv && .venv/bin/pip install . && "
+    ".venv/bin/dpcompose analyze specs/ambulances-districts-bounded.yaml",
+    "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest -n auto",
+)
+
+
+def test_the_readme_is_a_page_to_land_on() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 250
+    assert [line for line in lines if line in QUICK_START] == [*QUICK_START]
+
+
+def test_commands_in_the_documents_name_files_that_exist() -> None:
+    for document in (*DOCUMENTS, ROOT / ".ci" / "run"):
+        for spec in re.findall(r"\bspecs/[\w.-]+\.yaml", document.read_text(encoding="utf-8")):
+            assert (ROOT / spec).exists(), spec
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]*(?:#[^)]*)?)\)", text):
+        name, _, anchor = target.partition("#")
+        assert not name.startswith("http")
+        found = document.parent / name if name else document
+        assert found.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [
+                re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings
+            ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_the_documents_are_taken(document: Path) -> None:
+    """Every call in a block of commands has a command and options that there are."""
+    group: Any = get_command(app)
+    text = document.read_text(encoding="utf-8")
+    calls = [
+        line.partition("  #")[0]
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith(("dpcompose ", "python -I -m dpcompose "))
+    ]
+    for call in calls:
+        name, *arguments = shlex.split(call.partition("dpcompose ")[2])
+        group.commands[name].make_context(name, arguments)
+    for word in re.findall(r"`dpcompose\s+explain\s+([^`\s]+)`", text):
+        if word != "WORD":
+            assert word in dict(identifiers("")), word
+
+
+HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
+_GROUPS = """\
+dpcompose: 1
+protect: PROTECT
+datasets:
+  t: {}
+  g: {from: t, partition: {by: membership, blocks: 12, max_blocks: 3}}
+mechanisms: [{name: m, reads: g.*, notion: pure, epsilon: 1, relation: unbounded}]
+"""
+#: The specs of the comparison: the number in the last column, the spec, and the δ of the number.
+COMPARED = (
+    ("1.7, by IV.13", ROOT / "specs" / "ambulances-districts-bounded.yaml", ()),
+    ("3, and 6 for", _GROUPS.replace("PROTECT", "unbounded"), ()),
+    ("6 for a replaced row", _GROUPS.replace("PROTECT", "bounded"), ()),
+    ("0.790113", ROOT / "specs" / "hospitals-365-nights.yaml", ("1e-6",)),
+    (
+        "4.69267",
+        HEAD + "mechanisms:\n"
+        "  - {name: m, reads: t, mechanism: laplace, scale: 10, sensitivity: 1, count: 100}\n",
+        ("1e-6",),
+    ),
+)
+
+
+@pytest.mark.parametrize(("says", "spec", "deltas"), COMPARED, ids=[each[0] for each in COMPARED])
+def test_our_numbers_in_the_comparison_are_ours(
+    says: str, spec: str | Path, deltas: tuple[str, ...]
+) -> None:
+    table = README.read_text(encoding="utf-8").partition("| the other library |")[2]
+    cells = [row.split("|")[3].strip() for row in table.splitlines() if row.count("|") == 4]
+    assert any(says in cell for cell in cells)
+    text = spec.read_text(encoding="utf-8") if isinstance(spec, Path) else spec
+    report = dpcompose.analyze(text, deltas=[Fraction(each) for each in deltas])
+    assert report.bound is not None
+    value = report.at_delta[0].value if deltas else report.bound.value
+    assert value is not None
+    number = says.partition(",")[0].split()[0]
+    digits = len(number.partition(".")[2])
+    assert Fraction(number) - Fraction(1, 10**digits) < value <= Fraction(number)
+
+
 def test_every_attack_in_the_table_has_its_test() -> None:
-    table = README.read_text(encoding="utf-8").partition("| the change brings |")[2]
+    table = IN_CI.read_text(encoding="utf-8").partition("| the change brings |")[2]
     named = re.findall(r"`(test_\w+)`", table.partition("\n\n")[0])
     there = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py"))
     assert len(named) > 30 and [each for each in named if f"def {each}(" not in there] == []
