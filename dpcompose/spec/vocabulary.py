@@ -116,7 +116,7 @@ def _keys() -> Iterator[Meaning]:
 
 
 def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
-    properties = model.model_json_schema()["properties"]
+    properties = _properties(model)
     for name, field in model.model_fields.items():
         word = field.alias or name
         needed, default = field.is_required(), "" if field.is_required() else field.default
@@ -133,6 +133,18 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
                 said if default not in (None, "", [], {}) else "",
             ),
         )
+
+
+@cache
+def _nodes() -> dict[str, Any]:
+    """The JSON Schema of each model by its name."""
+    schema = Spec.model_json_schema()
+    return {**schema["$defs"], Spec.__name__: schema}
+
+
+def _properties(model: type[Model]) -> dict[str, Any]:
+    found: dict[str, Any] = _nodes()[model.__name__]["properties"]
+    return found
 
 
 def _home(model: type[Model], name: str) -> str:
@@ -161,7 +173,7 @@ def _values() -> Iterator[Meaning]:
     """The words that stand at some keys, apart from names of kinds."""
     seen = set()
     for model in models():
-        properties = model.model_json_schema()["properties"]
+        properties = _properties(model)
         for word, node in properties.items():
             if word not in {*_TAGS, "domain", "protect", "relation", "within"}:
                 for value in _words(node):
