@@ -786,8 +786,8 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     rich_help_panel=LEARN,
 )
 def explain(
-    identifier: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(metavar="WORD", autocompletion=_complete, hidden=True),
     ],
     color: ColorOption = Color.AUTO,
@@ -805,7 +805,7 @@ def explain(
     """
     from dpcompose.commands.explain import explain as show
 
-    show(identifier, look_of(color, width))
+    show(" ".join(words), look_of(color, width))
 
 
 @app.command(short_help="Print a completion script.", cls=HelpfulCommand, rich_help_panel=LEARN)

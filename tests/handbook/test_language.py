@@ -125,6 +125,7 @@ def test_words_are_known_by_other_spellings() -> None:
     assert explained("ρ") == explained("rho")
     for said in ("Example IV.14", "example:iv.14"):
         assert explained(said) == explained("IV.14")
+    assert explained("Example", "IV.14") == explained("IV.14")
     assert explained("example ii.9") == explained("II.9")
 
 
