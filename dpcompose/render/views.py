@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from dpcompose.render.layout import Style
@@ -19,28 +20,39 @@ _FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 _HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
 
 
-def as_rich(report: Report, width: int, colour: bool) -> Iterable[Text]:
-    """What `dpcompose analyze` prints, in so many columns."""
-    yield Text.from_ansi(text(report, Style(width=width, colour=colour)))
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What `dpcompose analyze` prints of a report, as wide as a console."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        colour = console.color_system is not None
+        style = Style(width=options.max_width, colour=colour, encoding=options.encoding)
+        yield Text.from_ansi(text(self.report, style))
+
+
+def as_rich(report: Report) -> Shown:
+    """What a console of rich prints."""
+    return Shown(report)
 
 
 def as_html(report: Report) -> str:
     """The same for a notebook."""
-    console = _recorded(as_rich(report, _COLUMNS, colour=True), _COLUMNS)
+    console = _recorded(report, _COLUMNS)
     return console.export_html(inline_styles=True, code_format=_HTML)
 
 
 def as_svg(report: Report, title: str, columns: int) -> str:
     """The same as a picture of a terminal of so many columns."""
-    console = _recorded(as_rich(report, columns, colour=True), columns)
+    console = _recorded(report, columns)
     shown = console.export_svg(title=title, unique_id="dpcompose")
     return _FONT.sub("", shown)
 
 
-def _recorded(parts: Iterable[Text], columns: int) -> Console:
+def _recorded(report: Report, columns: int) -> Console:
     console = Console(
         file=StringIO(), record=True, width=columns, color_system="standard", force_terminal=True
     )
-    for part in parts:
-        console.print(part, markup=False, highlight=False, emoji=False)
+    console.print(Shown(report))
     return console

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -275,8 +275,8 @@ class Ignored:
 class Views(Protocol):
     """How reports are shown where Python shows values."""
 
-    def as_rich(self, report: Report, width: int, colour: bool) -> Iterable[Any]:
-        """What a console of rich prints, in so many columns."""
+    def as_rich(self, report: Report) -> Any:
+        """What a console of rich prints."""
 
     def as_html(self, report: Report) -> str:
         """What a notebook shows."""
@@ -361,12 +361,9 @@ class Report:
     def __repr__(self) -> str:
         return f"<Report {printable(self.label)}: {self.in_short}>"
 
-    def __rich_console__(self, console: Any, options: Any) -> Iterable[Any]:
-        """The report as `dpcompose analyze` prints it, as wide as the console."""
-        if not VIEWS:
-            yield repr(self)
-            return
-        yield from VIEWS[0]().as_rich(self, options.max_width, bool(console.color_system))
+    def __rich__(self) -> Any:
+        """The report as `dpcompose analyze` prints it, as wide as a console of rich."""
+        return VIEWS[0]().as_rich(self) if VIEWS else repr(self)
 
     def _repr_html_(self) -> str | None:
         """The same for a notebook."""
