@@ -253,12 +253,14 @@ def _bounds(
 ) -> Iterator[str]:
     """The numbers alone; what is wrong with an invalid spec goes to standard error."""
     from dpcompose.render.quiet import render
-    from dpcompose.render.terminal import text
 
     def complaining() -> Iterator[Report]:
         for report in _read(reports):
             if report.status == "invalid":
-                complain_lines(text(report, style).rstrip("\n"))
+                from dpcompose.render.console import printed
+                from dpcompose.render.diagnostics import diagnostics
+
+                complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
             yield report
 
     return render(complaining(), style, named, points.deltas, points.epsilons)

@@ -15,8 +15,8 @@ from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
 
-#: Columns: the fewest that make sense, and those of a pipe or a file.
-NARROWEST, AWAY = 40, 100
+#: Columns: the fewest that make sense, those of a pipe or a file, and what no page is wider than.
+NARROWEST, AWAY, MOST_COLUMNS = 40, 100, 10_000
 
 
 class Color(StrEnum):
@@ -48,6 +48,8 @@ def look_of(
         raise BadCall("--brief and --full: one of them")
     if width is not None and width < NARROWEST:
         raise BadCall(f"--width {width}: at least {NARROWEST} columns are due")
+    if width is not None and width > MOST_COLUMNS:
+        raise BadCall(f"--width {width}: at most {MOST_COLUMNS} columns make sense")
     return Look(color, width, "brief" if brief else "full" if full else "usual", whole)
 
 
@@ -60,18 +62,21 @@ def style_for(path: str | None, look: Look) -> Style:
     stream = sys.stdout
     printed = to_standard_output(path) and stream is not None
     terminal = printed and _is_terminal(stream)
-    width = look.width
-    if width is None:
-        known = (AWAY, 1) if not terminal else (0, 0)
-        found = shutil.get_terminal_size(known).columns if printed else AWAY
-        width = max(found, NARROWEST)
     return Style(
-        width=width,
+        width=look.width if look.width is not None else max(NARROWEST, _columns(terminal)),
         colour=_coloured(look.color, terminal) if printed else look.color is Color.ALWAYS,
         encoding=(stream.encoding or "utf-8") if printed else "utf-8",
         detail=look.detail,
         whole=look.whole,
     )
+
+
+def _columns(terminal: bool) -> int:
+    """Those of the terminal; elsewhere what COLUMNS says, and else as many as fit a log."""
+    if terminal:
+        return shutil.get_terminal_size().columns
+    said = os.environ.get("COLUMNS", "")
+    return min(int(said), MOST_COLUMNS) if said.isascii() and said.isdigit() else AWAY
 
 
 def _coloured(color: Color, terminal: bool) -> bool:

@@ -360,7 +360,7 @@ def test_lines_are_as_wide_as_asked_or_as_the_terminal(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert style_for(None, Look()).width == 60
     assert style_for(None, Look(width=120)).width == 120
-    assert style_for("out", Look()).width == 100
+    assert style_for("out", Look()).width == 60
     monkeypatch.setenv("COLUMNS", "3")
     assert style_for(None, Look()).width == 40
 
@@ -492,7 +492,7 @@ def test_an_output_without_epsilon_gets_its_name() -> None:
         (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
         (["explain", "IV.13"], {"yaml", "mpmath", "dpcompose.handbook"}),
         (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
-        (["analyze", "-"], {"rich", "dpcompose.handbook", "dpcompose.render.rules"}),
+        (["analyze", "-"], {"rich.markdown", "dpcompose.handbook", "dpcompose.render.rules"}),
     ],
 )
 def test_cold_start_imports_nothing_it_does_not_need(

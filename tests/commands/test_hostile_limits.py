@@ -87,9 +87,8 @@ def test_every_format_tells_it(form: str) -> None:
 def test_quiet_tells_it() -> None:
     code, out, err = run("analyze", "--quiet", "large.yaml", *TIME)
     assert (code, out) == (3, "invalid\n")
-    assert err == (
-        f"large.yaml: {LATE} [DPC018]\n    hint: ask for less in it, split it, or allow more\n"
-    )
+    said = " ".join(err.split())
+    assert LATE in said and "DPC018" in said and "ask for less in it, split it" in said
 
 
 @pytest.mark.slow

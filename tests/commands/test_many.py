@@ -371,7 +371,7 @@ def test_the_number_of_processes_changes_no_byte(
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
     monkeypatch.setattr(pool, "LONG_PATIENCE", 0.0)
     monkeypatch.setattr(pool, "WORTH", 0.0)
-    arguments = [command, "many", "many/999.yaml", "--format", form]
+    arguments = [command, "many", "many/999.yaml", "--all", "--format", form]
     one, four = (run(*arguments, "--jobs", jobs) for jobs in ("1", "4"))
     assert one.stdout == four.stdout
     assert one.stderr == four.stderr
@@ -416,7 +416,7 @@ def test_a_fault_of_the_engine_hides_no_other_spec(folder: Path, jobs: str) -> N
 
 @pytest.mark.slow
 def test_an_ended_reader_ends_the_processes(many: Path, folder: Path) -> None:
-    command = f"{sys.executable} -m dpcompose analyze many --jobs 2 | head -1"
+    command = f"{sys.executable} -m dpcompose analyze many --format concise --jobs 2 | head -1"
     result = subprocess.run(
         command, shell=True, capture_output=True, cwd=folder, timeout=60, check=False
     )
