@@ -62,7 +62,7 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
 
 def literal(text: str, style: Style, how: str = "") -> Text:
     """`text` as it stands, on one or more lines, in the colour of a meaning."""
-    return Text(style.plain(text), how)
+    return Text().append(style.plain(text), how or None)  # what is appended has its own
 
 
 def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:
