@@ -196,10 +196,10 @@ def _run(
         github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
     form = outputs[0].form
-    summary = tally.line(run.unchanged, form is Format.GITHUB)
     # The table of many specs counts them itself.
     counted = form is Format.TEXT and not quiet and look.detail != "full"
-    told = not quiet and form in (Format.TEXT, Format.GITHUB) and not counted
+    summary = tally.line(run.unchanged, form is Format.GITHUB, counted)
+    told = not quiet and form in (Format.TEXT, Format.GITHUB)
     if summary is not None and (told or tally.untold or run.unchanged):
         complain_lines(summary)
     code = run.finish()

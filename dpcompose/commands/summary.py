@@ -27,20 +27,25 @@ class Tally:
                 self._seen[self._outcome(report)] += 1
             yield report
 
-    def line(self, unchanged: int = 0, always: bool = False) -> str | None:
+    def line(self, unchanged: int = 0, always: bool = False, counted: bool = False) -> str | None:
         """`3 specs: 2 certified, 1 invalid; …`; None where there is nothing to sum up.
 
         `unchanged`: files that were left alone since they are as they were. `always`: whether there
-        is something to sum up of a single spec too.
+        is something to sum up of a single spec too. `counted`: whether what was printed counts the
+        specs, so that only the rest is said.
         """
         count, out = self._seen.total(), self._left_out
         if count + out.unread < 2 and not (out.untold or unchanged or always):
             return None
         parts = [f"{number} {name}" for name, number in self._seen.items()]
-        line = f"{_many(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"
+        said = (
+            [] if counted else [f"{_many(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"]
+        )
         if unchanged:
-            line += f"; {_many(unchanged, 'file')} unchanged"
-        return f"{line}; {out.says}" if out.says else line
+            said.append(f"{_many(unchanged, 'file')} unchanged")
+        if out.says:
+            said.append(out.says)
+        return "; ".join(said) or None
 
     @property
     def untold(self) -> bool:
