@@ -1,4 +1,4 @@
-"""What is wrong with a spec, where, and how to say so without letting its text harm a terminal."""
+"""What is wrong with a spec, where, and what to write instead, in words that harm no terminal."""
 
 import difflib
 import itertools
@@ -53,14 +53,41 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """A stretch of a file, and the text that takes its place; one of no length is an insertion."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What to write instead.
+
+    ``certain``: it means what the author meant, and nothing else; else it is only an example of the
+    form, which nobody but the author applies.
+    """
+
+    replacements: tuple[Replacement, ...]
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One fault or remark; ``span`` is None where it concerns the file as a whole."""
+    """One fault or remark; ``span`` is None where it concerns the file as a whole.
+
+    ``label``: a few words on what stands at ``span``. ``related``: further places that it speaks
+    of, each with a label or an empty text.
+    """
 
     code: str
     message: str
     span: Span | None
     hint: str | None = None
     level: Level = "error"
+    label: str | None = None
+    fix: Fix | None = None
+    related: tuple[tuple[Span, str], ...] = ()
 
 
 class DpcomposeError(Exception):
@@ -71,7 +98,7 @@ class InvalidSpec(DpcomposeError):
     """A spec was refused.
 
     ``diagnostics`` are all the faults found, in the order of their positions (those without a
-    position last); ``file`` and ``lines`` are the source they speak of, as ``render`` wants it.
+    position last); ``file`` and ``lines`` are the source they speak of.
     """
 
     def __init__(
@@ -83,7 +110,7 @@ class InvalidSpec(DpcomposeError):
         super().__init__(self.diagnostics, file)
 
     def __str__(self) -> str:
-        return "\n".join(render(each, self.file, self.lines) for each in self.diagnostics)
+        return "\n".join(render(each, self.file) for each in self.diagnostics)
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int, str]:
@@ -127,21 +154,17 @@ def _char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-# --- rendering -----------------------------------------------------------------------------------
-
-_ROOM = 80  # columns of source shown on either side of the start of a fault
+# --- one line ------------------------------------------------------------------------------------
 
 
-def render(diagnostic: Diagnostic, file: str, lines: Sequence[str]) -> str:
-    """``file:line:column: message [CODE]``, the line with a caret below it, and the hint.
+def render(diagnostic: Diagnostic, file: str) -> str:
+    """``file:line:column: message [CODE]``, and the hint on a line of its own.
 
-    ``lines`` are those of the file, without their line ends. The message of a warning or a note
-    starts with its level. Nothing in the result can act upon a terminal.
+    The message of a warning or a note starts with its level. Nothing in the result can act upon a
+    terminal.
     """
     span = diagnostic.span
     out = [headline(diagnostic, f"{file}:{span.line}:{span.column}" if span else file)]
-    if span and span.line <= len(lines):
-        out += _excerpt(lines[span.line - 1], span)
     if diagnostic.hint:
         out.append(f"    hint: {printable(diagnostic.hint)}")
     return "\n".join(out)
@@ -151,39 +174,6 @@ def headline(diagnostic: Diagnostic, place: str) -> str:
     """``place: message [CODE]``, the message of a warning or a note starting with its level."""
     prefix = "" if diagnostic.level == "error" else f"{diagnostic.level}: "
     return f"{printable(place)}: {prefix}{printable(diagnostic.message)} [{diagnostic.code}]"
-
-
-def _excerpt(line: str, span: Span) -> list[str]:
-    start = span.column - 1
-    end = span.end_column - 1 if span.end_line == span.line else len(line)
-    before, left_cut = _fitting(reversed(line[max(0, start - _ROOM) : start]))
-    after, right_cut = _fitting(line[start : start + _ROOM])
-    left = "".join(reversed(before))
-    if left_cut or start > _ROOM:
-        left = "..." + left
-    right = "".join(after)
-    marked = width("".join(after[: max(1, end - start)]))
-    if right_cut or len(line) > start + _ROOM:
-        right += "..."
-    number = f"{span.line:5} | "
-    gutter = " " * (len(number) - 2) + "| "
-    return [
-        (number + left + right).rstrip(),
-        gutter + " " * width(left) + "^" * max(1, marked),
-    ]
-
-
-def _fitting(chars: Iterable[str]) -> tuple[list[str], bool]:
-    """The printable forms of leading ``chars`` that fit the room, and whether some did not."""
-    shown: list[str] = []
-    room = _ROOM
-    for char in chars:
-        form = _visible(char)
-        room -= width(form)
-        if room < 0:
-            return shown, True
-        shown.append(form)
-    return shown, False
 
 
 # --- did you mean --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import os
 from getpass import getuser
 
 from dpcompose.commands.analysis import Selection
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
@@ -39,7 +39,7 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
             complain(str(error))
             code = max(code, ExitCode.USAGE)
         except InvalidSpec as error:
-            complain_lines(str(error))
+            complain_of(error)
             code = max(code, ExitCode.INVALID)
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
+from shutil import get_terminal_size
 
-from dpcompose.errors import printable
-from dpcompose.render.layout import transliterated
+from dpcompose.errors import InvalidSpec, printable
+from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
 
 
@@ -29,6 +30,16 @@ class BadCall(Exception):
 def complain(message: str) -> None:
     """Print one line on standard error; a closed standard error is no reason to fail."""
     complain_lines(f"dpcompose: {printable(message)}")
+
+
+def complain_of(error: InvalidSpec) -> None:
+    """Print the faults of a spec on standard error, with the lines that they are about."""
+    from dpcompose.render.diagnostics import refusal
+
+    stream = sys.stderr
+    encoding = (stream and stream.encoding) or "utf-8"
+    width = get_terminal_size((100, 24)).columns if stream and stream.isatty() else 100
+    complain_lines(refusal(error, Style(width, False, encoding)))
 
 
 def complain_lines(text: str) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
@@ -97,7 +97,7 @@ def _own_budget(text: str, name: str) -> str | None:
 def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
     """Say why a file is no valid spec, or cannot be scaled; the exit code."""
     if isinstance(error, InvalidSpec):
-        complain_lines(str(unquoting_fault(error, data)))
+        complain_of(unquoting_fault(error, data))
         return ExitCode.INVALID
     complain(f"{name}: {error}")
     return ExitCode.INVALID if isinstance(error, TooMuch) else ExitCode.USAGE

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.errors import InvalidSpec
-from dpcompose.errors import render as render_one
 
 if TYPE_CHECKING:
     from dpcompose.errors import Diagnostic
@@ -74,7 +73,7 @@ def total_of(
                 said.add(str(error))
             code = max(code, ExitCode.USAGE)
         except InvalidSpec as error:
-            complain_lines(str(unquoting_fault(error, data)))
+            complain_of(unquoting_fault(error, data))
             code = max(code, ExitCode.INVALID)
         except TooMuch as error:
             complain(f"{name}: {error}")
@@ -104,7 +103,7 @@ def total_of(
             pieces = render.json(found)
     deliver(pieces, output)
     for source, diagnostic in found_wrong:
-        complain_lines(render_one(diagnostic, source.name, source.lines))
+        complain_of(InvalidSpec([diagnostic], source.name, source.lines))
         code = max(code, ExitCode.FAILED)
     unheld = [each for each in found.totals if each.verdict is None and each.refused is None]
     if unheld and asking is not None:

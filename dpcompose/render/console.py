@@ -29,6 +29,8 @@ THEME = Theme(
         "strong": "bold",
         "weak": "dim",
         "heading": "bold",
+        "note": "bold cyan",
+        "frame": "cyan",
     }
 )
 

@@ -2,17 +2,93 @@
 
 from __future__ import annotations
 
-from rich.console import RenderableType
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from dpcompose import errors
-from dpcompose.render.layout import Style, transliterated
+from dpcompose.errors import Diagnostic, InvalidSpec, Level, Span
+from dpcompose.render.console import literal, printed
+from dpcompose.render.excerpt import Gutter, Mark, corrected, excerpt, hanging
+from dpcompose.render.layout import Style
 from dpcompose.report import Report
+
+_COLOURS: dict[Level, str] = {"error": "bad", "warning": "warn", "note": "note"}
+_MOST_PLACES = 3  # of one finding that are shown; the others are named
+_MOST_NAMED = 20
 
 
 def diagnostics(report: Report, style: Style) -> list[RenderableType]:
     """Every finding of a report, with the lines it is about."""
-    return [
-        Text(transliterated(errors.render(each, report.file, report.lines), style.encoding))
-        for each in report.findings
-    ]
+    return told(report.findings, report.file, report.lines, style)
+
+
+def refusal(error: InvalidSpec, style: Style) -> str:
+    """The faults of a spec that is refused, as lines without an end."""
+    parts = told(error.diagnostics, error.file, error.lines, style)
+    return printed(parts, style).removesuffix("\n")
+
+
+def told(
+    findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
+) -> list[RenderableType]:
+    """Each finding, those that say the same together, with an empty line between them."""
+    alike: dict[object, list[Diagnostic]] = {}
+    for each in findings:
+        key = (each.code, each.level, each.message, each.hint, each.label)
+        # What is said of related places is said of one finding alone.
+        alike.setdefault((*key, each.related) if each.related else key, []).append(each)
+    named: set[str] = set()
+    parts: list[RenderableType] = []
+    for group in alike.values():
+        if parts:
+            parts.append(Text())
+        parts.append(Group(*_one(group, file, lines, style, group[0].code not in named)))
+        named.add(group[0].code)
+    return parts
+
+
+def _one(
+    group: Sequence[Diagnostic], file: str, lines: Sequence[str], style: Style, explain: bool
+) -> Iterator[RenderableType]:
+    """A finding at one or more places; `explain`: it is the first of its code."""
+    first = group[0]
+    colour = _COLOURS[first.level]
+    head = Text(f"{first.level}[{first.code}]: ", colour)
+    yield hanging(head, literal(first.message, style, "strong"))
+    spans = [each.span for each in group if each.span is not None]
+    shown = spans[:_MOST_PLACES]
+    marks = [*_marks(shown, first.label or ""), *(Mark(*each, False) for each in first.related)]
+    changed = [each.span.end_line for each in first.fix.replacements] if first.fix else []
+    gutter = Gutter(max([1, *(each.span.line for each in marks), *changed]), style)
+    place = f"{file}:{spans[0].line}:{spans[0].column}" if spans else file
+    yield hanging(gutter.arrow(), literal(place, style))
+    yield from excerpt(lines, marks, gutter, colour, style)
+    if len(spans) > len(shown):
+        yield _note("note", f"the same at {_places(spans[len(shown) :])}", gutter, style)
+    if first.hint:
+        yield _note("help", first.hint, gutter, style)
+    if first.fix is not None and lines:
+        yield from corrected(lines, first.fix, gutter, style)
+    if explain:
+        yield _note("note", f"dpcompose explain {first.code}", gutter, style)
+
+
+def _marks(spans: Sequence[Span], label: str) -> Iterator[Mark]:
+    """The main places; the first one has the label, unless others share its line."""
+    for index, span in enumerate(spans):
+        yield Mark(span, "" if index else label, True)
+
+
+def _note(word: str, says: str, gutter: Gutter, style: Style) -> RenderableType:
+    return hanging(gutter.note() + Text(f"{word}: ", "strong"), literal(says, style))
+
+
+def _places(spans: Sequence[Span]) -> str:
+    """`lines 4, 7 and 12`, the first of them where they are many."""
+    numbers = list(dict.fromkeys(str(span.line) for span in spans))
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    if len(numbers) > _MOST_NAMED:
+        return f"lines {', '.join(numbers[:_MOST_NAMED])} and {len(numbers) - _MOST_NAMED} more"
+    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import dpcompose
-from dpcompose.errors import Diagnostic, Span
+from dpcompose.errors import Diagnostic, Fix, Span
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     fraction_text,
@@ -282,6 +282,23 @@ def finding_shape(finding: Diagnostic) -> Shape:
         "end_line": span.end_line if span else None,
         "end_column": span.end_column if span else None,
         "hint": finding.hint,
+        **({} if finding.label is None else {"label": finding.label}),
+        **({} if finding.fix is None else {"fix": _fix(finding.fix)}),
+    }
+
+
+def _fix(fix: Fix) -> Shape:
+    """What to write instead, and whether it is certain that nothing else is meant."""
+    edits = [{**_span(each.span), "text": each.text} for each in fix.replacements]
+    return {"certain": fix.certain, "edits": edits}
+
+
+def _span(span: Span) -> Shape:
+    return {
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
     }
 
 

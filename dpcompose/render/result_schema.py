@@ -88,6 +88,26 @@ _FINDING: Schema = {
     "hint": maybe(TEXT, "What to do."),
 }
 
+_POSITION: Schema = {"type": "integer", "minimum": 1}
+#: What a finding may say beside.
+_TOLD: Schema = {
+    "label": {**TEXT, "description": "A few words on what stands there."},
+    "fix": mapping(
+        "What to write instead.",
+        certain={"type": "boolean", "description": "Nothing else is meant: `--fix` writes it."},
+        edits=listed(
+            mapping(
+                "A stretch of the file, the end excluded, and what takes its place.",
+                line=_POSITION,
+                column=_POSITION,
+                end_line=_POSITION,
+                end_column=_POSITION,
+                text=TEXT,
+            )
+        ),
+    ),
+}
+
 _RESULT: Schema = mapping(
     "The result of one spec.",
     {
@@ -234,9 +254,12 @@ DEFINITIONS: dict[str, Schema] = {
         bound=maybe(defined("bound"), "Null where a hypothesis fails."),
         why=TEXT,
     ),
-    "finding": mapping("A fault of an invalid spec, or a remark on a valid one.", **_FINDING),
+    "finding": mapping(
+        "A fault of an invalid spec, or a remark on a valid one.", _TOLD, **_FINDING
+    ),
     "ignored": mapping(
         "A remark that a comment in the spec ignores.",
+        _TOLD,
         **_FINDING,
         reason={**TEXT, "description": "Why, in the words of the comment."},
     ),

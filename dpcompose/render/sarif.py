@@ -102,6 +102,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
             "message": _message(_said(each)),
             "locations": [{"physicalLocation": _place(report, each.span)}],
             **told,
+            **_fixes(report, each),
         }
     for ignored in report.ignored:
         finding = ignored.finding
@@ -126,6 +127,20 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
             "locations": [{"physicalLocation": _place(report, report.place)}],
             **_details(report, rules),
         }
+
+
+def _fixes(report: Report, problem: Diagnostic) -> Shape:
+    """The correction where it is certain: others are not for machines (§3.55)."""
+    fix = problem.fix
+    if fix is None or not fix.certain:
+        return {}
+    replacements = [
+        {"deletedRegion": _region(each.span), "insertedContent": {"text": each.text}}
+        for each in fix.replacements
+    ]
+    change = {"artifactLocation": _artifact(report.file), "replacements": replacements}
+    says = printable(problem.hint or problem.message)
+    return {"fixes": [{"description": _message(says), "artifactChanges": [change]}]}
 
 
 def _said(problem: Diagnostic) -> str:

@@ -1,0 +1,259 @@
+"""Lines of a source for people: windowed to the room there is, with marks below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.errors import Fix, Replacement, Span
+from dpcompose.render.layout import Style
+
+#: Columns of source that are shown however narrow the page is.
+_LEAST = 16
+_MOST_CHANGES = 4  # stretches of a file that are shown changed
+_MOST_LINES = 8  # of one stretch, before and after each
+
+
+class Mark(NamedTuple):
+    """A stretch of the source with a few words on it; `main`: it is what the finding is about."""
+
+    span: Span
+    label: str
+    main: bool
+
+
+class _Window(NamedTuple):
+    """What is shown of a line: `columns` are those at which its characters from `first` start."""
+
+    text: str
+    first: int
+    columns: list[int]
+
+    def between(self, start: int, end: int) -> tuple[int, int]:
+        """The columns from one character to another, as far as they are shown; one at least."""
+        last = len(self.columns) - 1
+        left = self.columns[min(max(start - self.first, 0), last)]
+        right = self.columns[min(max(end - self.first, 0), last)]
+        return left, max(right, left + 1)
+
+    def shows(self, start: int) -> bool:
+        """Whether a character, or the end of the line, is in the window."""
+        return self.first <= start < self.first + len(self.columns)
+
+
+def _window(line: str, start: int, end: int, room: int, style: Style) -> _Window:
+    """The part of a line around the characters from `start` to `end` that fits `room` columns."""
+    start = min(start, len(line))
+    whole = _forms(line, 0, 2 * room, style) if len(line) <= 2 * room else None
+    if whole is not None and sum(map(cell_len, whole)) < room:
+        return _placed("", whole, "", 0)
+    dots = style.plain("…")
+    room -= 2 * cell_len(dots) + 1
+    marked = _taken(_forms(line, start, min(max(end, start + 1), start + room), style), room)
+    room -= sum(map(cell_len, marked))
+    before = _forms(line, max(0, start - room), start, style)[::-1]
+    after_at = start + len(marked)
+    after = _forms(line, after_at, after_at + room, style)
+    beyond = min(sum(map(cell_len, after)), room // 3)
+    left = _taken(before, room - beyond)[::-1]
+    right = _taken(after, room - sum(map(cell_len, left)))
+    first = start - len(left)
+    shown = [*left, *marked, *right]
+    cut = first + len(shown) < len(line)
+    return _placed(dots if first else "", shown, dots if cut else "", first)
+
+
+def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
+    return [style.plain(char) for char in line[start:end]]
+
+
+def _taken(forms: Iterable[str], room: int) -> list[str]:
+    """The first forms that fit so many columns."""
+    taken: list[str] = []
+    for form in forms:
+        room -= cell_len(form)
+        if room < 0:
+            break
+        taken.append(form)
+    return taken
+
+
+def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
+    columns = [cell_len(before)]
+    for form in forms:
+        columns.append(columns[-1] + cell_len(form))
+    return _Window(before + "".join(forms) + after, first, columns)
+
+
+# --- lines with marks ----------------------------------------------------------------------------
+
+
+class Gutter:
+    """The margin left of a source: numbers of lines, as wide as the largest one."""
+
+    def __init__(self, largest: int, style: Style) -> None:
+        self.wide = len(str(largest))
+        self._style = style
+        self.room = max(_LEAST, style.width - self.wide - 4)
+
+    def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
+        """` 5 | `, or the same without a number."""
+        shown = "" if number is None else str(number)
+        return Text(f" {shown:>{self.wide}} {self._style.plain(sign)} ", how)
+
+    def arrow(self) -> Text:
+        """What stands before the name of a file."""
+        return Text(f" {'':{self.wide}}--> ", "frame")
+
+    def note(self) -> Text:
+        """What stands before help and notes."""
+        return Text(f" {'':{self.wide}} = ", "frame")
+
+
+def excerpt(
+    lines: Sequence[str], marks: Iterable[Mark], gutter: Gutter, how: str, style: Style
+) -> Iterator[RenderableType]:
+    """The marked lines in their order, those of `marks` that are there, with what is said of them.
+
+    `how`: the colour of the main marks.
+    """
+    by_line: dict[int, list[Mark]] = {}
+    for mark in marks:
+        if 0 < mark.span.line <= len(lines):
+            by_line.setdefault(mark.span.line, []).append(mark)
+    before = 0
+    for number in sorted(by_line):
+        if before and number > before + 1:
+            yield Text(f"{'':{gutter.wide - 1}}{style.plain('...')}", "frame")
+        elif not before:
+            yield _bare(gutter.line("|"))
+        before = number
+        yield from _marked(lines[number - 1], number, by_line[number], gutter, how, style)
+
+
+def _marked(
+    line: str, number: int, marks: list[Mark], gutter: Gutter, how: str, style: Style
+) -> Iterator[RenderableType]:
+    ordered = sorted(marks, key=lambda mark: mark.span.column)
+    main = next((mark for mark in ordered if mark.main), ordered[0])
+    start, end = _stretch(main.span, line)
+    window = _window(line, start, end, gutter.room, style)
+    yield _bare(gutter.line("|", number) + Text(window.text))
+    carets, at, labels = Text(), 0, []
+    for mark in ordered:
+        start, end = _stretch(mark.span, line)
+        if not window.shows(start):
+            continue
+        left, right = window.between(start, end)
+        if left < at:
+            continue
+        colour = how if mark.main else "frame"
+        carets.append(" " * (left - at))
+        carets.append(("^" if mark.main else "-") * (right - left), colour)
+        at = right
+        if mark.label:
+            labels.append((left, style.plain(mark.label), colour))
+    if labels and at + 1 + cell_len(labels[-1][1]) <= gutter.room and labels[-1][0] < at:
+        _, words, colour = labels.pop()
+        carets.append(f" {words}", colour)
+    yield gutter.line("|") + carets
+    for left, words, colour in reversed(labels):
+        left = max(0, min(left, gutter.room - cell_len(words)))
+        yield hanging(gutter.line("|") + Text(" " * left), Text(words, colour))
+
+
+def _stretch(span: Span, line: str) -> tuple[int, int]:
+    """From where to where a span goes on its first line, counted from 0."""
+    return span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line)
+
+
+def _bare(text: Text) -> Text:
+    text.rstrip()
+    return text
+
+
+def hanging(before: Text, text: Text) -> RenderableType:
+    """`text` after `before`, its further lines below its first one."""
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    grid.add_row(before, text)
+    return grid
+
+
+# --- what to write instead -----------------------------------------------------------------------
+
+
+class Changed(NamedTuple):
+    """Lines of a source from `number` on, before and after some replacements."""
+
+    number: int
+    before: list[str]
+    after: list[str]
+
+
+def changes(lines: Sequence[str], replacements: Iterable[Replacement]) -> Iterator[Changed]:
+    """The lines that replacements change, in their order."""
+    waiting: list[Replacement] = []
+    for each in sorted(replacements, key=lambda each: (each.span.line, each.span.column)):
+        if waiting and each.span.line > max(one.span.end_line for one in waiting):
+            yield _changed(lines, waiting)
+            waiting = []
+        waiting.append(each)
+    if waiting:
+        yield _changed(lines, waiting)
+
+
+def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
+    first = replacements[0].span.line
+    last = min(max(each.span.end_line for each in replacements), len(lines))
+    before = list(lines[first - 1 : last])
+    text = "\n".join(before)
+    starts = [0]
+    for line in before:
+        starts.append(starts[-1] + len(line) + 1)
+    for each in reversed(replacements):
+        span = each.span
+        start = starts[span.line - first] + span.column - 1
+        end = starts[min(span.end_line - first, len(before))] + span.end_column - 1
+        text = text[:start] + each.text + text[end:]
+    after = text.split("\n")
+    while len(before) > 1 and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    while len(before) > 1 and after and before[0] == after[0]:
+        first, before, after = first + 1, before[1:], after[1:]
+    return Changed(first, before, after)
+
+
+def corrected(lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style) -> Iterator[Text]:
+    """The lines that a fix changes, as they are and as they would be."""
+    shift = 0
+    for index, each in enumerate(changes(lines, fix.replacements)):
+        if index == _MOST_CHANGES:
+            yield gutter.note() + Text(style.plain("and so on"))
+            return
+        for sign, number, texts, others, how in (
+            ("-", each.number, each.before, each.after, "bad"),
+            ("+", each.number + shift, each.after, each.before, "good"),
+        ):
+            for at, text in enumerate(texts[:_MOST_LINES]):
+                other = others[at] if at < len(others) else ""
+                start, end = _difference(text, other)
+                window = _window(text, start, end, gutter.room, style)
+                yield _bare(gutter.line(sign, number + at, how) + Text(window.text, how))
+            if len(texts) > _MOST_LINES:
+                yield gutter.line(sign, None, how) + Text(style.plain("…"), how)
+        shift += len(each.after) - len(each.before)
+
+
+def _difference(text: str, other: str) -> tuple[int, int]:
+    """From where to where a line differs from another one."""
+    most = min(len(text), len(other))
+    start = next((at for at in range(most) if text[at] != other[at]), most)
+    back = next((at for at in range(most - start) if text[-1 - at] != other[-1 - at]), most - start)
+    return start, max(start, len(text) - back)
