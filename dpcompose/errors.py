@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -180,6 +181,40 @@ def headline(diagnostic: Diagnostic, place: str) -> str:
 
 _LONGEST_WORD = 100
 _MOST_CANDIDATES = 2000
+
+
+def folded(word: str) -> str:
+    """The word without regard to case, to `_`, `/` and blanks in place of `-`."""
+    return re.sub(r"[\s_/-]+", "-", word.casefold()).strip("-")
+
+
+def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
+    """The one candidate that can have been meant by ``word``, or None where that is not certain.
+
+    It differs in case or in the sign between words. ``closed``: the candidates are all words that
+    there are; then one letter may be wrong, missing, too many or at the place of its neighbour,
+    where no other candidate is as near.
+    """
+    if not 0 < len(word) <= _LONGEST_WORD:
+        return None
+    few = list(candidates)
+    same = [each for each in few if folded(each) == folded(word)]
+    if not same and closed:
+        same = [each for each in few if max(len(each), len(word)) > 3 and _slip(each, word)]
+    return same[0] if len(same) == 1 else None
+
+
+def _slip(one: str, other: str) -> bool:
+    """Whether two words differ by one letter, or by two neighbours in the other order."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    start = sum(1 for _ in pairs)
+    rest, others = one[start:], other[start:]
+    if len(rest) != len(others):
+        return rest[1:] == others or others[1:] == rest
+    swapped = rest[:2] == others[1::-1] and rest[2:] == others[2:]
+    return rest[1:] == others[1:] or swapped
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

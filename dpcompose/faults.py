@@ -7,11 +7,21 @@ they are worked out only for the faults that are listed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
-from dpcompose.errors import Diagnostic, InvalidSpec, Path, Span, nearest, quoted
-from dpcompose.source import MAX_FAULTS, Source
+from dpcompose.errors import (
+    Diagnostic,
+    Fix,
+    InvalidSpec,
+    Path,
+    Span,
+    meant,
+    nearest,
+    quoted,
+)
+from dpcompose.source import MAX_FAULTS, Source, Value
+from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten
 
 #: The codes of what is wrong with a spec that is well-formed YAML.
 SPEC_CODES = {
@@ -81,7 +91,10 @@ class Fault:
     """One fault at `path` (`key`: at the key there, not at its value).
 
     `wrong` and `legal`: a name that is not legal, and those that are; the hint then offers the
-    nearest one and the list. `offset`: where in the text of the scalar the fault begins.
+    nearest one and the list. `closed`: they are words of the language, not names of the author.
+    `offset`: where in the text of the scalar the fault begins. `label`: a few words on what stands
+    there. `fix`: what makes of the source what is meant, `certain` or as an example. `related`:
+    further places, each a path, whether its key is meant, and a few words.
     """
 
     code: str
@@ -92,6 +105,11 @@ class Fault:
     wrong: str | None = None
     legal: Collection[str | int] = ()
     offset: int | None = None
+    closed: bool = False
+    label: str | None = None
+    fix: Rewrite | None = None
+    certain: bool = True
+    related: tuple[tuple[Path, bool, str], ...] = ()
 
 
 class Faults:
@@ -101,6 +119,10 @@ class Faults:
         self._source = source
         self._kept: list[Fault] = []
         self._dropped = 0
+
+    def at(self, path: Path) -> Value:
+        """What stands at a path of the source."""
+        return self._source.at(path)
 
     def __bool__(self) -> bool:
         return bool(self._kept)
@@ -116,12 +138,18 @@ class Faults:
         wrong: str | None = None,
         legal: Collection[str | int] = (),
         offset: int | None = None,
+        closed: bool = False,
+        label: str | None = None,
+        fix: Rewrite | None = None,
+        certain: bool = True,
+        related: tuple[tuple[Path, bool, str], ...] = (),
     ) -> None:
         """Record a fault; the arguments are the fields of `Fault`."""
         if len(self._kept) >= _MOST_KEPT:
             self._dropped += 1
             return
-        self._kept.append(Fault(code, path, message, hint, key, wrong, legal, offset))
+        told = Fault(code, path, message, hint, key, wrong, legal, offset, closed)
+        self._kept.append(replace(told, label=label, fix=fix, certain=certain, related=related))
 
     def raise_if_any(self) -> None:
         """Raise InvalidSpec with every fault found, if there is one."""
@@ -131,7 +159,7 @@ class Faults:
             ((self._span(fault), fault) for fault in self._kept),
             key=lambda pair: (pair[0].line, pair[0].column),
         )
-        listed = [_diagnostic(fault, span) for span, fault in placed[:MAX_FAULTS]]
+        listed = [self._diagnostic(fault, span) for span, fault in placed[:MAX_FAULTS]]
         unlisted = self._dropped + len(self._kept) - len(listed)
         if unlisted:
             listed.append(Diagnostic("DPC017", f"{unlisted} more faults are not listed", None))
@@ -150,21 +178,41 @@ class Faults:
         return Span(span.line, column, span.line, span.end_column - quotes // 2)
 
     def _text(self, path: Path) -> str:
-        tree = self._source.value
-        for step in path:
-            if isinstance(tree, dict) and isinstance(step, str):
-                tree = tree.get(step)
-            elif isinstance(tree, list) and isinstance(step, int):
-                tree = tree[step]
+        tree = self._source.at(path)
         return tree if isinstance(tree, str) else ""
 
+    def _diagnostic(self, fault: Fault, span: Span) -> Diagnostic:
+        hint, fix, label = fault.hint, self._fix(fault), fault.label
+        if fault.wrong is not None:
+            offer = _offer(fault.wrong, fault.legal)
+            hint = offer if hint is None else f"{offer}; {hint}" if offer else hint
+        related = tuple((self._source.span(path, key), label) for path, key, label in fault.related)
+        code, message = fault.code, fault.message
+        return Diagnostic(code, message, span, hint, "error", label, fix, related)
 
-def _diagnostic(fault: Fault, span: Span) -> Diagnostic:
-    hint = fault.hint
-    if fault.wrong is not None:
-        offer = _offer(fault.wrong, fault.legal)
-        hint = offer if hint is None else f"{offer}; {hint}" if offer else hint
-    return Diagnostic(fault.code, fault.message, span, hint)
+    def _fix(self, fault: Fault) -> Fix | None:
+        """What to write instead; not where a text stands for several parts of the spec."""
+        if self._source.has_aliases:
+            return None
+        if fault.fix is not None:
+            replacements = fault.fix(self._source)
+            return Fix(replacements, fault.certain) if replacements else None
+        if fault.wrong is None:
+            return None
+        best = meant(fault.wrong, map(str, islice(fault.legal, 1000)), fault.closed)
+        if best is None or not is_plain(best):
+            return None
+        if fault.key:
+            return Fix(renamed(self._source, fault.path, best))
+        text = self._text(fault.path)
+        # A reference can have a name before the dot and a block after it.
+        if text.startswith(f"{fault.wrong}."):
+            best += text[len(fault.wrong) :]
+        elif text.endswith(f".{fault.wrong}"):
+            best = text[: -len(fault.wrong)] + best
+        elif text != fault.wrong:
+            return None
+        return Fix(rewritten(self._source, fault.path, best)) if is_plain(best) else None
 
 
 def _offer(wrong: str, legal: Collection[str | int]) -> str | None:

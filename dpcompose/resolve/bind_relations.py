@@ -6,14 +6,22 @@ from collections.abc import Mapping
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.model.problem import Goal
-from dpcompose.errors import Path, quoted
+from dpcompose.errors import Path, meant, quoted
 from dpcompose.faults import Faults
+from dpcompose.source.rewriting import writing
+from dpcompose.spec import synonyms
 from dpcompose.spec.relations import Declared, LongRelation, Protected
 
 _PROTECTABLE = {
     kind.value: Relation(kind)
     for kind in RelationKind
     if kind not in {RelationKind.EUCLIDEAN, RelationKind.DECLARED}
+}
+#: What the built-in relations are that people call otherwise.
+_MEANINGS = {
+    "unbounded": "one row added or removed",
+    "bounded": "one row replaced",
+    "edge": "one edge added or removed",
 }
 _BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
 
@@ -43,7 +51,9 @@ class Relations:
         if within is None:
             message = f"{quoted(declared.within)} is not a built-in relation"
             at = (*path, "within")
-            self._faults.add("DPC129", at, message, wrong=declared.within, legal=_PROTECTABLE)
+            self._faults.add(
+                "DPC129", at, message, wrong=declared.within, legal=_PROTECTABLE, closed=True
+            )
             self._broken.add(name)
             return
         self._declared[name] = Relation(
@@ -87,5 +97,16 @@ class Relations:
         else:
             message = f"unknown relation {quoted(name)}"
         legal = [*built_in, *self._declared]
-        self._faults.add("DPC129", path, message, wrong=name, legal=legal)
+        word = synonyms.relation(name)
+        if word is None or meant(name, legal, closed=True) is not None:
+            self._faults.add("DPC129", path, message, wrong=name, legal=legal, closed=True)
+        elif word.write is None:
+            self._faults.add("DPC129", path, message, word.says)
+        elif word.write in legal:
+            says = _MEANINGS.get(word.write)
+            hint = f"{quoted(word.write)}: {says}" if says else None
+            label, fix = f"write `{word.write}`", writing(path, word.write)
+            self._faults.add("DPC129", path, message, hint, label=label, fix=fix)
+        else:
+            self._faults.add("DPC129", path, message, wrong=name, legal=legal)
         return None

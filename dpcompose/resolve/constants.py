@@ -10,6 +10,7 @@ from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.numbers.expressions import RESERVED, ExpressionError, Meter, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
+from dpcompose.source.rewriting import writing
 from dpcompose.spec.phrases import name_of
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -84,7 +85,9 @@ class Numbers:
             found = self._values[text] = self._parsed(text)
         if isinstance(found, ExpressionError):
             offset = None if key else found.offset
-            self._faults.add("DPC110", path, found.message, found.hint, key=key, offset=offset)
+            fix = None if found.meant is None or key else writing(path, found.meant)
+            message, hint = found.message, found.hint
+            self._faults.add("DPC110", path, message, hint, key=key, offset=offset, fix=fix)
             return None
         return found
 

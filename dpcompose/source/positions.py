@@ -154,6 +154,23 @@ class Source:
         number = own_key if key else value
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 
+    def at(self, path: Path) -> Value:
+        """What stands at ``path``; None where there is nothing."""
+        tree = self.value
+        for step in path:
+            if isinstance(tree, dict) and isinstance(step, str):
+                tree = tree.get(step)
+            elif isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree):
+                tree = tree[step]
+            else:
+                return None
+        return tree
+
+    @property
+    def has_aliases(self) -> bool:
+        """Whether some text stands for several parts of the tree."""
+        return bool(self._marks.target)
+
     def within_scalar(self, offset: int) -> bool:
         """Whether a place in the text is inside of a key or a value, so that `#` is a letter."""
         marks = self._marks

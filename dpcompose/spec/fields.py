@@ -27,11 +27,16 @@ MAX_WHOLE = 10**9
 
 _T = TypeVar("_T")
 _WHOLE = re.compile("[1-9][0-9]*")
+#: Other forms of a whole number that mean one thing alone.
+_UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{0,2}(?:_[0-9]{3})+")
 
 
-def expected(what: str, hint: str | None = None, code: str = "DPC103") -> PydanticCustomError:
-    """The error for a value that is not `what`."""
-    return PydanticCustomError("expected", "{what}", {"what": what, "hint": hint, "code": code})
+def expected(
+    what: str, hint: str | None = None, code: str = "DPC103", write: str | None = None
+) -> PydanticCustomError:
+    """The error for a value that is not `what`; `write`: what stands for it for certain."""
+    context = {"what": what, "hint": hint, "code": code, "write": write}
+    return PydanticCustomError("expected", "{what}", context)
 
 
 def _whole(value: object, least: int = 1) -> int:
@@ -39,8 +44,11 @@ def _whole(value: object, least: int = 1) -> int:
         number = int(value)
         if least <= number <= MAX_WHOLE:
             return number
-    hint = _whole_meant(value, least)
-    raise expected(f"a whole number from {least} to {MAX_WHOLE}", hint, "DPC106")
+    meant = _whole_meant(value, least)
+    hint = None if meant is None else f"write `{meant}`, in digits and without quotation marks"
+    certain = isinstance(value, str) and bool(_UNMISTAKABLE.fullmatch(value))
+    what = f"a whole number from {least} to {MAX_WHOLE}"
+    raise expected(what, hint, "DPC106", meant if certain else None)
 
 
 def _at_least_two(value: object) -> int:
@@ -57,8 +65,7 @@ def _whole_meant(value: object, least: int) -> str | None:
     except ExpressionError:
         digits = text.lstrip("0")
         meant = Fraction(int(digits) if digits.isdecimal() else 0)
-    fine = meant.denominator == 1 and least <= meant <= MAX_WHOLE
-    return f"write `{meant}`, in digits and without quotation marks" if fine else None
+    return str(meant) if meant.denominator == 1 and least <= meant <= MAX_WHOLE else None
 
 
 def _scalar(value: object) -> str:

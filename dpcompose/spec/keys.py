@@ -1,177 +1,242 @@
-"""Keys that are missing, unknown, or belong elsewhere."""
+"""Keys that are missing or unknown: what was meant by them, and what follows from that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dpcompose.core.change.kind_form import REQUIRED, Form, Sort
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.errors import Path, quoted
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.errors import Path, Replacement, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete, Sensitivities
-from dpcompose.spec.datasets import Graph, Mapped, Split, Table
-from dpcompose.spec.guarantees import NOTIONS, Stated
-from dpcompose.spec.maps import MAP_KINDS, AnyMap
-from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
+from dpcompose.source import Source, Value
+from dpcompose.source.rewriting import moved_in, renamed, renaming, rewritten
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities
+from dpcompose.spec.datasets import Mapped, Split
+from dpcompose.spec.misplaced import misplaced
+from dpcompose.spec.model import Spec
 from dpcompose.spec.models import Model
-from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
-from dpcompose.spec.phrases import (
-    BUDGET_FORMS,
-    NOISE_PARAMETERS,
-    PARAMETERS,
-    as_hint,
-    keys_of,
-    model_at,
-)
-from dpcompose.spec.relations import LongRelation
+from dpcompose.spec.phrases import NOISE_PARAMETERS, PARAMETERS, as_hint, keys_of, model_at
+from dpcompose.spec.synonyms import key as meant_key
+from dpcompose.spec.training import in_other_words
 
-#: The parameters of a stated guarantee, and all that it says.
-_PARAMETERS = frozenset(key for keys in PARAMETERS.values() for key in keys)
-_STATEMENT = _PARAMETERS | {"notion", "relation", "stated_on"}
-
-
-def missing_key(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    model, key = model_at(error["loc"]), str(path[-1])
-    hint = as_hint(keys_of(model)[key])
-    faults.add("DPC102", path[:-1], f"{model.what} needs {quoted(key)}", hint, key=True)
+#: What stands at a required key of each sort in an example.
+_EXAMPLES = {
+    Sort.WHOLE: "5",
+    Sort.NAME: "city",
+    Sort.NAMES: "[city]",
+    Sort.FLAG: "true",
+    Sort.NUMBER: "1",
+    Sort.MOVES: "1",
+    Sort.BLOCKS: "4",
+    Sort.FEEDS: "{free: [common], paid: [common, extra]}",
+}
 
 
-def unknown_key(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    model, key = model_at(error["loc"]), str(path[-1])
-    elsewhere = _misplaced(model, key)
+def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> set[Path]:
+    """Report keys that are unknown where they stand; the paths of missing keys that this tells."""
+    told: set[Path] = set()
+    for error, path in errors:
+        if path not in told:
+            told |= _unknown(model_at(error["loc"]), path, faults)
+    return told
+
+
+def _unknown(model: type[Model], path: Path, faults: Faults) -> set[Path]:
+    key, above = str(path[-1]), path[:-1]
+    inside = _belongs_inside(model, path, faults)
+    if inside is not None:
+        return inside
+    siblings = faults.at(above)
+    siblings = siblings if isinstance(siblings, dict) else {}
+    other = in_other_words(model, key, siblings, path)
+    if other is not None:
+        faults.add(
+            "DPC101",
+            path,
+            f"unknown key {quoted(key)} in {model.what}",
+            other.hint,
+            key=True,
+            label=other.label,
+            fix=other.fix,
+            certain=other.certain,
+        )
+        return {(*above, each) for each in other.explains}
+    stated = _stated_instead(model, key, above, siblings, faults)
+    if stated:
+        return stated
+    elsewhere = misplaced(model, key)
     if elsewhere is not None:
         faults.add("DPC105", path, *elsewhere, key=True)
-        return
+        return set()
+    legal = keys_of(model)
+    noise = next((each for each, own in CONCRETE.items() if model is own), None)
+    best = meant_key(key, list(legal), model is Spec, noise)
     message = f"unknown key {quoted(key)} in {model.what}"
-    legal = list(keys_of(model))
-    hint = "by block: `{unbounded: {north: 1, …}}`" if model is Sensitivities else None
-    faults.add("DPC101", path, message, hint, key=True, wrong=key, legal=legal)
+    if best is None:
+        hint = "by block: `{unbounded: {north: 1, …}}`" if model is Sensitivities else None
+        faults.add("DPC101", path, message, hint, key=True, wrong=key, legal=list(legal))
+        return set()
+    if best in siblings:
+        hint = f"{quoted(best)} is given too: keep one of them"
+        related = (((*above, best), True, ""),)
+        faults.add("DPC101", path, message, hint, key=True, related=related)
+        return set()
+    says = as_hint(legal[best])
+    hint = f"{quoted(best)}: {says}" if says else f"write {quoted(best)}"
+    fix = renaming(path, best)
+    faults.add("DPC101", path, message, hint, key=True, label=f"write `{best}`", fix=fix)
+    return {(*above, best)}
 
 
-def _misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
-    """What to say of a key that is legal, but not here; None if it is legal nowhere near."""
-    name = quoted(key)
-    if issubclass(model, PostProcessing) and key in _STATEMENT | NOISE_KEYS | {
-        "reads",
-        "guarantees",
-        "count",
-        "mechanism",
-    }:
-        return (
-            f"{name} and `post_processes` exclude each other",
-            "what post-processes uses released outputs only; give what reads data its own entry",
-        )
-    if issubclass(model, SeveralMechanism):
-        if key in _STATEMENT:
-            return f"{name} and `guarantees` exclude each other", f"put {name} into the list"
-        if key in NOISE_KEYS | {"mechanism"}:
-            hint = "a concrete mechanism has the guarantees of its noise: remove one of the two"
-            return f"{name} and `guarantees` exclude each other", hint
-    if issubclass(model, Stated):
-        return _misplaced_in_guarantee(model, key)
-    if model in CONCRETE.values():
-        return _misplaced_in_concrete(model, key)
-    if issubclass(model, PureBudget | ApproxBudget | ZcdpBudget | GdpBudget) and key in _PARAMETERS:
-        return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
-    if model is LongRelation and key == "distance":
-        return (
-            "a guarantee is stated for one step of a relation, it has no `distance`",
-            "declare a relation of this distance under `relations`",
-        )
-    return _misplaced_in_dataset(model, key)
+def _stated_instead(
+    model: type[Model], key: str, above: Path, siblings: Mapping[str, Value], faults: Faults
+) -> set[Path]:
+    """Report what is stated of noise whose own parameters are all missing; what that tells."""
+    given = [each for each in siblings if each in SIGNS]
+    if not issubclass(model, Concrete) or key not in given or not NOISE_KEYS.isdisjoint(siblings):
+        return set()
+    kind = next(name for name, own in CONCRETE.items() if model is own)
+    own = (*NOISE_PARAMETERS[kind], "sensitivity")
+    notion = next((each for each, keys in PARAMETERS.items() if set(given) == set(keys)), None)
+    hint = f"noise has {listing(own)}, from which the loss follows"
+    fix = None
+    if notion is not None:
+        hint += f"; what is known to lose {listing(given)} is stated, with `notion: {notion}`"
+        at = (*above, "mechanism")
+
+        def fix(source: Source) -> tuple[Replacement, ...]:
+            return (*renamed(source, at, "notion"), *rewritten(source, at, str(notion)))
+
+    named = " and ".join(map(quoted, given))
+    verb = "does" if len(given) == 1 else "do"
+    message = f"{named} {verb} not belong to `mechanism: {kind}`"
+    related = tuple(((*above, each), True, "") for each in given if each != key)
+    faults.add(
+        "DPC105", (*above, key), message, hint, key=True, fix=fix, certain=False, related=related
+    )
+    return {(*above, each) for each in (*own, *given)}
 
 
-def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | None:
-    name = quoted(key)
-    own = next(each for each, base in NOTIONS.items() if issubclass(model, base))
-    if key in _PARAMETERS:
-        other = next(each for each, keys in PARAMETERS.items() if key in keys and each != own)
-        hint = f"its parameters are {listing(PARAMETERS[own])}; {name} goes with `notion: {other}`"
-        return f"{name} does not belong to `notion: {own}`", hint
-    if key == "mechanism":
-        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
-        return "`mechanism` and `notion` exclude each other", hint
-    if key in NOISE_KEYS:
-        hint = f"{name} goes with a concrete mechanism: {listing(_owners(key))}"
-        return f"{name} does not belong to `notion: {own}`", hint
-    return None
+# --- options beside what they are options of -----------------------------------------------------
 
 
-def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | None:
-    name = quoted(key)
-    own = next(each for each, base in CONCRETE.items() if model is base)
-    says = f"{name} does not belong to `mechanism: {own}`"
-    if key == "notion":
-        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
-        return "`notion` and `mechanism` exclude each other", hint
-    if key == "stated_on":
-        hint = (
-            "sensitivities speak of the dataset that is read; "
-            "a guarantee stated on another one has a `notion`"
-        )
-        return says, hint
-    if issubclass(model, ByRows) and key in {"sensitivity", "relation"}:
-        return says, "each row answers by itself: its guarantee is for one row replaced"
-    if key == "delta":
-        return says, "it is not stated: ask for ε at a δ by `report: {delta: 1e-6}`"
-    if key not in NOISE_KEYS | _PARAMETERS:
+def _belongs_inside(model: type[Model], path: Path, faults: Faults) -> set[Path] | None:
+    """Report a key of a dataset that belongs inside its map or partition; None if it does not."""
+    if model is not Mapped and model is not Split:
         return None
-    parameters = f"its parameters are {listing(_all_parameters(own))}"
-    if key == "epsilon" and issubclass(model, Concrete):
-        return says, f"{parameters}; ε follows from them"
-    owners = _owners(key)
-    return says, f"{parameters}; {name} goes with {listing(owners)}" if owners else parameters
+    where, tag, forms = _room(model)
+    above, target = path[:-1], (*path[:-1], where)
+    given = faults.at(target)
+    kind = given.get(tag) if isinstance(given, dict) else given
+    form = forms.get(kind) if isinstance(kind, str) else None
+    dataset = faults.at(above)
+    inner = {each.name for each in form.keys} if form else {"kind", "by", "blocks", "kinds"}
+    key = str(path[-1])
+    if key not in inner or not isinstance(dataset, dict):
+        return None
+    keys = [each for each in dataset if each in inner and each not in keys_of(model)]
+    if key != keys[0]:  # told with the first of them
+        return set()
+    more, hint, certain = "", f"options of a {where} stand in braces", True
+    present = {*keys, *(given if isinstance(given, dict) else ())}
+    missing = [] if form is None else [each for each in required(form) if each not in present]
+    if form is not None and missing:
+        more, certain = entries_of(form, missing), False
+        hint += f", and a {form.name} also needs {listing(missing)}, for example `{more}`"
+    named = " and ".join(map(quoted, keys))
+    verb = "stands" if len(keys) == 1 else "stand"
+    paths = tuple((*above, each) for each in keys)
+    faults.add(
+        "DPC105",
+        path,
+        f"{named} {verb} outside of `{where}`",
+        hint,
+        key=True,
+        label=f"belongs inside `{where}`",
+        fix=lambda source: moved_in(source, paths, target, tag, more),
+        certain=certain and form is not None,
+        related=((target, False, ""),),
+    )
+    return {(*target, each) for each in (*keys, *missing)} | set(paths)
 
 
-def _all_parameters(kind: str) -> tuple[str, ...]:
-    with_sensitivity = issubclass(CONCRETE[kind], Concrete)
-    return (*NOISE_PARAMETERS[kind], "sensitivity") if with_sensitivity else NOISE_PARAMETERS[kind]
+def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
+    """Where the options of a dataset belong, what names the kind there, and all kinds."""
+    return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
 
 
-def _owners(key: str) -> list[str]:
-    """The concrete mechanisms with this parameter."""
-    return [f"mechanism: {kind}" for kind in CONCRETE if key in _all_parameters(kind)]
+def example_of(form: Form[Any]) -> str:
+    """An example of the keys that a kind needs; empty where it needs none."""
+    return entries_of(form, required(form))
 
 
-def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:
-    name = quoted(key)
-    if model is Table and key == "max_degree":
-        return f"{name} belongs to a graph", "write `domain: graph`"
-    if model is Graph and key in {"unit", "size"}:
-        return f"{name} does not belong to a graph", "a graph has vertices and edges, not rows"
-    if issubclass(model, Mapped | Split) and key in {"domain", "unit", "size", "max_degree"}:
-        return f"{name} does not belong to a derived dataset", f"give {name} to the root"
-    if issubclass(model, Mapped | Split) and key in {"kind", "by", "blocks", "kinds"}:
-        inside = "map" if model is Mapped else "partition"
-        return f"{name} stands outside of `{inside}`", f"move it into the mapping of `{inside}`"
-    if issubclass(model, AnyPartition):
-        return _misplaced_in_partition(model, key)
-    if issubclass(model, AnyMap):
-        return _misplaced_in_map(model, key)
-    return None
+def required(form: Form[Any]) -> list[str]:
+    """The keys of a kind that must be given."""
+    return [each.name for each in form.keys if each.default is REQUIRED]
 
 
-def _misplaced_in_partition(model: type[AnyPartition], key: str) -> tuple[str, str] | None:
-    """What to say of a key that other kinds of partitions have, and why this one has not."""
-    form = next(PARTITIONS[by] for by, own in PARTITION_KINDS.items() if issubclass(model, own))
-    says = f"{quoted(key)} does not belong to {model.what}"
-    elsewhere = dict(form.elsewhere)
-    if key in elsewhere:
-        return says, elsewhere[key]
-    owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
-    return None if owner is None else (says, f"write `by: {owner}`")
+def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
+    """An example of such keys of a kind: `rows: 5, keep: random`."""
+    by_name = {each.name: each for each in form.keys}
+    examples = (
+        (
+            name,
+            by_name[name].choices[-1] if by_name[name].choices else _EXAMPLES[by_name[name].sort],
+        )
+        for name in keys
+    )
+    return ", ".join(f"{name}: {text}" for name, text in examples)
 
 
-def _misplaced_in_map(model: type[AnyMap], key: str) -> tuple[str, str] | None:
-    """What to say of a key that other kinds of maps have, and why this one has not."""
-    form = next(MAPS[kind] for kind, own in MAP_KINDS.items() if issubclass(model, own))
-    says = f"{quoted(key)} does not belong to {model.what}"
-    elsewhere = dict(form.elsewhere)
-    if key in elsewhere:
-        return says, elsewhere[key]
-    if key == "drops":
-        kinds = listing([each.name for each in MAPS.values() if each.has(key)])
-        return says, f"only maps of the kinds {kinds}, and partitions, can drop rows"
-    return None
+# --- missing keys --------------------------------------------------------------------------------
+
+
+def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> None:
+    """Report keys that are missing, those of one mapping together."""
+    groups: dict[Path, tuple[type[Model], list[str]]] = {}
+    for error, path in errors:
+        model = model_at(error["loc"])
+        groups.setdefault(path[:-1], (model, []))[1].append(str(path[-1]))
+    for path, (model, keys) in groups.items():
+        legal = keys_of(model)
+        told = [f"`{each}: …`, {as_hint(legal[each]) or 'its value'}" for each in keys]
+        hint = f"add {'; and '.join(told)}"
+        names = " and ".join(map(quoted, keys))
+        if keys == ["reads"] or keys == ["from"]:
+            datasets = faults.at(("datasets",))
+            if isinstance(datasets, dict) and datasets:
+                hint = f"add `{keys[0]}: …`, one of the datasets {listing(datasets)}"
+        form = _form(path, faults)
+        if form is not None:
+            example = entries_of(form, required(form))
+            tag = "kind" if path[-1] == "map" else "by"
+            hint += f"; for example `{path[-1]}: {{{tag}: {form.name}, {example}}}`"
+        at, key = _head(path, faults)
+        verb = "is" if len(keys) == 1 else "are"
+        label = f"{names} {verb} missing"
+        message = f"{model.what} needs {names}"
+        faults.add("DPC102", at, message, hint, key=key, label=label)
+
+
+def _form(path: Path, faults: Faults) -> Form[Any] | None:
+    """The kind of the map or of the partition at a path."""
+    if not path or path[0] != "datasets" or path[-1] not in {"map", "partition"}:
+        return None
+    given = faults.at(path)
+    forms: Mapping[str, Form[Any]] = MAPS if path[-1] == "map" else PARTITIONS
+    tag = "kind" if path[-1] == "map" else "by"
+    kind = given.get(tag) if isinstance(given, dict) else given
+    return forms.get(kind) if isinstance(kind, str) else None
+
+
+def _head(path: Path, faults: Faults) -> tuple[Path, bool]:
+    """Where a mapping is pointed at, which may be long: at its key, or at its name in a list."""
+    tree = faults.at(path)
+    if path and isinstance(path[-1], int) and isinstance(tree, dict):
+        first = "name" if "name" in tree else next(iter(tree), None)
+        if first is not None:
+            return (*path, first), first != "name"
+    return path, True

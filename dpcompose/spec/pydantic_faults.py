@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dpcompose.errors import Path
+from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults
-from dpcompose.spec.keys import missing_key, unknown_key
+from dpcompose.source.rewriting import Rewrite, is_plain, listed, named, wrapping, writing
+from dpcompose.spec.keys import missing_keys, unknown_keys
 from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
 from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, shown
 from dpcompose.spec.unions import no_member
@@ -40,13 +42,18 @@ _TYPES = {
 
 def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
     """Add a fault for each error; returns the paths where the faults are."""
-    places: set[Path] = set()
-    for error in errors:
-        path = tuple(step for step in error["loc"] if step not in TAGS and step not in PLAIN_TAGS)
-        places.add(path)
-        handler = _HANDLERS.get(error["type"], _wrong_type)
-        handler(error, path, faults)
-    return places
+    found = [(error, _path(error)) for error in errors]
+    told = unknown_keys((each for each in found if each[0]["type"] == "extra_forbidden"), faults)
+    missing = (each for each in found if each[0]["type"] == "missing" and each[1] not in told)
+    missing_keys(missing, faults)
+    for error, path in found:
+        if error["type"] not in ("extra_forbidden", "missing"):
+            _HANDLERS.get(error["type"], _wrong_type)(error, path, faults)
+    return {path for _, path in found}
+
+
+def _path(error: Mapping[str, Any]) -> Path:
+    return tuple(step for step in error["loc"] if step not in TAGS and step not in PLAIN_TAGS)
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -57,11 +64,62 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     what = context.get("what") or _TYPES.get(error["type"], "something else")
     if path == ("report",):
         what = _SHAPES["report"]
-    hint = context.get("hint")
+    hint, write = context.get("hint"), context.get("write")
+    fix = None if write is None else writing(path, write)
+    certain = True
     if error["type"] == "bool_type" and isinstance(value, str):
         hint = "YAML 1.2 has no other spellings"
+        said = _SAID.get(value.casefold())
+        fix = None if said is None else writing(path, said)
+    elif error["type"] == "list_type":
+        hint, fix, certain = _list_due(value, path)
+    elif error["type"] == "dict_type" and isinstance(value, list):
+        hint = "each dataset stands under its name: `people: {}`"
+        fix = _naming(path) if path == ("datasets",) else None
+        hint = hint if path == ("datasets",) else None
+    elif error["type"] == "string_type" and isinstance(value, list):
+        hint, fix = _one_due(value, path)
     code = context.get("code", "DPC103")
-    faults.add(code, path, f"{name_of(path)} must be {what}, not {shown(value)}", hint)
+    message = f"{name_of(path)} must be {what}, not {shown(value)}"
+    faults.add(code, path, message, hint, fix=fix, certain=certain)
+
+
+#: Other spellings of the booleans.
+_SAID = {
+    **dict.fromkeys(("yes", "on", "y", "true"), "true"),
+    **dict.fromkeys(("no", "off", "n", "false"), "false"),
+}
+
+
+def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
+    """What to say of something else where a list is due: a hint, a fix, and if it is certain."""
+    if path == ("mechanisms",) and isinstance(value, dict):
+        hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
+        return hint, lambda source: listed(source, path, "name"), True
+    if isinstance(value, dict) and path[-1] == "guarantees":
+        return "one guarantee is a list of one", wrapping(path, "[", "]"), True
+    if isinstance(value, str) and value and is_plain(value):
+        return f"a list stands in brackets: `[{value}]`", wrapping(path, "[", "]"), True
+    if isinstance(value, str) and "," in value:
+        items = [each.strip() for each in value.split(",")]
+        if all(map(is_plain, items)):
+            hint = f"a list stands in brackets: `[{', '.join(items)}]`"
+            return hint, wrapping(path, "[", "]"), False
+    return None, None, True
+
+
+def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | None]:
+    """What to say of a list where one text is due."""
+    one = value[0] if len(value) == 1 else None
+    if isinstance(one, str) and is_plain(one):
+        return f"write `{one}`, without brackets", writing(path, one)
+    if path[-1] == "reads":
+        return "a mechanism reads one dataset: give each dataset a mechanism of its own", None
+    return None, None
+
+
+def _naming(path: Path) -> Rewrite:
+    return lambda source: named(source, path, "name")
 
 
 def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -71,9 +129,15 @@ def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     model, value = model_at(error["loc"]), error["input"]
-    expected = error["ctx"]["expected"].replace("'", "`")
+    expected = error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
-    faults.add("DPC104", path, f"{name_of(path)} must be {expected}, not {shown(value)}", hint)
+    best = meant(value, _CHOICES.findall(expected), closed=True) if isinstance(value, str) else None
+    fix = None if best is None else writing(path, best)
+    message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {shown(value)}"
+    faults.add("DPC104", path, message, hint, fix=fix)
+
+
+_CHOICES = re.compile("'([^']*)'")
 
 
 def _empty(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -90,7 +154,7 @@ def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     """A value that is no mapping where one is due."""
     field = next(str(step) for step in reversed(path) if isinstance(step, str))
-    value, hint = error["input"], None
+    value, hint, fix = error["input"], None, None
     if field == "points" and path[-1] != field:
         field = "point"
     if field == "hypotheses" and path[-1] != field:
@@ -101,15 +165,17 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         field = "datasets"
         if value is None:
             hint = f"write `{path[1]}: {{}}` for a root"
-    faults.add(
-        "DPC103", path, f"{name_of(path)} must be {_SHAPES[field]}, not {shown(value)}", hint
-    )
+            fix = writing(path, "{}")
+    if field == "budget" and isinstance(value, str):
+        hint = f"say in which notion: `{{epsilon: {value}}}`, `{{rho: {value}}}` or `{{mu: …}}`"
+    if field == "report" and isinstance(value, str):
+        hint = f"at a δ: `{{delta: {value}}}`"
+    message = f"{name_of(path)} must be {_SHAPES[field]}, not {shown(value)}"
+    faults.add("DPC103", path, message, hint, fix=fix)
 
 
 _Handler = Callable[[Mapping[str, Any], Path, Faults], None]
 _HANDLERS: dict[str, _Handler] = {
-    "missing": missing_key,
-    "extra_forbidden": unknown_key,
     "no_value": _no_value,
     "literal_error": _choice,
     "too_short": _empty,

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from dpcompose.errors import Path, quoted
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.errors import Path, folded, meant, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.spec.concrete import CONCRETE
+from dpcompose.source.rewriting import renaming, writing
+from dpcompose.spec import synonyms
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
 from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
+from dpcompose.spec.keys import example_of
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.partitions import PARTITION_KINDS
 from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, shown
+from dpcompose.spec.synonyms import Word
+
+#: Keys that people write for that of a concrete mechanism or of a notion: the value tells which.
+_TYPES = frozenset({"type", "kind", "method", "noise", "noise-type", "algorithm", "distribution"})
 
 
 def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -26,19 +35,64 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         case "?domain":
             name = value["domain"]
             message = f"unknown domain {quoted(name)}"
-            faults.add("DPC104", (*path, "domain"), message, wrong=name, legal=DOMAINS)
+            at = (*path, "domain")
+            faults.add("DPC104", at, message, wrong=name, legal=DOMAINS, closed=True)
         case "?both":
             message = "`map` and `partition` exclude each other"
-            faults.add("DPC105", (*path, "partition"), message, "make two datasets of it", key=True)
+            related = (((*path, "map"), True, ""),)
+            hint = "make two datasets of it, the second one `from` the first"
+            faults.add("DPC105", (*path, "partition"), message, hint, key=True, related=related)
         case "?neither":
-            message = "a dataset with `from` needs `map` or `partition`"
-            faults.add("DPC102", path, message, "a filter is `map: filter`", key=True)
+            _made_by_nothing(value, path, faults)
         case "?budget":
-            faults.add("DPC102", path, f"a budget needs one of {BUDGET_FORMS}", key=True)
+            if not _misspelt(value, path, faults, ("epsilon", "rho", "mu"), "a budget"):
+                faults.add("DPC102", path, f"a budget needs one of {BUDGET_FORMS}", key=True)
         case "?mechanism":
             _concrete(value, path, faults)
         case _:
             _notion(value, path, faults)
+
+
+def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """A dataset with `from`, and nothing that says how it is made."""
+    if _misspelt(value, path, faults, ("map", "partition"), "a derived dataset"):
+        return
+    kind = next((each for each in value if each in MAP_KINDS or synonyms.map_kind(each)), None)
+    if kind is not None:
+        word = synonyms.map_kind(kind)
+        name = word.write if word and word.write else kind
+        message = f"unknown key {quoted(kind)} in a derived dataset"
+        hint = f"a kind of map is said with `map`: `{_written_map(str(name))}`"
+        faults.add("DPC101", (*path, kind), message, hint, key=True, label="is a kind of map")
+        return
+    by = next((each for each in value if each in PARTITION_KINDS), None)
+    hint = "a filter is `map: filter`; blocks are `partition: {by: value, blocks: 4}`"
+    if "blocks" in value or by is not None:
+        hint = "blocks belong to a partition: `partition: {by: value, blocks: 4}`"
+    message = "a dataset with `from` needs `map` or `partition`"
+    faults.add("DPC102", path, message, hint, key=True)
+
+
+def _written_map(kind: str) -> str:
+    example = example_of(MAPS[kind])
+    return f"map: {{kind: {kind}, {example}}}" if example else f"map: {kind}"
+
+
+def _misspelt(
+    value: Mapping[str, Any], path: Path, faults: Faults, wanted: Collection[str], what: str
+) -> bool:
+    """Whether a key of a mapping means one of `wanted`; then that is reported."""
+    for given in value:
+        best = synonyms.key(given, wanted, top=False)
+        if best is not None:
+            _unknown(given, best, path, faults, what)
+            return True
+    return False
+
+
+def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
+    at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
+    faults.add("DPC101", at, message, key=True, label=f"write `{best}`", fix=renaming(at, best))
 
 
 def _kind(
@@ -52,24 +106,76 @@ def _kind(
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
     at = (*path, key)
+    find = synonyms.map_kind if noun == "map" else synonyms.partition_kind
     if key not in value:
-        faults.add(
-            "DPC102", path, f"a {noun} needs `{key}`", f"one of {listing(legal, 20)}", key=True
-        )
+        if not _kind_elsewhere(value, path, faults, key, noun, legal):
+            hint = f"one of {listing(legal, 20)}"
+            faults.add("DPC102", path, f"a {noun} needs `{key}`", hint, key=True)
     elif isinstance(kind, str):
-        faults.add("DPC104", at, f"unknown kind of {noun} {quoted(kind)}", wrong=kind, legal=legal)
+        message = f"unknown kind of {noun} {quoted(kind)}"
+        _word(kind, at, faults, "DPC104", message, legal, find)
     else:
         faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {shown(kind)}")
 
 
+def _kind_elsewhere(
+    value: Mapping[str, Any],
+    path: Path,
+    faults: Faults,
+    key: str,
+    noun: str,
+    legal: Mapping[str, object],
+) -> bool:
+    """Whether the kind stands at another key, or is one itself; then that is reported."""
+    for given, stands in value.items():
+        if isinstance(stands, str) and stands in legal:
+            _unknown(given, key, path, faults, f"a {noun}")
+            return True
+        if given in legal:
+            forms = MAPS if noun == "map" else PARTITIONS
+            example = example_of(forms[given])
+            written = ", ".join(filter(None, [f"{key}: {given}", example]))
+            hint = f"the kind stands at `{key}`: `{noun}: {{{written}}}`"
+            message = f"unknown key {quoted(given)} in a {noun}"
+            label = f"is a kind of {noun}"
+            faults.add("DPC101", (*path, given), message, hint, key=True, label=label)
+            return True
+    return False
+
+
+def _word(
+    word: str,
+    path: Path,
+    faults: Faults,
+    code: str,
+    message: str,
+    legal: Collection[str],
+    find: Callable[[str], Word | None],
+) -> None:
+    """Report a word of the language that is none, with the one that is meant."""
+    found = None if meant(word, legal, closed=True) else find(word)
+    if found is None:
+        faults.add(code, path, message, wrong=word, legal=legal, closed=True)
+    elif found.write is None:
+        faults.add(code, path, message, found.says)
+    else:
+        label, fix = f"write `{found.write}`", writing(path, found.write)
+        faults.add(code, path, message, f"legal: {listing(legal)}", label=label, fix=fix)
+
+
 def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     kind, at = value["mechanism"], (*path, "mechanism")
-    if isinstance(kind, str):
-        message = f"unknown concrete mechanism {quoted(kind)}"
-        faults.add("DPC104", at, message, wrong=kind, legal=CONCRETE)
-    else:
+    if not isinstance(kind, str):
         message = f"`mechanism` must be a concrete mechanism, not {shown(kind)}"
         faults.add("DPC103", at, message, f"one of {listing(CONCRETE)}")
+        return
+    message = f"unknown concrete mechanism {quoted(kind)}"
+    if kind in NOTIONS and "notion" not in value:
+        hint = f"{quoted(kind)} is a notion: what is stated has `notion`, and no `mechanism`"
+        fix = renaming(at, "notion")
+        faults.add("DPC104", at, message, hint, label="is a notion", fix=fix)
+        return
+    _word(kind, at, faults, "DPC104", message, CONCRETE, synonyms.mechanism)
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -77,24 +183,68 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     at = (*path, "notion")
     if "notion" not in value:
         _no_notion(value, path, faults)
-    elif isinstance(notion, str):
-        faults.add("DPC104", at, f"unknown notion {quoted(notion)}", wrong=notion, legal=legal)
-    else:
+    elif not isinstance(notion, str):
         faults.add("DPC103", at, f"`notion` must be a notion, not {shown(notion)}")
+    elif (noise := _noise(notion)) is not None and "guarantees" not in path:
+        message = f"unknown notion {quoted(notion)}"
+        stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))
+        own = listing([*NOISE_PARAMETERS[noise], "sensitivity"])
+        hint = f"noise is `mechanism: {noise}` with {own}; what is stated is {stated}"
+        fix = None if NOISE_KEYS.isdisjoint(value) else renaming(at, "mechanism")
+        faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)
+    else:
+        _word(
+            notion, at, faults, "DPC104", f"unknown notion {quoted(notion)}", legal, synonyms.notion
+        )
+
+
+def _noise(word: str) -> str | None:
+    """The concrete mechanism that a word stands for."""
+    if word in CONCRETE:
+        return word
+    found = synonyms.mechanism(word)
+    return None if found is None or synonyms.notion(word) else found.write
+
+
+def _stated_by(value: Mapping[str, Any]) -> list[str]:
+    """The notions whose parameters are given."""
+    return [each for each, keys in PARAMETERS.items() if keys and all(key in value for key in keys)]
 
 
 def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    inside = "guarantees" in path
+    what = "a guarantee" if inside else "a mechanism"
+    if _type_elsewhere(value, path, faults, what, inside):
+        return
+    keys = ("notion",) if inside else ("notion", "mechanism", "guarantees", "post_processes")
+    if _misspelt(value, path, faults, keys, what):
+        return
     hint = f"notions: {listing(NOTIONS)}"
-    meant = _meant(value, "notion", PARAMETERS)
+    best = _meant(value, "notion", PARAMETERS)
     needs = "a guarantee needs `notion`"
-    if "guarantees" not in path:
+    if not inside:
         needs = "a mechanism needs `notion`, `mechanism`, `guarantees` or `post_processes`"
-        if not meant and (meant := _meant(value, "mechanism", NOISE_PARAMETERS)):
+        if not best and (best := _meant(value, "mechanism", NOISE_PARAMETERS)):
             hint = f"concrete mechanisms: {listing(CONCRETE)}"
     elif "mechanism" in value:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
-    faults.add("DPC102", path, needs, f"{meant}{hint}", key=True)
+    at, key = ((*path, "name"), False) if "name" in value else (path, True)
+    faults.add("DPC102", at, needs, f"{best}{hint}", key=key)
+
+
+def _type_elsewhere(
+    value: Mapping[str, Any], path: Path, faults: Faults, what: str, inside: bool
+) -> bool:
+    """Whether a notion or a concrete mechanism stands at a key such as `type`; then reported."""
+    for given, stands in value.items():
+        if not isinstance(stands, str) or folded(given) not in _TYPES:
+            continue
+        best = "notion" if stands in NOTIONS else "mechanism" if stands in CONCRETE else None
+        if best is not None and not (inside and best == "mechanism"):
+            _unknown(given, best, path, faults, what)
+            return True
+    return False
 
 
 def _meant(value: Mapping[str, Any], key: str, parameters: Mapping[str, tuple[str, ...]]) -> str:

@@ -1,4 +1,4 @@
-"""Diagnostics for people: windows, marks, places told together, at any width and in any encoding."""
+"""Diagnostics for people: windows, marks, places told together, at any width."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from dpcompose.core.numbers.other_notation import (
     BOOLEAN_HINT,
     CHARACTERS,
     RESERVED,
+    in_our_notation,
     other_notation,
     reserved,
 )
@@ -63,7 +64,22 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
     if _RATIO.fullmatch(text):  # by the thousand in a profile
         top, _, bottom = text.partition("/")
         return Fraction(int(top), int(bottom))
-    return _Parser(text, names, meter or Meter()).parse()
+    try:
+        return _Parser(text, names, meter or Meter()).parse()
+    except ExpressionError as error:
+        raise _rewritten(error, text, names) from None
+
+
+def _rewritten(error: ExpressionError, text: str, names: Mapping[str, Fraction]) -> ExpressionError:
+    """The fault, with the text as it is written here, where another notation was used."""
+    known = in_our_notation(text) if len(text) <= 2 * SHOWN else None
+    if known is None or not known.text.isprintable() or len(known.text) > SHOWN:
+        return error
+    try:
+        _Parser(known.text, names, Meter()).parse()
+    except ExpressionError:
+        return error
+    return ExpressionError(known.message, f"write {shown(known.text)}", known.offset, known.text)
 
 
 #: A plain fraction of few digits.

@@ -10,13 +10,23 @@ SHOWN = 40  # characters of a text that a message shows
 
 
 class ExpressionError(ValueError):
-    """A text is no number; ``offset`` is the place of the fault in it, from 0."""
+    """A text is no number; ``offset`` is the place of the fault in it, from 0.
 
-    def __init__(self, message: str, hint: str | None = None, offset: int = 0) -> None:
+    ``meant``: the whole text as it is written here, where it has one reading alone.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        offset: int = 0,
+        meant: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.offset = offset
+        self.meant = meant
 
 
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")

@@ -1,7 +1,9 @@
 """What was probably meant by a text that is a number only elsewhere, or no number at all."""
 
 import re
+from collections.abc import Callable
 from functools import reduce
+from typing import NamedTuple
 
 from dpcompose.core.numbers.literal import cut, shown
 
@@ -16,10 +18,15 @@ _BASES = {"x": ("a hexadecimal", 16), "o": ("an octal", 8), "b": ("a binary", 2)
 _CLOCK = re.compile(r"[0-9]+(?::[0-9]{1,2})+")
 _GROUPED = re.compile("[0-9]{1,3}(?:,[0-9]{3})+")
 
+#: What people write for the signs of arithmetic.
+_SIGNS = {
+    "-": "\u2212\u2010\u2011\u2012\u2013\u2014\uff0d",
+    "*": "\u00d7\u00b7\u2217\u22c5",
+    "/": "\u00f7\u2044\u2215",
+}
+
 CHARACTERS = {
-    **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014\uff0d", "write the minus sign as `-`"),
-    **dict.fromkeys("\u00d7\u00b7\u2217\u22c5", "write the multiplication sign as `*`"),
-    **dict.fromkeys("\u00f7\u2044\u2215", "write the division sign as `/`"),
+    **{char: f"write `{sign}`" for sign, chars in _SIGNS.items() for char in chars},
     "%": "write a decimal instead of a percentage: 10% is 0.1",
     ",": "write decimals with a point: 1.5",
     "^": "there are no powers: write x*x",
@@ -80,3 +87,109 @@ def reserved(word: str) -> tuple[str, str] | None:
     if plain in RESERVED:
         return f"{shown(word)} is not a number", "write a number"
     return None
+
+
+# --- the same number as it is written here -------------------------------------------------------
+
+
+class Rewritten(NamedTuple):
+    """A text in our notation, and what was another one in it, from an offset on."""
+
+    text: str
+    message: str
+    offset: int
+
+
+_MOST_BITS = 200  # of a power that is written out
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_POWER = r"\s*(?:\^|\*\*)\s*(?:\(\s*(?P<a>[-+]?[0-9]{1,4})\s*\)|(?P<b>[-+]?[0-9]{1,4}))"
+
+
+def in_our_notation(text: str) -> Rewritten | None:
+    """The text with powers, percentages and the like written as numbers; None: there are none.
+
+    Only where there is one reading alone: `1,500` could be two numbers.
+    """
+    message, offset = "", len(text)
+    for pattern, says, write in _NOTATIONS:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        written = pattern.sub(write, text)
+        if written == text:
+            continue
+        if found.start() < offset:
+            message, offset = f"{shown(found[0].strip())} is {says}", found.start()
+        text = written
+    return Rewritten(text.strip(), message, offset) if message else None
+
+
+def _exponent(found: re.Match[str]) -> int:
+    return int(found["a"] or found["b"])
+
+
+def _ten(found: re.Match[str]) -> str:
+    return f"{found['m'] or '1'}e{_exponent(found)}"
+
+
+def _power(found: re.Match[str]) -> str:
+    base, power = int(found["base"]), _exponent(found)
+    if base == 10:
+        return f"1e{power}"
+    if power < 0 or base.bit_length() * power > _MOST_BITS:
+        return found[0]
+    return str(base**power)
+
+
+def _comma(found: re.Match[str]) -> str:
+    # A zero before three digits groups nothing.
+    return (
+        found[0] if _GROUPED.fullmatch(found[0]) and found[1] != "0" else f"{found[1]}.{found[2]}"
+    )
+
+
+_Write = Callable[[re.Match[str]], str]
+#: What is written otherwise, in words, and how it is written here.
+_NOTATIONS: tuple[tuple[re.Pattern[str], str, _Write], ...] = (
+    (
+        re.compile(rf"({_DIGITS})([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)"),
+        "a power",
+        lambda found: f"{found[1]}^{found[2].translate(_SUPERSCRIPTS)}",
+    ),
+    *(
+        (re.compile(f"[{signs}]"), f"not the sign `{sign}`", lambda _, sign=sign: sign)
+        for sign, signs in _SIGNS.items()
+    ),
+    (
+        re.compile(rf"(?<![\w.])(?P<m>{_DIGITS})\s*[*xX]\s*10{_POWER}(?![\w.^])"),
+        "a power of ten",
+        _ten,
+    ),
+    (re.compile(rf"(?<![\w.])(?P<base>[0-9]{{1,9}}){_POWER}(?![\w.^])"), "a power", _power),
+    (
+        re.compile(r"(?<![\w.,])([0-9]+),([0-9]+)(?![\w.,%])"),
+        "a number with a comma",
+        _comma,
+    ),
+    (
+        re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?:_[0-9]{3})+(?![\w.,])"),
+        "a number with underscores",
+        lambda found: found[0].replace("_", ""),
+    ),
+    (
+        re.compile(rf"(?<![\w.,])({_DIGITS}(?:[eE][-+]?[0-9]+)?)\s*%(?!\w)"),
+        "a percentage",
+        lambda found: _hundredth(found[1]),
+    ),
+    (
+        re.compile(rf"(?<![\w.])({_DIGITS})\s*[eE]\s*([-+]?)\s*([0-9]+)(?![\w.])"),
+        "a number with blanks",
+        lambda found: f"{found[1]}e{found[2]}{found[3]}",
+    ),
+    (
+        re.compile(r"(?<![\w.])0[xX][0-9a-fA-F]{1,16}(?![\w.])"),
+        "a hexadecimal number",
+        lambda found: str(int(found[0], 16)),
+    ),
+)

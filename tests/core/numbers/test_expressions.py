@@ -81,22 +81,22 @@ def test_values(text: str, value: F) -> None:
         ("00.5", "leading zero", "write 0.5", 0),
         ("1/010", "octal", "write 10, or 8", 2),
         ("0o10", "an octal", "write 8", 0),
-        ("0x1F", "a hexadecimal", "write 31", 0),
+        ("0x1F", "a hexadecimal", "write `31`", 0),
         ("0b101", "a binary", "write 5", 0),
         ("0b12", "a binary", None, 0),
         ("1:30", "base 60", "write 90", 0),
         ("190:20:30", "base 60", "write 685230", 0),
-        ("1_000", "underscores", "write 1000", 0),
+        ("1_000", "underscores", "write `1000`", 0),
         ("1_0.5", "underscores", "write 10.5", 0),
-        ("10%", "percentage", "write 0.1", 0),
-        ("0.5%", "percentage", "write 0.005", 0),
-        ("250%", "percentage", "write 2.5", 0),
-        ("1e-3%", "percentage", "write 1e-5", 0),
-        ("10 %", "unexpected `%`", "decimal", 3),
-        ("1,5", "comma", "write 1.5", 0),
+        ("10%", "percentage", "write `0.1`", 0),
+        ("0.5%", "percentage", "write `0.005`", 0),
+        ("250%", "percentage", "write `2.5`", 0),
+        ("1e-3%", "percentage", "write `1e-5`", 0),
+        ("10 %", "percentage", "write `0.1`", 0),
+        ("1,5", "comma", "write `1.5`", 0),
         ("1,000,000", "comma", "write 1000000", 0),
-        ("−1.0", "unexpected `−`", "`-`", 0),
-        ("2 × 3", "unexpected `×`", "`*`", 2),
+        ("−1.0", "`−` is not the sign `-`", "write `-1.0`", 0),
+        ("2 × 3", "`×` is not the sign `*`", "write `2 * 3`", 2),
         ("∞", "unexpected", "finite", 0),
         ("１", "unexpected", "0 to 9", 0),
         ("1e-6x", "`x` cannot follow the number `1e-6`", None, 4),
@@ -120,8 +120,10 @@ def test_values(text: str, value: F) -> None:
         ("(2 3)", "an operator is missing before `3`", "one of", 3),
         ("2state", "cannot follow", None, 1),
         ("2 state", "an operator is missing", "one of", 2),
-        ("2**3", "`**` is unknown", "no powers", 1),
-        ("2^3", "unexpected `^`", "no powers", 1),
+        ("2**3", "`2**3` is a power", "write `8`", 0),
+        ("2^3", "`2^3` is a power", "write `8`", 0),
+        ("x^2", "unexpected `^`", "no powers", 1),
+        ("2^-3", "unexpected `^`", "no powers", 1),
         ("7//2", "`//` is unknown", "single", 1),
         ("ln(2)", "function", "decimal", 0),
         ("1 + statee", "`statee` is no known constant", "did you mean `state`?", 4),
@@ -142,6 +144,45 @@ def test_refusals(text: str, message: str, hint: str | None, offset: int) -> Non
     else:
         assert error.hint is not None
         assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("10^-6", "1e-6"),
+        ("10**-6", "1e-6"),
+        ("10⁻⁶", "1e-6"),
+        ("1.5 x 10^(-6)", "1.5e-6"),
+        ("2·10^−7", "2e-7"),
+        ("3 * 10^2 / 7", "3e2 / 7"),
+        ("1 e-6", "1e-6"),
+        ("2^10", "1024"),
+        ("50%", "0.5"),
+        ("50 % * 2", "0.5 * 2"),
+        ("1,5", "1.5"),
+        ("0,001", "0.001"),
+        ("1_000_000", "1000000"),
+        ("1,500", None),  # one thousand and a half, or one and a half
+        ("1.000,5", None),
+        ("1_0.5", None),
+        ("010", None),
+        ("2^0.5", None),
+        ("2^3^2", None),
+        ("2^999", None),
+        ("1:30", None),
+        ("50%%", None),
+        ("5 % 3", None),
+        ("e^-6", None),
+        ("1/3", None),
+    ],
+)
+def test_other_notations_with_one_reading(text: str, meant: str | None) -> None:
+    try:
+        parse(text, {})
+    except ExpressionError as error:
+        assert error.meant == meant
+    else:
+        assert meant is None
 
 
 @pytest.mark.parametrize("word", sorted(expressions.RESERVED))
@@ -171,7 +212,7 @@ def test_long_lists_of_constants_are_cut() -> None:
         (None, "write a number"),
         (["1"], "write one number, a fraction such as 104/4099, or an expression"),
         ("yes", "write 1 or 0 if a number is meant"),
-        ("10%", "write 0.1"),
+        ("10%", "write `0.1`"),
         ("0.1", None),
     ],
 )

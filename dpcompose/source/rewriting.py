@@ -1,0 +1,227 @@
+"""The text of a spec with something else in its place: comments and layout stay as they are.
+
+Each function gives the replacements that make a change, none where the layout leaves no plain way
+to make it. Nothing is checked: what comes out may be another invalid spec.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from dpcompose.errors import Path, Replacement, Span
+from dpcompose.source.positions import Source
+
+Replacements = tuple[Replacement, ...]
+
+#: Texts that need no quotation marks, wherever they stand.
+_PLAIN = re.compile(r"[^\W\d][\w.*/-]*")
+#: Those of them that mean something else.
+_NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf", "nan"})
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word can be written without quotation marks, and reads the same everywhere."""
+    return bool(_PLAIN.fullmatch(word)) and word.casefold() not in _NOT_TEXT
+
+
+def renamed(source: Source, path: Path, key: str) -> Replacements:
+    """The key at `path` is called otherwise."""
+    span = source.span(path, key=True)
+    return (Replacement(span, key),) if span.line == span.end_line else ()
+
+
+def rewritten(source: Source, path: Path, text: str) -> Replacements:
+    """Something else is written at `path`, where a scalar of one line stands, or nothing."""
+    span = source.span(path)
+    if span.line != span.end_line:
+        return ()
+    if span.column == span.end_column:
+        line = source.lines[span.line - 1]
+        before = line[: span.column - 1]
+        return (Replacement(span, text if before.endswith((" ", "[", "{")) else f" {text}"),)
+    return (Replacement(span, text),)
+
+
+def wrapped(source: Source, path: Path, before: str, after: str) -> Replacements:
+    """Something stands around what is written at `path` on one line."""
+    span = source.span(path)
+    if span.line != span.end_line or not _in_brackets_or_scalar(source, path):
+        return ()
+    start = Span(span.line, span.column, span.line, span.column)
+    end = Span(span.line, span.end_column, span.line, span.end_column)
+    return Replacement(start, before), Replacement(end, after)
+
+
+def with_entry(source: Source, path: Path, entry: str) -> Replacements:
+    """The mapping at `path` has one more entry, a text `key: value`, after all others."""
+    tree = source.at(path)
+    span = source.span(path)
+    if not isinstance(tree, dict):
+        return ()
+    if _is_flow(source, path):
+        if not tree:
+            end = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
+            return (Replacement(end, entry),)
+        last = source.span((*path, list(tree)[-1]))
+        end = Span(last.end_line, last.end_column, last.end_line, last.end_column)
+        return (Replacement(end, f", {entry}"),)
+    if not tree:
+        return ()
+    key = source.span((*path, next(iter(tree))), key=True)
+    bottom = source.span((*path, list(tree)[-1])).end_line
+    line = source.lines[bottom - 1]
+    after = Span(bottom, len(line) + 1, bottom, len(line) + 1)
+    return (Replacement(after, f"\n{' ' * (key.column - 1)}{entry}"),)
+
+
+def without(source: Source, path: Path) -> Replacements:
+    """The entry at `path` of a mapping is gone."""
+    *above, own = path
+    tree = source.at(tuple(above))
+    if not isinstance(tree, dict) or own not in tree:
+        return ()
+    key, value = source.span(path, key=True), source.span(path)
+    if _is_flow(source, tuple(above)):
+        keys = list(tree)
+        index = keys.index(str(own))
+        if index:
+            before = source.span((*above, keys[index - 1]))
+            start = (before.end_line, before.end_column)
+            return (Replacement(Span(*start, value.end_line, value.end_column), ""),)
+        if len(keys) > 1:
+            after = source.span((*above, keys[1]), key=True)
+            return (Replacement(Span(key.line, key.column, after.line, after.column), ""),)
+        return (Replacement(Span(key.line, key.column, value.end_line, value.end_column), ""),)
+    before_key = source.lines[key.line - 1][: key.column - 1]
+    after_value = source.lines[value.end_line - 1][value.end_column - 1 :]
+    if before_key.strip() or after_value.strip() or len(tree) == 1:
+        return ()
+    if value.end_line >= len(source.lines):
+        return ()
+    return (Replacement(Span(key.line, 1, value.end_line + 1, 1), ""),)
+
+
+def moved_in(
+    source: Source, paths: tuple[Path, ...], target: Path, key: str, more: str = ""
+) -> Replacements:
+    """The entries at `paths` go into the mapping at `target`, or to the scalar there, as `key`.
+
+    `more`: an entry that is new there.
+    """
+    removed = [each for path in paths for each in without(source, path)]
+    if len(removed) != len(paths):
+        return ()
+    texts = [_text(source, path) for path in paths]
+    if not all(texts):
+        return ()
+    entries = ", ".join([*(text or "" for text in texts), *([more] if more else [])])
+    tree, span = source.at(target), source.span(target)
+    if isinstance(tree, dict):
+        added = with_entry(source, target, entries) if _is_flow(source, target) else ()
+    elif isinstance(tree, str) and span.line == span.end_line:
+        added = wrapped(source, target, f"{{{key}: ", f", {entries}}}")
+    else:
+        added = ()
+    return (*added, *removed) if added else ()
+
+
+def _text(source: Source, path: Path) -> str | None:
+    """An entry of one line as it is written."""
+    key, value = source.span(path, key=True), source.span(path)
+    if key.line != value.end_line or not _in_brackets_or_scalar(source, path):
+        return None
+    return source.lines[key.line - 1][key.column - 1 : value.end_column - 1]
+
+
+def listed(source: Source, path: Path, key: str) -> Replacements:
+    """The mapping at `path` is a list: what names each entry stands in it, under `key`."""
+    tree = source.at(path)
+    if not isinstance(tree, dict) or _is_flow(source, path):
+        return ()
+    found: list[Replacement] = []
+    for name, entry in tree.items():
+        own, value = source.span((*path, name), key=True), source.span((*path, name))
+        if not isinstance(entry, dict) or not entry or key in entry or own.line != own.end_line:
+            return ()
+        written = source.lines[own.line - 1][own.column - 1 : own.end_column - 1]
+        if _is_flow(source, (*path, name)):
+            if own.line != value.line:
+                return ()
+            inside = Span(own.line, own.column, value.line, value.column + 1)
+            found.append(Replacement(inside, f"- {{{key}: {written}, "))
+            continue
+        deeper = value.column - own.column
+        line = source.lines[own.line - 1]
+        if deeper < 2 or value.line == own.line or line[own.end_column - 1 :].rstrip() != ":":
+            return ()
+        whole = Span(own.line, own.column, own.line, len(line) + 1)
+        found.append(Replacement(whole, f"-{' ' * (deeper - 1)}{key}: {written}"))
+    return tuple(found)
+
+
+def named(source: Source, path: Path, key: str) -> Replacements:
+    """The list at `path` is a mapping: each item is named by what stands in it first, at `key`.
+
+    A text alone is the name of an empty mapping.
+    """
+    tree = source.at(path)
+    if not isinstance(tree, list) or _is_flow(source, path):
+        return ()
+    found: list[Replacement] = []
+    for index, item in enumerate(tree):
+        value = source.span((*path, index))
+        line = source.lines[value.line - 1]
+        dash = line[: value.column - 1].rfind("-")
+        if dash < 0 or line[:dash].strip():
+            return ()
+        if isinstance(item, str) and is_plain(item):
+            whole = Span(value.line, dash + 1, value.end_line, value.end_column)
+            found.append(Replacement(whole, f"{item}: {{}}"))
+            continue
+        if not isinstance(item, dict) or next(iter(item), None) != key:
+            return ()
+        name = item[key]
+        if not isinstance(name, str) or not is_plain(name):
+            return ()
+        first = source.span((*path, index, key))
+        if _is_flow(source, (*path, index)):
+            others = list(item)[1:]
+            end = source.span((*path, index, others[0]), key=True) if others else first
+            stop = (end.line, end.column) if others else (end.end_line, end.end_column)
+            found.append(Replacement(Span(value.line, dash + 1, *stop), f"{name}: {{"))
+            continue
+        if line[first.end_column - 1 :].strip() or len(item) == 1:
+            return ()
+        found.append(Replacement(Span(value.line, dash + 1, value.line, len(line) + 1), f"{name}:"))
+    return tuple(found)
+
+
+def _is_flow(source: Source, path: Path) -> bool:
+    span = source.span(path)
+    return source.lines[span.line - 1][span.column - 1 : span.column] in {"{", "["}
+
+
+def _in_brackets_or_scalar(source: Source, path: Path) -> bool:
+    return not isinstance(source.at(path), dict | list) or _is_flow(source, path)
+
+
+# --- for later -----------------------------------------------------------------------------------
+
+Rewrite = Callable[[Source], Replacements]
+"""Makes of a source what is meant; nothing where its layout leaves no plain way."""
+
+
+def renaming(path: Path, key: str) -> Rewrite:
+    """`renamed`, once there is a source."""
+    return lambda source: renamed(source, path, key)
+
+
+def writing(path: Path, text: str) -> Rewrite:
+    """`rewritten`, once there is a source."""
+    return lambda source: rewritten(source, path, text)
+
+
+def wrapping(path: Path, before: str, after: str) -> Rewrite:
+    """`wrapped`, once there is a source."""
+    return lambda source: wrapped(source, path, before, after)

@@ -1,0 +1,146 @@
+"""Keys that are legal, but not where they stand: what to say of them."""
+
+from __future__ import annotations
+
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.errors import quoted
+from dpcompose.faults import listing
+from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete
+from dpcompose.spec.datasets import Graph, Mapped, Split, Table
+from dpcompose.spec.guarantees import NOTIONS, Stated
+from dpcompose.spec.maps import MAP_KINDS, AnyMap
+from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
+from dpcompose.spec.models import Model
+from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
+from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS
+from dpcompose.spec.relations import LongRelation
+
+#: The parameters of a stated guarantee, and all that it says.
+_PARAMETERS = frozenset(key for keys in PARAMETERS.values() for key in keys)
+_STATEMENT = _PARAMETERS | {"notion", "relation", "stated_on"}
+
+
+def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
+    """What to say of a key that is legal, but not here; None if it is legal nowhere near."""
+    name = quoted(key)
+    if issubclass(model, PostProcessing) and key in _STATEMENT | NOISE_KEYS | {
+        "reads",
+        "guarantees",
+        "count",
+        "mechanism",
+    }:
+        return (
+            f"{name} and `post_processes` exclude each other",
+            "what post-processes uses released outputs only; give what reads data its own entry",
+        )
+    if issubclass(model, SeveralMechanism):
+        if key in _STATEMENT:
+            return f"{name} and `guarantees` exclude each other", f"put {name} into the list"
+        if key in NOISE_KEYS | {"mechanism"}:
+            hint = "a concrete mechanism has the guarantees of its noise: remove one of the two"
+            return f"{name} and `guarantees` exclude each other", hint
+    if issubclass(model, Stated):
+        return _misplaced_in_guarantee(model, key)
+    if model in CONCRETE.values():
+        return _misplaced_in_concrete(model, key)
+    if issubclass(model, PureBudget | ApproxBudget | ZcdpBudget | GdpBudget) and key in _PARAMETERS:
+        return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
+    if model is LongRelation and key == "distance":
+        return (
+            "a guarantee is stated for one step of a relation, it has no `distance`",
+            "declare a relation of this distance under `relations`",
+        )
+    return _misplaced_in_dataset(model, key)
+
+
+def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | None:
+    name = quoted(key)
+    own = next(each for each, base in NOTIONS.items() if issubclass(model, base))
+    if key in _PARAMETERS:
+        other = next(each for each, keys in PARAMETERS.items() if key in keys and each != own)
+        hint = f"its parameters are {listing(PARAMETERS[own])}; {name} goes with `notion: {other}`"
+        return f"{name} does not belong to `notion: {own}`", hint
+    if key == "mechanism":
+        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
+        return "`mechanism` and `notion` exclude each other", hint
+    if key in NOISE_KEYS:
+        hint = f"{name} goes with a concrete mechanism: {listing(_owners(key))}"
+        return f"{name} does not belong to `notion: {own}`", hint
+    return None
+
+
+def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | None:
+    name = quoted(key)
+    own = next(each for each, base in CONCRETE.items() if model is base)
+    says = f"{name} does not belong to `mechanism: {own}`"
+    if key == "notion":
+        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
+        return "`notion` and `mechanism` exclude each other", hint
+    if key == "stated_on":
+        hint = (
+            "sensitivities speak of the dataset that is read; "
+            "a guarantee stated on another one has a `notion`"
+        )
+        return says, hint
+    if issubclass(model, ByRows) and key in {"sensitivity", "relation"}:
+        return says, "each row answers by itself: its guarantee is for one row replaced"
+    if key == "delta":
+        return says, "it is not stated: ask for ε at a δ by `report: {delta: 1e-6}`"
+    if key not in NOISE_KEYS | _PARAMETERS:
+        return None
+    parameters = f"its parameters are {listing(_all_parameters(own))}"
+    if key == "epsilon" and issubclass(model, Concrete):
+        return says, f"{parameters}; ε follows from them"
+    owners = _owners(key)
+    return says, f"{parameters}; {name} goes with {listing(owners)}" if owners else parameters
+
+
+def _all_parameters(kind: str) -> tuple[str, ...]:
+    with_sensitivity = issubclass(CONCRETE[kind], Concrete)
+    return (*NOISE_PARAMETERS[kind], "sensitivity") if with_sensitivity else NOISE_PARAMETERS[kind]
+
+
+def _owners(key: str) -> list[str]:
+    """The concrete mechanisms with this parameter."""
+    return [f"mechanism: {kind}" for kind in CONCRETE if key in _all_parameters(kind)]
+
+
+def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:
+    name = quoted(key)
+    if model is Table and key == "max_degree":
+        return f"{name} belongs to a graph", "write `domain: graph`"
+    if model is Graph and key in {"unit", "size"}:
+        return f"{name} does not belong to a graph", "a graph has vertices and edges, not rows"
+    if issubclass(model, Mapped | Split) and key in {"domain", "unit", "size", "max_degree"}:
+        return f"{name} does not belong to a derived dataset", f"give {name} to the root"
+    if issubclass(model, AnyPartition):
+        return _misplaced_in_partition(model, key)
+    if issubclass(model, AnyMap):
+        return _misplaced_in_map(model, key)
+    return None
+
+
+def _misplaced_in_partition(model: type[AnyPartition], key: str) -> tuple[str, str] | None:
+    """What to say of a key that other kinds of partitions have, and why this one has not."""
+    form = next(PARTITIONS[by] for by, own in PARTITION_KINDS.items() if issubclass(model, own))
+    says = f"{quoted(key)} does not belong to {model.what}"
+    elsewhere = dict(form.elsewhere)
+    if key in elsewhere:
+        return says, elsewhere[key]
+    owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
+    return None if owner is None else (says, f"write `by: {owner}`")
+
+
+def _misplaced_in_map(model: type[AnyMap], key: str) -> tuple[str, str] | None:
+    """What to say of a key that other kinds of maps have, and why this one has not."""
+    form = next(MAPS[kind] for kind, own in MAP_KINDS.items() if issubclass(model, own))
+    says = f"{quoted(key)} does not belong to {model.what}"
+    elsewhere = dict(form.elsewhere)
+    if key in elsewhere:
+        return says, elsewhere[key]
+    if key == "drops":
+        kinds = listing([each.name for each in MAPS.values() if each.has(key)])
+        return says, f"only maps of the kinds {kinds}, and partitions, can drop rows"
+    return None

@@ -1,0 +1,215 @@
+"""Words that people write for those of the spec language, and what to write: one table for all.
+
+Numbers in other notations are in `dpcompose.core.numbers.other_notation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from dpcompose.errors import folded, meant
+
+
+class Word(NamedTuple):
+    """What to write for a word: one thing for certain, or (`says`) one of several."""
+
+    write: str | None
+    says: str = ""
+
+
+def _table(words: Mapping[str, str]) -> dict[str, str]:
+    """From each word, folded, to the one it stands for."""
+    return {folded(each): word for word, others in words.items() for each in others.split()}
+
+
+_RELATIONS = _table(
+    {
+        "unbounded": "add-remove add-or-remove add-remove-one add-or-remove-one unbounded-dp "
+        "add-one-remove-one addremove plus-minus-one add-delete insert-delete",
+        "bounded": "replace-one replace replacement change-one change substitute substitution "
+        "substitute-one replace-one-record change-one-row bounded-dp hamming",
+        "edge": "edge-level edge-dp edge-adjacency",
+        "euclidean": "euclidean-distance",
+    }
+)
+_RELATIONS_OF_SEVERAL = {
+    "swap": "a swap that changes one row for another is `bounded`",
+    **dict.fromkeys(
+        ("event-level", "event", "row-level", "row", "item-level", "record-level", "record"),
+        "one row: `unbounded` where it is added or removed, `bounded` where it is replaced",
+    ),
+    **dict.fromkeys(
+        ("user-level", "person-level", "person", "individual", "client-level", "client", "unit"),
+        "`user` where all rows of one unit are added or removed, which the `unit` of a root names",
+    ),
+    **dict.fromkeys(
+        ("node-level", "node-dp", "vertex", "vertex-level"),
+        "`node` where the edges of one vertex are removed or added, `node-rewired` where they are "
+        "replaced",
+    ),
+}
+_NOTIONS = _table(
+    {
+        "pure": "pure-dp epsilon eps ε epsilon-dp eps-dp ε-dp pure-differential-privacy",
+        "approx": "approximate approximate-dp approx-dp epsilon-delta eps-delta (ε,δ) ε-δ "
+        "(ε,δ)-dp (eps,delta) (epsilon,delta) epsilon-delta-dp adp",
+        "zcdp": "concentrated zero-concentrated zero-concentrated-dp rho-zcdp ρ-zcdp rho z-cdp",
+        "gdp": "gaussian-dp mu-gdp μ-gdp gaussian-differential-privacy",
+        "rdp": "renyi rényi renyi-dp rényi-dp",
+        "profile": "privacy-profile privacy-curve",
+    }
+)
+_NOTIONS_OF_SEVERAL = {
+    "f-dp": "`gdp` where f is the curve of a Gaussian, else `profile` with points of its (ε, δ)",
+    "fdp": "`gdp` where f is the curve of a Gaussian, else `profile` with points of its (ε, δ)",
+    "dp": "`pure` with `epsilon`, or `approx` with `epsilon` and `delta`",
+    "cdp": "`zcdp` with `rho` where it is the zero-concentrated one",
+    "tcdp": "`rdp` with its points [α, ε]",
+}
+_MECHANISMS = _table(
+    {
+        "laplace": "lap laplacian laplace-mechanism laplace-noise",
+        "gaussian": "gauss normal gaussian-mechanism gaussian-noise analytic-gaussian",
+        "geometric": "two-sided-geometric discrete-laplace geometric-mechanism double-geometric",
+        "discrete-gaussian": "dgauss discrete-gauss dgaussian",
+        "exponential": "exponential-mechanism exp-mech exp em",
+        "randomized-response": "rr randomised-response warner k-rr krr",
+    }
+)
+_MAPS = _table(
+    {
+        "filter": "where subset filtered",
+        "row": "project map-rows per-row rowwise row-by-row each-row",
+        "flatten": "explode flat-map flatmap unnest",
+        "group": "group-by groupby",
+        "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
+        "sample": "subsample sampling subsampling",
+        "opaque": "black-box udf",
+    }
+)
+_PARTITIONS = _table(
+    {"value": "values row content", "membership": "member members", "kinds": "kind"}
+)
+_KEYS = _table(
+    {
+        "dpcompose": "version spec-version schema-version",
+        "title": "name description desc heading",
+        "protect": "neighbours neighbors neighbouring neighboring neighbouring-relation "
+        "neighboring-relation neighbour-relation neighbor-relation adjacency "
+        "adjacency-relation relation privacy-relation privacy-unit protects",
+        "constants": "params parameters variables vars definitions let",
+        "datasets": "tables table sources source data dataset inputs data-sources",
+        "mechanisms": "queries query releases release measurements measures outputs statistics "
+        "mechanism analyses computations",
+        "budget": "privacy-budget limit max-budget total-budget privacy-limit",
+    }
+)
+#: Of mechanisms, datasets, maps, partitions and budgets: each may have several meanings, of which
+#: the first counts that is a key where it stands.
+_INNER_KEYS: dict[str, tuple[str, ...]] = {}
+for _key, _words in {
+    "name": "id title label",
+    "reads": "dataset datasets data table source input inputs on from of reading",
+    "from": "source parent input of base dataset table reads",
+    "count": "steps iterations repeat repeats repetitions times copies num-steps n-steps",
+    "relation": "neighbours neighbors neighbouring-relation neighboring-relation adjacency protect",
+    "notion": "guarantee definition privacy-notion dp-type",
+    "epsilon": "eps ε ϵ epsilons",
+    "delta": "δ deltas",
+    "rho": "ρ",
+    "mu": "μ µ",
+    "alpha": "α order",
+    "sigma": "σ std stddev std-dev standard-deviation noise-std noise-stddev sd",
+    "scale": "b noise-scale λ",
+    "sensitivity": "sens global-sensitivity",
+    "unit": "privacy-unit unit-column id-column user-column user-id-column",
+    "because": "reason why justification rationale",
+    "stated_on": "stated-for stated-at",
+    "post_processes": "post-process post-processing postprocess",
+    "rows": "max-rows limit max-contributions at-most",
+    "max_rows": "rows limit at-most",
+    "per": "column by key of",
+    "blocks": "groups parts cells number n values names",
+    "column": "key columns col field on",
+    "by": "kind type",
+    "kind": "type name",
+    "map": "maps mapping transform transformation",
+    "partition": "partition-by partitions split split-by partitioned",
+    "distance": "steps hops group-size",
+    "keep": "keeps",
+    "keeps": "keep kept",
+    "domain": "type kind",
+    "max_degree": "degree max-deg",
+    "points": "curve pairs",
+}.items():
+    for _word in _words.split():
+        _INNER_KEYS[folded(_word)] = (*_INNER_KEYS.get(folded(_word), ()), _key)
+
+#: Names of sensitivities that say in which norm they are, with the noise that needs it.
+_NORMS = {
+    **dict.fromkeys(
+        (
+            "l2-sensitivity",
+            "l2-norm-clip",
+            "l2-clip",
+            "max-grad-norm",
+            "clip-norm",
+            "clipping-norm",
+        ),
+        ("gaussian", "discrete-gaussian"),
+    ),
+    "l1-sensitivity": ("laplace", "geometric"),
+}
+
+
+def relation(word: str) -> Word | None:
+    """A word for a neighbouring relation."""
+    return _found(word, _RELATIONS, _RELATIONS_OF_SEVERAL)
+
+
+def notion(word: str) -> Word | None:
+    """A word for a notion of privacy."""
+    return _found(word, _NOTIONS, _NOTIONS_OF_SEVERAL)
+
+
+def mechanism(word: str) -> Word | None:
+    """A word for a concrete mechanism."""
+    return _found(word, _MECHANISMS)
+
+
+def map_kind(word: str) -> Word | None:
+    """A word for a kind of map."""
+    return _found(word, _MAPS)
+
+
+def partition_kind(word: str) -> Word | None:
+    """A word for what a partition goes by."""
+    return _found(word, _PARTITIONS)
+
+
+def _found(
+    word: str, table: Mapping[str, str], several: Mapping[str, str] | None = None
+) -> Word | None:
+    key = folded(word)
+    if key in table:
+        return Word(table[key])
+    says = (several or {}).get(key)
+    return None if says is None else Word(None, says)
+
+
+def key(word: str, legal: Collection[str], top: bool, noise: str | None = None) -> str | None:
+    """The key that was certainly meant, of those that are legal where it stands.
+
+    `top`: it is one of the whole spec. `noise`: the concrete mechanism that it belongs to.
+    """
+    near = meant(word, legal, closed=True)
+    if near is not None:
+        return near
+    name = folded(word)
+    if top:
+        found = _KEYS.get(name)
+        return found if found in legal else None
+    if name in _NORMS and "sensitivity" in legal:
+        return "sensitivity" if noise in _NORMS[name] else None
+    return next((each for each in _INNER_KEYS.get(name, ()) if each in legal), None)
