@@ -259,6 +259,11 @@ ChangedSinceOption = Annotated[
         rich_help_panel=FILES,
     ),
 ]
+FixOption = Annotated[
+    bool,
+    typer.Option("--fix", help="Show the certain corrections, and make them where that is agreed."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Agree to --fix without being asked.")]
 ShowSettingsOption = Annotated[
     bool,
     typer.Option(
@@ -376,6 +381,8 @@ def analyze(
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
     recheck: RecheckOption = False,
+    fix: FixOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
@@ -394,6 +401,10 @@ def analyze(
     from the stated guarantees up to the bound and the theorem that is cited, and searches for
     nothing. A bound that does not pass is never printed: it is an internal fault. Numbers at a
     chosen δ or ε, and what holds against an adversary, are not rechecked.
+
+    --fix makes the corrections of invalid specs that are certain: a word for another one of the
+    same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
+    (elsewhere nothing is written without --yes), and goes on with what is then in the files.
     """
     from dpcompose.commands.goals import points_of
 
@@ -401,7 +412,7 @@ def analyze(
     points = points_of(delta, at_epsilon)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
     )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(
@@ -467,6 +478,8 @@ def check(
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
     recheck: RecheckOption = False,
+    fix: FixOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -477,7 +490,7 @@ def check(
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
 
-    --recheck is that of `analyze`: an ε at the budget's δ is not rechecked.
+    --recheck is that of `analyze`: an ε at the budget's δ is not rechecked. So is --fix.
     """
     from dpcompose.commands.goals import limit_of, points_of
 
@@ -486,7 +499,7 @@ def check(
     points = points_of(at_delta, at_epsilon, "at-delta")
     most = most_of(max_seconds, max_memory)
     selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most
+        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
     )
     sources = Sources(isolated, settings or (), settings_from)
     strictness = Strictness(

@@ -40,7 +40,8 @@ class Selection:
     """Which specs are meant, by how many processes they are looked at, and what each may take.
 
     `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
-    as they were in it are left alone.
+    as they were in it are left alone. `fix`: whether certain corrections are made first, `agreed`:
+    without asking.
     """
 
     files: Sequence[str]
@@ -50,6 +51,8 @@ class Selection:
     jobs: int | None = None
     changed_since: str | None = None
     most: Most = field(default_factory=Most)
+    fix: bool = False
+    agreed: bool = False
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """The files; `gone` knows of those that are no longer there. Raises BadCall."""
@@ -168,11 +171,18 @@ def _run(
         most=selection.most,
         recheck=strictness.recheck,
     )
+    if selection.agreed and not selection.fix:
+        raise BadCall("--yes agrees to what --fix writes: add --fix")
     if strictness.show_settings:
         from dpcompose.commands.show_settings import show_settings
 
         return show_settings(task, gathering)
     past = selection.past()
+    mended = ExitCode.FINE
+    if selection.fix:
+        from dpcompose.commands.mending import mend
+
+        mended = mend(selection.gathering(), selection.agreed, past)
     printed = any(to_standard_output(each.path) for each in outputs)
     run = Run(
         task,
@@ -202,7 +212,7 @@ def _run(
     told = not quiet and form in (Format.TEXT, Format.GITHUB)
     if summary is not None and (told or tally.untold or run.unchanged):
         complain_lines(summary)
-    code = run.finish()
+    code = max(mended, run.finish())
     return ExitCode.FINE if strictness.exit_zero and code is ExitCode.FAILED else code
 
 

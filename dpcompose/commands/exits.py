@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import IntEnum
 from shutil import get_terminal_size
@@ -36,10 +37,18 @@ def complain_of(error: InvalidSpec) -> None:
     """Print the faults of a spec on standard error, with the lines that they are about."""
     from dpcompose.render.diagnostics import refusal
 
+    complain_lines(refusal(error, for_complaints()))
+
+
+def for_complaints() -> Style:
+    """How lines on standard error look: as wide as the terminal, in its colours and characters."""
     stream = sys.stderr
-    encoding = (stream and stream.encoding) or "utf-8"
-    width = get_terminal_size((100, 24)).columns if stream and stream.isatty() else 100
-    complain_lines(refusal(error, Style(width, False, encoding)))
+    if stream is None:
+        return Style(100)
+    terminal = stream.isatty()
+    width = get_terminal_size((100, 24)).columns if terminal else 100
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return Style(width, terminal and not plain, stream.encoding or "utf-8")
 
 
 def complain_lines(text: str) -> None:

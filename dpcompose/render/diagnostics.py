@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from dpcompose.errors import Diagnostic, InvalidSpec, Level, Span
+from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level, Span
 from dpcompose.render.console import literal, printed
 from dpcompose.render.excerpt import Gutter, Mark, corrected, excerpt, hanging
 from dpcompose.render.layout import Style
@@ -46,6 +46,15 @@ def told(
         parts.append(Group(*_one(group, file, lines, style, group[0].code not in named)))
         named.add(group[0].code)
     return parts
+
+
+def difference(file: str, lines: Sequence[str], fix: Fix, style: Style) -> str:
+    """What a fix changes in a file, all of it, as lines without an end."""
+    largest = max([1, *(each.span.end_line for each in fix.replacements)])
+    gutter = Gutter(largest, style)
+    head = hanging(gutter.arrow(), literal(file, style))
+    shown = [head, *corrected(lines, fix, gutter, style, everything=True)]
+    return printed(shown, style).removesuffix("\n")
 
 
 def _one(

@@ -230,23 +230,25 @@ def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
     return Changed(first, before, after)
 
 
-def corrected(lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style) -> Iterator[Text]:
-    """The lines that a fix changes, as they are and as they would be."""
-    shift = 0
+def corrected(
+    lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style, everything: bool = False
+) -> Iterator[Text]:
+    """The lines that a fix changes, as they are and as they would be; the first ones of many."""
+    shift, most = 0, None if everything else _MOST_LINES
     for index, each in enumerate(changes(lines, fix.replacements)):
-        if index == _MOST_CHANGES:
+        if index == _MOST_CHANGES and not everything:
             yield gutter.note() + Text(style.plain("and so on"))
             return
         for sign, number, texts, others, how in (
             ("-", each.number, each.before, each.after, "bad"),
             ("+", each.number + shift, each.after, each.before, "good"),
         ):
-            for at, text in enumerate(texts[:_MOST_LINES]):
+            for at, text in enumerate(texts[:most]):
                 other = others[at] if at < len(others) else ""
                 start, end = _difference(text, other)
                 window = _window(text, start, end, gutter.room, style)
                 yield _bare(gutter.line(sign, number + at, how) + Text(window.text, how))
-            if len(texts) > _MOST_LINES:
+            if most is not None and len(texts) > most:
                 yield gutter.line(sign, None, how) + Text(style.plain("…"), how)
         shift += len(each.after) - len(each.before)
 

@@ -1,0 +1,151 @@
+"""A file with its certain corrections made: several passes, comments and layout kept.
+
+Only what a fault says for certain is written. A file that one of them would make unreadable is
+left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dpcompose.errors import CODES, Diagnostic, Fix, InvalidSpec, Replacement, Span
+from dpcompose.resolve import resolve
+from dpcompose.source import documents, is_spec, load
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_MOST_PASSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The text of a file before and after `count` corrections.
+
+    `refused`: why nothing was changed, although something could be.
+    """
+
+    before: str
+    after: str
+    count: int = 0
+    refused: str | None = None
+
+
+def corrected(data: bytes) -> Corrected | None:
+    """What a file that holds specs becomes; None where it holds none, or is no text."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    if not is_spec(data):
+        return None
+    before, count, seen = text, 0, {text}
+    for _ in range(_MOST_PASSES):
+        found = _faults(text)
+        fixes = _apart(each.fix for each in found if each.fix is not None and each.fix.certain)
+        if not fixes:
+            break
+        changed = _written(text, fixes)
+        if changed in seen:
+            break
+        worse = _unreadable(_faults(changed)) - _unreadable(found)
+        if worse:
+            why = f"a correction would make it unreadable ({', '.join(sorted(worse))})"
+            return Corrected(before, before, 0, why)
+        text, count = changed, count + len(fixes)
+        seen.add(text)
+    return Corrected(before, text, count)
+
+
+def _faults(text: str) -> list[Diagnostic]:
+    """The faults of all documents, by their places in the whole file."""
+    found: list[Diagnostic] = []
+    for document in documents(text.encode()):
+        try:
+            resolve(load(document.data, "", document.lines_before))
+        except InvalidSpec as error:
+            found += error.diagnostics
+    return found
+
+
+def _unreadable(faults: Iterable[Diagnostic]) -> set[str]:
+    """The codes of faults of a file, or of its YAML."""
+    return {each.code for each in faults if each.code in CODES}
+
+
+def _apart(fixes: Iterable[Fix]) -> list[Fix]:
+    """The first fixes that do not touch each other; those left out wait for the next pass."""
+    taken: list[Fix] = []
+    places: list[Span] = []
+    for fix in fixes:
+        if fix in taken:
+            continue
+        spans = [each.span for each in fix.replacements]
+        if not any(_touch(one, other) for one in spans for other in places):
+            taken.append(fix)
+            places += spans
+    return taken
+
+
+def _touch(one: Span, other: Span) -> bool:
+    return _end(one) >= _start(other) and _end(other) >= _start(one)
+
+
+def _start(span: Span) -> tuple[int, int]:
+    return span.line, span.column
+
+
+def _end(span: Span) -> tuple[int, int]:
+    return span.end_line, span.end_column
+
+
+def _written(text: str, fixes: Iterable[Fix]) -> str:
+    """The text with all replacements made, in the line ends that it has."""
+    start = len(text) - len(text.removeprefix("\ufeff"))
+    starts = [start, *_after_line_ends(text)]
+    line_end = found[0] if (found := _LINE_END.search(text)) else "\n"
+    ordered = sorted(
+        (each for fix in fixes for each in fix.replacements),
+        key=lambda each: _start(each.span),
+        reverse=True,
+    )
+    for each in ordered:
+        first, last = (_offset(starts, *place) for place in (_start(each.span), _end(each.span)))
+        text = text[:first] + each.text.replace("\n", line_end) + text[last:]
+    return text
+
+
+def _after_line_ends(text: str) -> Iterator[int]:
+    return (found.end() for found in _LINE_END.finditer(text))
+
+
+def _offset(starts: list[int], line: int, column: int) -> int:
+    return starts[line - 1] + column - 1
+
+
+def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
+    """The lines of a file before its corrections, and what replaces whole stretches of them."""
+    from difflib import SequenceMatcher
+
+    old, new = _LINE_END.split(found.before), _LINE_END.split(found.after)
+    head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
+    blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)
+    replacements = [
+        _stretch(old, new, head + a, head + b, head + c, head + d)
+        for how, a, b, c, d in blocks.get_opcodes()
+        if how != "equal"
+    ]
+    return old, tuple(replacements)
+
+
+def _stretch(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Replacement:
+    """Lines `c` to `d` of the new ones in place of `a` to `b` of the old ones, ends excluded."""
+    texts = new[c:d]
+    if a == b:  # inserted below the line before
+        if a == 0:
+            return Replacement(Span(1, 1, 1, 1), "".join(f"{each}\n" for each in texts))
+        end = len(old[a - 1]) + 1
+        return Replacement(Span(a, end, a, end), "".join(f"\n{each}" for each in texts))
+    if not texts:
+        return Replacement(Span(a + 1, 1, b + 1, 1), "")
+    return Replacement(Span(a + 1, 1, b, len(old[b - 1]) + 1), "\n".join(texts))

@@ -1,0 +1,160 @@
+"""`--fix`: what is certain is shown and written, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from conftest import GOLDEN
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.commands import mending
+from dpcompose.errors import InvalidSpec
+from dpcompose.planning.corrections import corrected
+from dpcompose.resolve import resolve
+from dpcompose.source import load
+
+WRONG = (
+    "dpcompose: 1\nprotect: add-remove  # one row\ndatasets:\n  people:\n  # the adults\n"
+    "  adults: {from: people, mapp: filter}\nqueries:\n"
+    "  - {name: count, reads: adults, notion: pur, eps: 50%} # half\n"
+)
+RIGHT = (
+    "dpcompose: 1\nprotect: unbounded  # one row\ndatasets:\n  people: {}\n  # the adults\n"
+    "  adults: {from: people, map: filter}\nmechanisms:\n"
+    "  - {name: count, reads: adults, notion: pure, epsilon: 0.5} # half\n"
+)
+MISTAKES = sorted((GOLDEN / "mistakes").glob("*.dp.yaml"))
+
+
+def call(*arguments: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(arguments), input=given)
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.dp.yaml"
+    path.write_text(WRONG, encoding="utf-8", newline="")
+    return path
+
+
+def test_without_a_terminal_it_is_only_shown(spec: Path) -> None:
+    result = call("analyze", "--fix", spec.name)
+    assert result.exit_code == 3
+    assert " 2 - protect: add-remove  # one row\n" in result.stderr
+    assert " 2 + protect: unbounded  # one row\n" in result.stderr
+    assert "nothing is written: --fix --yes makes the 7 corrections in 1 file\n" in result.stderr
+    assert spec.read_text(encoding="utf-8") == WRONG
+
+
+@pytest.mark.parametrize("command", ["analyze", "check"])
+def test_with_yes_it_is_written_and_analysed(spec: Path, command: str) -> None:
+    spec.chmod(0o640)
+    budget = [] if command == "analyze" else ["--epsilon", "1"]
+    result = call(command, "--fix", "--yes", *budget, spec.name)
+    assert result.exit_code == 0
+    assert spec.read_text(encoding="utf-8") == RIGHT
+    assert "0.5" in result.stdout
+    assert spec.stat().st_mode & 0o777 == 0o640
+    assert os.listdir() == [spec.name]
+    again = call(command, "--fix", "--yes", *budget, spec.name)
+    assert (again.exit_code, again.stderr) == (0, "")
+
+
+def test_line_ends_a_mark_and_further_documents_stay(spec: Path) -> None:
+    text = "\ufeff" + (WRONG + "---\n" + WRONG).replace("\n", "\r\n")
+    spec.write_bytes(text.encode())
+    assert call("analyze", "--fix", "--yes", spec.name).exit_code == 0
+    right = "\ufeff" + (RIGHT + "---\n" + RIGHT).replace("\n", "\r\n")
+    assert spec.read_bytes() == right.encode()
+
+
+def test_somebody_at_a_terminal_is_asked(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for answer, text in ((False, WRONG), (True, RIGHT)):
+
+        def agreed(what: str, answer: bool = answer) -> bool:
+            asked.append(what)
+            return answer
+
+        monkeypatch.setattr(mending, "_agreed", agreed)
+        call("analyze", "--fix", spec.name)
+        assert spec.read_text(encoding="utf-8") == text
+    assert asked == ["7 corrections in 1 file"] * 2
+
+
+def test_bad_calls(spec: Path) -> None:
+    assert call("analyze", "--fix", "-", given=WRONG).exit_code == 2
+    assert call("analyze", "--fix", "--files-from", "-", given=spec.name).exit_code == 2
+    assert call("analyze", "--yes", spec.name).exit_code == 2
+    assert spec.read_text(encoding="utf-8") == WRONG
+
+
+def test_nothing_is_written_through_a_link(spec: Path) -> None:
+    os.symlink(spec.name, "link.dp.yaml")
+    result = call("analyze", "--fix", "--yes", "link.dp.yaml")
+    assert result.exit_code == 3
+    assert "symbolic link" in result.stderr
+    assert spec.read_text(encoding="utf-8") == WRONG
+
+
+def test_what_is_no_spec_is_left_alone(spec: Path) -> None:
+    spec.write_text("protect: add-remove\n", encoding="utf-8")
+    call("analyze", "--fix", "--yes", spec.name)
+    assert spec.read_text(encoding="utf-8") == "protect: add-remove\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # a text that stands for several parts
+        WRONG.replace("add-remove ", "&a add-remove ").replace("name: count", "name: *a"),
+        # names of the author, which may be others that are not there
+        RIGHT.replace("reads: adults", "reads: adult"),
+        RIGHT.replace("from: people", "from: peple"),
+        # several readings
+        RIGHT.replace("0.5", "1,500"),
+        RIGHT.replace("0.5", "010"),
+        RIGHT.replace("unbounded", "nbounded"),
+        RIGHT.replace("unbounded", "event-level"),
+        RIGHT.replace("map: filter", "map: cap, rows: 5"),
+        RIGHT.replace("notion: pure", "mechanism: laplace"),
+        RIGHT.replace("epsilon: 0.5", "epsilon: 0.5, eps: 1"),
+    ],
+)
+def test_what_could_mean_something_else_stays(text: str) -> None:
+    with pytest.raises(InvalidSpec):
+        resolve(load(text, "a"))
+    found = corrected(text.encode())
+    assert found is not None
+    assert found.after == text
+
+
+def faults(text: str) -> int:
+    try:
+        resolve(load(text, "a"))
+    except InvalidSpec as error:
+        return len(error.diagnostics)
+    return 0
+
+
+@pytest.mark.parametrize("path", MISTAKES, ids=lambda path: path.name.partition(".")[0])
+def test_corrections_lead_to_fewer_faults_and_to_an_end(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    once = corrected(text.encode())
+    assert once is not None and once.refused is None
+    if once.count:
+        assert faults(once.after) < faults(text)
+    again = corrected(once.after.encode())
+    assert again is not None and again.count == 0
+
+
+def test_a_correction_that_breaks_the_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcompose.planning.corrections._written", lambda *_: "dpcompose: 1\na: ]")
+    found = corrected(WRONG.encode())
+    assert found is not None
+    assert found.after == WRONG
+    assert found.refused == "a correction would make it unreadable (DPC006)"
