@@ -6,6 +6,7 @@ they are worked out only for the faults that are listed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -82,8 +83,10 @@ SPEC_CODES = {
     "DPC191": "A spec multiplies to more datasets than the limit.",
 }
 
+_WORD = re.compile(r"[\w.,:%']+|\S")
 _MOST_KEPT = 10 * MAX_FAULTS
 _NAMES_SHOWN = 12
+_WORDS_SHOWN = 30  # of the language
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,10 @@ class Faults:
         if quotes not in {0, 2} or fault.offset >= len(text):
             return span
         column = span.column + quotes // 2 + fault.offset
-        return Span(span.line, column, span.line, span.end_column - quotes // 2)
+        end = span.end_column - quotes // 2
+        if fault.fix is None and (word := _WORD.match(text, fault.offset)):
+            end = column + len(word[0])
+        return Span(span.line, column, span.line, end)
 
     def _text(self, path: Path) -> str:
         tree = self._source.at(path)
@@ -184,7 +190,7 @@ class Faults:
     def _diagnostic(self, fault: Fault, span: Span) -> Diagnostic:
         hint, fix, label = fault.hint, self._fix(fault), fault.label
         if fault.wrong is not None:
-            offer = _offer(fault.wrong, fault.legal)
+            offer = _offer(fault.wrong, fault.legal, _WORDS_SHOWN if fault.closed else _NAMES_SHOWN)
             hint = offer if hint is None else f"{offer}; {hint}" if offer else hint
         related = tuple((self._source.span(path, key), label) for path, key, label in fault.related)
         code, message = fault.code, fault.message
@@ -215,13 +221,13 @@ class Faults:
         return Fix(rewritten(self._source, fault.path, best)) if is_plain(best) else None
 
 
-def _offer(wrong: str, legal: Collection[str | int]) -> str | None:
+def _offer(wrong: str, legal: Collection[str | int], shown: int) -> str | None:
     """`did you mean …?` and the legal names, as far as there are any."""
     if not legal:
         return None
     # A reference with a block is compared as written; the candidates then hold blocks too.
     best = nearest(wrong, map(str, islice(legal, 100_000)))
-    names = listing(legal)
+    names = listing(legal, shown)
     return (
         f"possible: {names}" if best is None else f"did you mean {quoted(best)}? possible: {names}"
     )

@@ -15,6 +15,7 @@ from dpcompose.render.layout import Style
 
 #: Columns of source that are shown however narrow the page is.
 _LEAST = 16
+_LONGEST_MARK = 30  # columns below a mapping in braces
 _MOST_CHANGES = 4  # stretches of a file that are shown changed
 _MOST_LINES = 8  # of one stretch, before and after each
 
@@ -46,8 +47,13 @@ class _Window(NamedTuple):
         return self.first <= start < self.first + len(self.columns)
 
 
-def _window(line: str, start: int, end: int, room: int, style: Style) -> _Window:
-    """The part of a line around the characters from `start` to `end` that fits `room` columns."""
+def _window(
+    line: str, start: int, end: int, room: int, style: Style, most_before: int | None = None
+) -> _Window:
+    """The part of a line around the characters from `start` to `end` that fits `room` columns.
+
+    `most_before`: the columns that are left of them at most; None for as many as there is room for.
+    """
     start = min(start, len(line))
     whole = _forms(line, 0, 2 * room, style) if len(line) <= 2 * room else None
     if whole is not None and sum(map(cell_len, whole)) < room:
@@ -60,7 +66,8 @@ def _window(line: str, start: int, end: int, room: int, style: Style) -> _Window
     after_at = start + len(marked)
     after = _forms(line, after_at, after_at + room, style)
     beyond = min(sum(map(cell_len, after)), room // 3)
-    left = _taken(before, room - beyond)[::-1]
+    wanted = room - beyond if most_before is None else min(room, most_before)
+    left = _taken(before, wanted)[::-1]
     right = _taken(after, room - sum(map(cell_len, left)))
     first = start - len(left)
     shown = [*left, *marked, *right]
@@ -168,8 +175,15 @@ def _marked(
 
 
 def _stretch(span: Span, line: str) -> tuple[int, int]:
-    """From where to where a span goes on its first line, counted from 0."""
-    return span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line)
+    """From where to where a span goes on its first line, counted from 0.
+
+    Of a mapping in braces it is the first entry: which one it is can be seen from that.
+    """
+    start, end = span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line)
+    if line[start : start + 1] == "{" and end - start > _LONGEST_MARK:
+        comma = line.find(",", start, end)
+        end = comma if comma > start else end
+    return start, end
 
 
 def _bare(text: Text) -> Text:
@@ -244,18 +258,15 @@ def corrected(
             ("+", each.number + shift, each.after, each.before, "good"),
         ):
             for at, text in enumerate(texts[:most]):
-                other = others[at] if at < len(others) else ""
-                start, end = _difference(text, other)
-                window = _window(text, start, end, gutter.room, style)
+                start = _difference(text, others[at] if at < len(others) else "")
+                window = _window(text, start, start, gutter.room, style, gutter.room // 2)
                 yield _bare(gutter.line(sign, number + at, how) + Text(window.text, how))
             if most is not None and len(texts) > most:
                 yield gutter.line(sign, None, how) + Text(style.plain("…"), how)
         shift += len(each.after) - len(each.before)
 
 
-def _difference(text: str, other: str) -> tuple[int, int]:
-    """From where to where a line differs from another one."""
+def _difference(text: str, other: str) -> int:
+    """Where a line starts to differ from another one."""
     most = min(len(text), len(other))
-    start = next((at for at in range(most) if text[at] != other[at]), most)
-    back = next((at for at in range(most - start) if text[-1 - at] != other[-1 - at]), most - start)
-    return start, max(start, len(text) - back)
+    return next((at for at in range(most) if text[at] != other[at]), most)

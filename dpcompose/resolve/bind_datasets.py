@@ -178,8 +178,12 @@ class Datasets:
             shown = [*cycle[:_CYCLE_SHOWN], *(["…"] if len(cycle) > _CYCLE_SHOWN else []), cycle[0]]
             around = " from ".join("…" if each == "…" else quoted(each) for each in shown)
             message = f"{quoted(cycle[0])} is made from itself: {around}"
-            hint = "make one of them from a root, or a root: `{}`"
-            self._faults.add("DPC124", ("datasets", cycle[0], "from"), message, hint)
+            hint = "make one of them `from` a root, or say that it is one: `{}`"
+            related = tuple(
+                (("datasets", name, "from"), False, "") for name in cycle[1:_CYCLE_SHOWN]
+            )
+            path = ("datasets", cycle[0], "from")
+            self._faults.add("DPC124", path, message, hint, related=related)
 
 
 def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str]]:

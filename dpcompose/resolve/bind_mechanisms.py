@@ -92,7 +92,8 @@ class Mechanisms:
         elif self._first.setdefault(name, path) is not path:
             message = f"the mechanism {quoted(name)} is named twice"
             hint = "names are unique: several copies are one mechanism with `count`"
-            self._faults.add("DPC120", at, message, hint)
+            related = (((*self._first[name], "name"), False, "named here first"),)
+            self._faults.add("DPC120", at, message, hint, related=related)
 
     def _read(self, reads: str, path: Path) -> SpecPlace | None:
         place = self._places.get(reads)

@@ -11,6 +11,7 @@ from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.model.problem import Domain, traits_of_root
 from dpcompose.errors import quoted
+from dpcompose.source.rewriting import is_plain
 
 
 class LostUnit(NamedTuple):
@@ -76,7 +77,10 @@ def no_unit(facts: Facts) -> tuple[str, str]:
         return "a graph has no privacy unit", "on graphs: `edge`, `node` or `node-rewired`"
     if facts.lost_unit is None:
         why = f"the root {quoted(facts.root)} names no privacy unit"
-        return why, f"give {quoted(facts.root)} a `unit`: the column that says whose row it is"
+        example = (
+            f"`{facts.root}: {{unit: user_id}}`" if is_plain(facts.root) else "`unit: user_id`"
+        )
+        return why, f"name the column that says whose row it is, for example {example}"
     lost_by, column = quoted(facts.lost_unit.by), quoted(facts.lost_unit.column)
     why = f"the rows of {lost_by} do not tell whose they are"
     if facts.lost_unit.keepable:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.mechanisms.family import NUMBER, Need
-from dpcompose.errors import Path, quoted
+from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.constants import Numbers
 from dpcompose.resolve.forest import SpecPlace, no_block
@@ -59,11 +59,24 @@ class Parameters:
         unknown = [name for name in given if blocks.find(name) is None]
         for name in unknown:
             no_block(split, name, (*path, name), self._faults, key=True)
-        missing = len(blocks) - (len(given) - len(unknown))
+        misspelt = (
+            set() if isinstance(blocks.names, range) else _meant(unknown, blocks.names, given)
+        )
+        there = {*given, *misspelt}
+        missing = len(blocks) - (len(given) - len(unknown)) - len(misspelt)
         if missing:
-            first = list(islice((x for x in blocks.names if str(x) not in given), _BLOCKS_LISTED))
+            first = list(islice((x for x in blocks.names if str(x) not in there), _BLOCKS_LISTED))
             more = f" and {missing - len(first)} more" if missing > len(first) else ""
             what = "the block" if missing == 1 else "the blocks"
             message = f"no value for {what} {listing(first)}{more} of {quoted(split.name)}"
-            self._faults.add("DPC126", path, message, "give every block a value", key=True)
+            entries = ", ".join(f"{each}: …" for each in first[:3])
+            hint = f"give every block a value: `{{…, {entries}}}`"
+            self._faults.add("DPC126", path, message, hint, key=True)
         return not unknown and not missing
+
+
+def _meant(unknown: Sequence[str], names: Iterable[Block], given: Collection[str]) -> set[str]:
+    """The blocks that names of no block were probably meant to be."""
+    left = [str(name) for name in names if name not in given] if unknown else []
+    found = (nearest(name, left) for name in unknown[:_BLOCKS_LISTED])
+    return {name for name in found if name is not None}

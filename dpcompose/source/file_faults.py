@@ -86,4 +86,7 @@ class FileFaults:
                     f"the first is at line {place.line}, column {place.column}"
                 )
                 span = self._lines.span(self._marks.starts[at], self._marks.ends[at])
-                self._faults.append(Diagnostic("DPC010", message, span, "keep one of them"))
+                end = first[key.name] + len(key.name)
+                related = ((self._lines.span(first[key.name], end), "given here first"),)
+                found = Diagnostic("DPC010", message, span, "keep one of them", related=related)
+                self._faults.append(found)

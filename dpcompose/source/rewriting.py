@@ -225,3 +225,8 @@ def writing(path: Path, text: str) -> Rewrite:
 def wrapping(path: Path, before: str, after: str) -> Rewrite:
     """`wrapped`, once there is a source."""
     return lambda source: wrapped(source, path, before, after)
+
+
+def adding(path: Path, entry: str) -> Rewrite:
+    """`with_entry`, once there is a source."""
+    return lambda source: with_entry(source, path, entry)

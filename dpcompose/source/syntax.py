@@ -9,6 +9,9 @@ from dpcompose.source.positions import Lines
 
 NO_TAGS = "specs need no tags: remove it"
 _INDENT = re.compile(r"[ \t]*")
+#: A key and a value without a blank between them; `//` is that of an address.
+_JOINED = re.compile(r" *(?:- +)*(?P<key>[A-Za-z_]\w*:)(?P<value>(?!//)[\w\[{\"'.+-][ -~]*)")
+_LONGEST_SHOWN = 60
 
 
 class _Reworded(NamedTuple):
@@ -133,5 +136,10 @@ def syntax_fault(error: MarkedYAMLError, lines: Lines) -> tuple[str, str, int, s
         opened = f"line {place.line}, column {place.column}"
         if known.at_context and not (known.message and text[problem:].strip()):
             at, message = context, known.at_context
+    joined = _JOINED.match(text, text.rfind("\n", 0, at) + 1)
+    if joined and known.at_context and not known.message:
+        key, value = joined["key"], joined["value"]
+        hint = f"write `{key} {value}`" if len(key + value) < _LONGEST_SHOWN else None
+        return known.code, f"a blank is missing after {quoted(key)}", joined.end("key"), hint
     char = quoted(text[at]) if at < len(text) else "the end of the file"
     return known.code, message.format(char=char, opened=opened), at, known.hint

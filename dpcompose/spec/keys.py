@@ -9,12 +9,14 @@ from dpcompose.core.change.kind_form import REQUIRED, Form, Sort
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.numbers.words import listing as named_all
 from dpcompose.errors import Path, Replacement, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Source, Value
-from dpcompose.source.rewriting import moved_in, renamed, renaming, rewritten
+from dpcompose.source.rewriting import Rewrite, moved_in, renamed, renaming, rewritten, writing
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities
 from dpcompose.spec.datasets import Mapped, Split
+from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.misplaced import misplaced
 from dpcompose.spec.model import Spec
 from dpcompose.spec.models import Model
@@ -69,15 +71,30 @@ def _unknown(model: type[Model], path: Path, faults: Faults) -> set[Path]:
         return stated
     elsewhere = misplaced(model, key)
     if elsewhere is not None:
-        faults.add("DPC105", path, *elsewhere, key=True)
-        return set()
+        fix = _of_another_notion(model, path, siblings)
+        faults.add("DPC105", path, *elsewhere, key=True, fix=fix, certain=False)
+        own = next((each for each, base in NOTIONS.items() if issubclass(model, base)), "")
+        return {(*above, each) for each in PARAMETERS.get(own, ())} if key in SIGNS else set()
     legal = keys_of(model)
+    start, colon, rest = key.partition(":")
+    if colon and start in legal and siblings.get(key, key) is None:
+        faults.add(
+            "DPC101",
+            path,
+            f"a blank is missing after {quoted(start + colon)}",
+            f"without it {quoted(key)} is one word",
+            key=True,
+            fix=renaming(path, f"{start}: {rest}"),
+        )
+        return {(*above, start)}
     noise = next((each for each, own in CONCRETE.items() if model is own), None)
     best = meant_key(key, list(legal), model is Spec, noise)
     message = f"unknown key {quoted(key)} in {model.what}"
     if best is None:
         hint = "by block: `{unbounded: {north: 1, …}}`" if model is Sensitivities else None
-        faults.add("DPC101", path, message, hint, key=True, wrong=key, legal=list(legal))
+        faults.add(
+            "DPC101", path, message, hint, key=True, wrong=key, legal=list(legal), closed=True
+        )
         return set()
     if best in siblings:
         hint = f"{quoted(best)} is given too: keep one of them"
@@ -89,6 +106,17 @@ def _unknown(model: type[Model], path: Path, faults: Faults) -> set[Path]:
     fix = renaming(path, best)
     faults.add("DPC101", path, message, hint, key=True, label=f"write `{best}`", fix=fix)
     return {(*above, best)}
+
+
+def _of_another_notion(
+    model: type[Model], path: Path, siblings: Mapping[str, Value]
+) -> Rewrite | None:
+    """What makes the notion that which has just the parameters that are given."""
+    if not issubclass(model, Stated):
+        return None
+    given = {each for each in siblings if each in SIGNS}
+    notion = next((each for each, keys in PARAMETERS.items() if given == set(keys)), None)
+    return None if notion is None else writing((*path[:-1], "notion"), notion)
 
 
 def _stated_instead(
@@ -110,7 +138,7 @@ def _stated_instead(
         def fix(source: Source) -> tuple[Replacement, ...]:
             return (*renamed(source, at, "notion"), *rewritten(source, at, str(notion)))
 
-    named = " and ".join(map(quoted, given))
+    named = named_all(given)
     verb = "does" if len(given) == 1 else "do"
     message = f"{named} {verb} not belong to `mechanism: {kind}`"
     related = tuple(((*above, each), True, "") for each in given if each != key)
@@ -146,7 +174,7 @@ def _belongs_inside(model: type[Model], path: Path, faults: Faults) -> set[Path]
     if form is not None and missing:
         more, certain = entries_of(form, missing), False
         hint += f", and a {form.name} also needs {listing(missing)}, for example `{more}`"
-    named = " and ".join(map(quoted, keys))
+    named = named_all(keys)
     verb = "stands" if len(keys) == 1 else "stand"
     paths = tuple((*above, each) for each in keys)
     faults.add(
@@ -204,7 +232,9 @@ def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
         legal = keys_of(model)
         told = [f"`{each}: …`, {as_hint(legal[each]) or 'its value'}" for each in keys]
         hint = f"add {'; and '.join(told)}"
-        names = " and ".join(map(quoted, keys))
+        if len(keys) > 2:
+            hint = f"add {', '.join(f'`{each}: …`' for each in keys)}"
+        names = named_all(keys)
         if keys == ["reads"] or keys == ["from"]:
             datasets = faults.at(("datasets",))
             if isinstance(datasets, dict) and datasets:

@@ -60,7 +60,9 @@ def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | 
     own = next(each for each, base in NOTIONS.items() if issubclass(model, base))
     if key in _PARAMETERS:
         other = next(each for each, keys in PARAMETERS.items() if key in keys and each != own)
-        hint = f"its parameters are {listing(PARAMETERS[own])}; {name} goes with `notion: {other}`"
+        mine = PARAMETERS[own]
+        verb = "parameter is" if len(mine) == 1 else "parameters are"
+        hint = f"its {verb} {listing(mine)}; {name} goes with `notion: {other}`"
         return f"{name} does not belong to `notion: {own}`", hint
     if key == "mechanism":
         hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"

@@ -67,7 +67,13 @@ def keys_of(model: type[Model]) -> dict[str, str]:
 def as_hint(description: str) -> str | None:
     """The description of a field as a hint."""
     text = description.rstrip(".")
+    if text.startswith(_PEOPLE):
+        return text
     return text[:1].lower() + text[1:] if text else None
+
+
+#: Words that keep their capital letter.
+_PEOPLE = ("Gaussian", "Rényi", "Poisson", "Laplace", "Skellam")
 
 
 def name_of(path: Path) -> str:

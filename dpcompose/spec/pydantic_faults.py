@@ -167,7 +167,9 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
             hint = f"write `{path[1]}: {{}}` for a root"
             fix = writing(path, "{}")
     if field == "budget" and isinstance(value, str):
-        hint = f"say in which notion: `{{epsilon: {value}}}`, `{{rho: {value}}}` or `{{mu: …}}`"
+        hint = (
+            f"say in which notion: `{{epsilon: {value}}}`, `{{rho: {value}}}` or `{{mu: {value}}}`"
+        )
     if field == "report" and isinstance(value, str):
         hint = f"at a δ: `{{delta: {value}}}`"
     message = f"{name_of(path)} must be {_SHAPES[field]}, not {shown(value)}"

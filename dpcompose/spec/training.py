@@ -11,8 +11,9 @@ from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
-from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten, with_entry
+from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry
 from dpcompose.spec.concrete import Concrete
+from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
 
@@ -37,12 +38,18 @@ class InOtherWords(NamedTuple):
 def in_other_words(
     model: type[Model], key: str, entry: Mapping[str, Value], path: Path
 ) -> InOtherWords | None:
-    """What was meant by a key of a mechanism at `path`; None where it is none of those known."""
-    if not issubclass(model, ReadingEntry):
-        return None
+    """What was meant by a key of a mechanism or a sample at `path`; None where it is none of those known."""
     name = folded(key)
     value = entry.get(key)
     text = value if isinstance(value, str) else ""
+    if model is MAP_KINDS["sample"] and name in _FOLDED_RATES | {"p", "probability"}:
+        hint = (
+            "`poisson: q` where each row is drawn by itself with chance q; `size: m, of: n` where "
+            "m of n rows are drawn"
+        )
+        return InOtherWords("write `poisson`", hint, renaming(path, "poisson"), False)
+    if not issubclass(model, ReadingEntry):
+        return None
     gaussian = issubclass(model, Concrete) and "sigma" in model.model_fields
     if gaussian and name == "noise-multiplier":
         return _multiplier(text, entry, path)

@@ -7,9 +7,10 @@ from typing import Any
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import Path, folded, meant, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source.rewriting import renaming, writing
+from dpcompose.source.rewriting import adding, renaming, writing
 from dpcompose.spec import synonyms
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
 from dpcompose.spec.datasets import DOMAINS
@@ -17,7 +18,7 @@ from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import example_of
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, shown
+from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, shown
 from dpcompose.spec.synonyms import Word
 
 #: Keys that people write for that of a concrete mechanism or of a notion: the value tells which.
@@ -113,7 +114,9 @@ def _kind(
             faults.add("DPC102", path, f"a {noun} needs `{key}`", hint, key=True)
     elif isinstance(kind, str):
         message = f"unknown kind of {noun} {quoted(kind)}"
-        _word(kind, at, faults, "DPC104", message, legal, find)
+        forms = MAPS if noun == "map" else PARTITIONS
+        about = {name: forms[name].about for name in legal}
+        _word(kind, at, faults, "DPC104", message, about, find)
     else:
         faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {shown(kind)}")
 
@@ -149,18 +152,22 @@ def _word(
     faults: Faults,
     code: str,
     message: str,
-    legal: Collection[str],
+    about: Mapping[str, str],
     find: Callable[[str], Word | None],
 ) -> None:
-    """Report a word of the language that is none, with the one that is meant."""
-    found = None if meant(word, legal, closed=True) else find(word)
+    """Report a word of the language that is none, with the one that is meant.
+
+    `about`: all legal words with what they mean.
+    """
+    found = None if meant(word, about, closed=True) else find(word)
     if found is None:
-        faults.add(code, path, message, wrong=word, legal=legal, closed=True)
+        faults.add(code, path, message, wrong=word, legal=about, closed=True)
     elif found.write is None:
         faults.add(code, path, message, found.says)
     else:
         label, fix = f"write `{found.write}`", writing(path, found.write)
-        faults.add(code, path, message, f"legal: {listing(legal)}", label=label, fix=fix)
+        hint = f"{quoted(found.write)}: {as_hint(about[found.write])}"
+        faults.add(code, path, message, hint, label=label, fix=fix)
 
 
 def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -175,11 +182,12 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         fix = renaming(at, "notion")
         faults.add("DPC104", at, message, hint, label="is a notion", fix=fix)
         return
-    _word(kind, at, faults, "DPC104", message, CONCRETE, synonyms.mechanism)
+    about = {name: form.about for name, form in FORMS.items()}
+    _word(kind, at, faults, "DPC104", message, about, synonyms.mechanism)
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    notion, legal = value.get("notion"), list(NOTIONS)
+    notion = value.get("notion")
     at = (*path, "notion")
     if "notion" not in value:
         _no_notion(value, path, faults)
@@ -193,9 +201,9 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         fix = None if NOISE_KEYS.isdisjoint(value) else renaming(at, "mechanism")
         faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)
     else:
-        _word(
-            notion, at, faults, "DPC104", f"unknown notion {quoted(notion)}", legal, synonyms.notion
-        )
+        message = f"unknown notion {quoted(notion)}"
+        about = {name: model.__doc__ or "" for name, model in NOTIONS.items()}
+        _word(notion, at, faults, "DPC104", message, about, synonyms.notion)
 
 
 def _noise(word: str) -> str | None:
@@ -230,7 +238,9 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
     at, key = ((*path, "name"), False) if "name" in value else (path, True)
-    faults.add("DPC102", at, needs, f"{best}{hint}", key=key)
+    entry = best.removeprefix("did you mean `").partition("`")[0]
+    fix = adding(path, entry) if entry else None
+    faults.add("DPC102", at, needs, f"{best}{hint}", key=key, fix=fix, certain=False)
 
 
 def _type_elsewhere(

@@ -4,6 +4,7 @@ Texts may come from a stranger: length, nesting, exponents and the size of resul
 """
 
 import difflib
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
+from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.literal import NUMBER, SHOWN, ExpressionError, literal, shown
 from dpcompose.core.numbers.other_notation import (
     BOOLEAN_HINT,
@@ -246,7 +248,7 @@ class _Parser:
         word = token.text
         if self._token.text == "(":
             message = f"{shown(word)} is a function, and functions are not evaluated"
-            raise ExpressionError(message, _FRACTION_HINT, token.offset)
+            raise ExpressionError(message, self._value_of(token) or _FRACTION_HINT, token.offset)
         if known := reserved(word):
             raise ExpressionError(*known, token.offset)
         value = self._names.get(word)
@@ -254,6 +256,20 @@ class _Parser:
             message = f"{shown(word)} is no known constant"
             raise ExpressionError(message, self._legal(word), token.offset)
         return value
+
+    def _value_of(self, function: _Token) -> str | None:
+        """What to write for a function of one short number."""
+        found = _CALL.match(self._text, function.offset)
+        made = _FUNCTIONS.get(function.text)
+        if found is None or made is None:
+            return None
+        try:
+            value = Fraction(made(float(found[1])))
+        except (ValueError, OverflowError):
+            return None
+        # Far more than a float is wrong by is lost in seven digits.
+        up = decimal_up(value * (1 + Fraction(1, 10**12)), 7)
+        return f"write its value, a cost rounded up: {up}" if value > 0 else None
 
     def _legal(self, word: str) -> str:
         names = self._names
@@ -268,6 +284,15 @@ class _Parser:
         return f"{meant}declared: {listed}" + (", ..." if len(names) > _MOST_LISTED else "")
 
 
+#: A function of one number.
+_CALL = re.compile(rf"[a-z0-9]+\(\s*({NUMBER.pattern})\s*\)", re.ASCII)
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "ln": math.log,
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "log2": math.log2,
+    "log10": math.log10,
+}
 _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add,
     "-": operator.sub,
