@@ -38,7 +38,7 @@ class InOtherWords(NamedTuple):
 def in_other_words(
     model: type[Model], key: str, entry: Mapping[str, Value], path: Path
 ) -> InOtherWords | None:
-    """What was meant by a key of a mechanism or a sample at `path`; None where it is none of those known."""
+    """What was meant by a key of a mechanism or a sample at `path`; None: it is none of these."""
     name = folded(key)
     value = entry.get(key)
     text = value if isinstance(value, str) else ""

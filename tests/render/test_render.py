@@ -159,7 +159,7 @@ def test_prose_is_wrapped_and_machine_lines_are_not(width: int) -> None:
 
 def test_an_invalid_spec_shows_its_faults_in_the_grammar_of_compilers() -> None:
     text = shown("text", INVALID)
-    assert "bad.yaml:2:3: unknown key `epsilom` [DPC101]\n" in text
+    assert "error[DPC101]: unknown key `epsilom`\n  --> bad.yaml:2:3\n" in text
     assert text.endswith("bad.yaml: invalid spec, 2 errors\n")
     assert text == shown("check", INVALID)
 

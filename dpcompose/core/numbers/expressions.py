@@ -4,7 +4,6 @@ Texts may come from a stranger: length, nesting, exponents and the size of resul
 """
 
 import difflib
-import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -12,7 +11,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
-from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.numbers.exact import decimal_up, exp_up, log1p_up, sqrt_up
 from dpcompose.core.numbers.literal import NUMBER, SHOWN, ExpressionError, literal, shown
 from dpcompose.core.numbers.other_notation import (
     BOOLEAN_HINT,
@@ -263,13 +262,10 @@ class _Parser:
         made = _FUNCTIONS.get(function.text)
         if found is None or made is None:
             return None
-        try:
-            value = Fraction(made(float(found[1])))
-        except (ValueError, OverflowError):
+        given = Fraction(found[1])
+        if not 0 < given <= _MOST_GIVEN or (function.text == "ln" and given <= 1):
             return None
-        # Far more than a float is wrong by is lost in seven digits.
-        up = decimal_up(value * (1 + Fraction(1, 10**12)), 7)
-        return f"write its value, a cost rounded up: {up}" if value > 0 else None
+        return f"write its value, a cost rounded up: {decimal_up(made(given), 7)}"
 
     def _legal(self, word: str) -> str:
         names = self._names
@@ -285,13 +281,12 @@ class _Parser:
 
 
 #: A function of one number.
-_CALL = re.compile(rf"[a-z0-9]+\(\s*({NUMBER.pattern})\s*\)", re.ASCII)
-_FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "ln": math.log,
-    "exp": math.exp,
-    "sqrt": math.sqrt,
-    "log2": math.log2,
-    "log10": math.log10,
+_CALL = re.compile(r"[a-z]+\([ \t]*([0-9]{1,6}(?:\.[0-9]{1,9})?)[ \t]*\)")
+_MOST_GIVEN = 1000
+_FUNCTIONS: dict[str, Callable[[Fraction], Fraction]] = {
+    "ln": lambda x: log1p_up(x - 1),
+    "exp": exp_up,
+    "sqrt": sqrt_up,
 }
 _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add,
