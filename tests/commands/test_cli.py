@@ -265,7 +265,7 @@ def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
     result = run("analyze", "-q", "rides.yaml", "invalid.yaml", "missing.yaml", "trap.yaml")
     assert result.exit_code == 3
     assert result.stdout == "rides.yaml: 1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
-    assert "invalid.yaml:2:3: unknown key `epsilom` [DPC101]" in result.stderr
+    assert "error[DPC101]: unknown key `epsilom`\n  --> invalid.yaml:2:3\n" in result.stderr
     assert "missing.yaml" in result.stderr
 
 

@@ -239,7 +239,7 @@ def test_every_document_of_a_stream_has_its_result_and_its_lines(run: Run) -> No
     assert found[3]["worst_case"]["mechanisms"][0]["line"] == 17
     text = run("analyze", "-", stdin=stream)
     assert "✗ <stdin> (document 2)" in text.stdout and "4 specs  " in text.stdout
-    assert "<stdin>:9:10: " in text.stdout and "    9 | protect: nobody" in text.stdout
+    assert "--> <stdin>:9:10\n" in text.stdout and " 9 | protect: nobody" in text.stdout
     quiet = run("analyze", "-q", "-", stdin=stream)
     assert quiet.stdout.splitlines()[3] == "<stdin> (document 4): 7"
 

@@ -174,7 +174,7 @@ def test_what_is_gone_is_noted_and_taken_out() -> None:
     result = run("check", "s.yaml", "--assumptions", LOCK)
     assert result.exit_code == 0
     shown = " ".join(result.stdout.split())
-    assert "note: `mechanism l` was accepted by `Ann` and is gone" in shown and "DPC317" in shown
+    assert "note[DPC317]: `mechanism l` was accepted by `Ann` and is gone" in shown
     assert "what was accepted of gone.yaml is stale: the spec is gone" in result.stderr
     entries = accept("s.yaml", by="Bob")
     assert {(each["spec"], each["by"]) for each in entries} == {("s.yaml", "Ann")}
