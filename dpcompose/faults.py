@@ -16,6 +16,7 @@ from dpcompose.errors import (
     Fix,
     InvalidSpec,
     Path,
+    Replacement,
     Span,
     meant,
     nearest,
@@ -183,6 +184,13 @@ class Faults:
             end = column + len(word[0])
         return Span(span.line, column, span.line, end)
 
+    def _stands(self, replacement: Replacement) -> bool:
+        """Whether a text is there already."""
+        span = replacement.span
+        line = self._source.lines[span.line - 1]
+        there = line[span.column - 1 : span.end_column - 1] if span.line == span.end_line else None
+        return there == replacement.text
+
     def _text(self, path: Path) -> str:
         tree = self._source.at(path)
         return tree if isinstance(tree, str) else ""
@@ -202,7 +210,8 @@ class Faults:
             return None
         if fault.fix is not None:
             replacements = fault.fix(self._source)
-            return Fix(replacements, fault.certain) if replacements else None
+            same = all(self._stands(each) for each in replacements)
+            return None if same else Fix(replacements, fault.certain)
         if fault.wrong is None:
             return None
         best = meant(fault.wrong, map(str, islice(fault.legal, 1000)), fault.closed)

@@ -47,6 +47,9 @@ class Numbers:
         if not _CONSTANT.fullmatch(name) or name.lower() in RESERVED:
             message = f"{quoted(name)} cannot be the name of a constant"
             hint = "it takes letters, digits and `_`, the first no digit, and no reserved word"
+            plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+            if plain != name and _CONSTANT.fullmatch(plain):
+                hint = f"write {quoted(plain)}: letters, digits and `_`, the first no digit"
             self._faults.add("DPC109", path, message, hint, key=True)
             self._broken.add(name)
             return

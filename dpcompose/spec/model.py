@@ -39,7 +39,9 @@ from dpcompose.spec.relations import RELATIONS, Declared, LongRelation, Protect,
 def _version(value: object) -> int:
     if isinstance(value, Number) and value == "1":
         return 1
-    raise expected("`1`, the only version of the spec language", "write `dpcompose: 1`", "DPC107")
+    write = "1" if isinstance(value, str) and value in {"1", "1.0", "v1"} else None
+    what = "`1`, the only version of the spec language"
+    raise expected(what, "write `dpcompose: 1`", "DPC107", write)
 
 
 class Spec(Model):

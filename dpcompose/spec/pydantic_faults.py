@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import Rewrite, is_plain, listed, named, wrapping, writing
-from dpcompose.spec.keys import missing_keys, unknown_keys
+from dpcompose.spec.keys import example_of, missing_keys
 from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
 from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, shown
 from dpcompose.spec.unions import no_member
+from dpcompose.spec.unknown_keys import unknown_keys
 
 #: What is expected where a union has no member for the value at all.
 _SHAPES = {
@@ -68,8 +70,8 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     fix = None if write is None else writing(path, write)
     certain = True
     if error["type"] == "bool_type" and isinstance(value, str):
-        hint = "YAML 1.2 has no other spellings"
         said = _SAID.get(value.casefold())
+        hint = f"write `{said}`" if said else "write one of the two"
         fix = None if said is None else writing(path, said)
     elif error["type"] == "list_type":
         hint, fix, certain = _list_due(value, path)
@@ -93,6 +95,8 @@ _SAID = {
 
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
     """What to say of something else where a list is due: a hint, a fix, and if it is certain."""
+    if path == ("mechanisms",) and value is None:
+        return "say what is released: `- {name: count, reads: people, …}`", None, True
     if path == ("mechanisms",) and isinstance(value, dict):
         hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
         return hint, lambda source: listed(source, path, "name"), True
@@ -166,6 +170,10 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         if value is None:
             hint = f"write `{path[1]}: {{}}` for a root"
             fix = writing(path, "{}")
+    if field in {"protect", "relation"} and isinstance(value, list):
+        hint, fix = _one_due(value, path)
+    if field == "partition" and isinstance(value, str) and value in PARTITIONS:
+        hint = f"`partition: {{by: {value}, {example_of(PARTITIONS[value])}}}`"
     if field == "budget" and isinstance(value, str):
         hint = (
             f"say in which notion: `{{epsilon: {value}}}`, `{{rho: {value}}}` or `{{mu: {value}}}`"

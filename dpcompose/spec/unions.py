@@ -106,7 +106,7 @@ def _kind(
 ) -> None:
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
-    at = (*path, key)
+    at = path if isinstance(faults.at(path), str) else (*path, key)
     find = synonyms.map_kind if noun == "map" else synonyms.partition_kind
     if key not in value:
         if not _kind_elsewhere(value, path, faults, key, noun, legal):

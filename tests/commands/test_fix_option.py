@@ -162,3 +162,42 @@ def test_a_correction_that_breaks_the_file_is_refused(monkeypatch: pytest.Monkey
     assert found is not None
     assert found.after == WRONG
     assert found.refused == "a correction would make it unreadable (DPC006)"
+
+
+#: How people write what the specs of this repository say.
+OTHERWISE = [
+    ("protect: unbounded\n", "protect: add_remove\n"),
+    ("protect: bounded\n", "protect: replace-one\n"),
+    ("\nprotect: ", "\nneighbouring-relation: "),
+    ("\nmechanisms:", "\nqueries:"),
+    ("\ndatasets:", "\ntables:"),
+    ("notion: pure", "notion: epsilon-dp"),
+    ("notion: zcdp", "notion: concentrated"),
+    ("notion: approx", 'notion: "(ε,δ)-DP"'),
+    ("notion: gdp", "notion: Gaussian DP"),
+    ("mechanism: laplace", "mechanism: Laplacian"),
+    ("mechanism: gaussian", "mechanism: normal"),
+    ("{epsilon: ", "{eps: "),
+    (" epsilon: ", " ε: "),
+    (" rho: ", " ρ: "),
+    (" reads: ", " raeds: "),
+    (" from: ", " form: "),
+    (" partition: ", " partitoin: "),
+    ("by: value", "by: values"),
+    ("map: filter", "map: Filter"),
+    ("1e-6", "10^-6"),
+    ("delta: 1e-5", "delta: 10⁻⁵"),
+    ("count: ", "steps: "),
+]
+SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_what_people_write_becomes_what_was_meant(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    body = "\n".join(line for line in text.splitlines() if "#" not in line) + "\n"
+    for right, wrong in OTHERWISE:
+        written = body.replace(right, wrong)
+        found = corrected(written.encode())
+        assert found is not None
+        assert found.after == body, f"{wrong!r} for {right!r}"

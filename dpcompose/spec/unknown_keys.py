@@ -1,0 +1,260 @@
+"""Keys that are unknown where they stand: what was meant by them, and what follows from that.
+
+Each function reports a key if it knows what was meant, and then gives the paths of all that this
+tells as well: of missing keys, and of other unknown ones. None: it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.numbers.words import listing as named_all
+from dpcompose.errors import Path, quoted
+from dpcompose.faults import Faults, listing
+from dpcompose.source import Value
+from dpcompose.source.rewriting import (
+    Rewrite,
+    moved_in,
+    renamed,
+    renaming,
+    rewritten,
+    wrapping,
+    writing,
+)
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities
+from dpcompose.spec.datasets import Mapped, Split
+from dpcompose.spec.guarantees import NOTIONS, Stated
+from dpcompose.spec.keys import entries_of, required
+from dpcompose.spec.misplaced import misplaced
+from dpcompose.spec.model import Spec
+from dpcompose.spec.models import Model
+from dpcompose.spec.phrases import NOISE_PARAMETERS, PARAMETERS, as_hint, keys_of, model_at
+from dpcompose.spec.synonyms import key as meant_key
+from dpcompose.spec.training import in_other_words
+
+
+class _Key(NamedTuple):
+    """A key at `path` of a mapping with other keys, which `model` does not have."""
+
+    model: type[Model]
+    path: Path
+    siblings: Mapping[str, Value]
+
+    @property
+    def name(self) -> str:
+        return str(self.path[-1])
+
+    @property
+    def above(self) -> Path:
+        return self.path[:-1]
+
+    @property
+    def legal(self) -> dict[str, str]:
+        """The keys that it could be, with what they mean."""
+        return keys_of(self.model)
+
+    @property
+    def noise(self) -> str | None:
+        """The concrete mechanism that it belongs to."""
+        return next((each for each, own in CONCRETE.items() if self.model is own), None)
+
+    @property
+    def unknown(self) -> str:
+        return f"unknown key {quoted(self.name)} in {self.model.what}"
+
+    def beside(self, key: str) -> Path:
+        """The path of another key of the same mapping."""
+        return (*self.above, key)
+
+
+def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> set[Path]:
+    """Report keys that are unknown where they stand; the paths of all that this tells."""
+    told: set[Path] = set()
+    for error, path in errors:
+        if path not in told:
+            above = faults.at(path[:-1])
+            siblings = above if isinstance(above, dict) else {}
+            key = _Key(model_at(error["loc"]), path, siblings)
+            found = (each(key, faults) for each in _MEANINGS)
+            told |= next((each for each in found if each is not None), set())
+    return told
+
+
+def _in_other_words(at: _Key, faults: Faults) -> set[Path] | None:
+    """A word of libraries for training."""
+    other = in_other_words(at.model, at.name, at.siblings, at.path)
+    if other is None:
+        return None
+    label, fix, certain = other.label, other.fix, other.certain
+    faults.add(
+        "DPC101", at.path, at.unknown, other.hint, key=True, label=label, fix=fix, certain=certain
+    )
+    return set(map(at.beside, other.explains))
+
+
+def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
+    """Blocks where a sensitivity says for which change it is."""
+    if at.model is not Sensitivities or not at.siblings.keys().isdisjoint(at.legal):
+        return None
+    message = "a sensitivity by block stands under `unbounded` or `bounded`"
+    hint = "for which change it is: one row added or removed, or one row replaced"
+    fix = wrapping(at.above, "{unbounded: ", "}")
+    faults.add("DPC101", at.path, message, hint, key=True, fix=fix, certain=False)
+    return set(map(at.beside, at.siblings))
+
+
+def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
+    """A key that is legal elsewhere; others of which the same is to be said are told with it."""
+    says = misplaced(at.model, at.name)
+    if says is None:
+        return None
+    others = [each for each in at.siblings if each != at.name and each not in at.legal]
+    told = [(each, misplaced(at.model, each)) for each in others]
+    alike = [at.beside(each) for each, other in told if other and other[1] == says[1]]
+    related = tuple((each, True, "") for each in alike)
+    fix = _of_another_notion(at)
+    faults.add("DPC105", at.path, *says, key=True, fix=fix, certain=False, related=related)
+    own = next((each for each, base in NOTIONS.items() if issubclass(at.model, base)), None)
+    if own is not None and at.name in SIGNS:
+        alike += map(at.beside, PARAMETERS[own])
+    return set(alike)
+
+
+def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
+    """A key and a value with no blank after the colon between them."""
+    start, colon, rest = at.name.partition(":")
+    if not colon or start not in at.legal or at.siblings.get(at.name, at.name) is not None:
+        return None
+    message = f"a blank is missing after {quoted(start + colon)}"
+    hint = f"without it {quoted(at.name)} is one word"
+    fix = renaming(at.path, f"{start}: {rest}")
+    faults.add("DPC101", at.path, message, hint, key=True, fix=fix)
+    return {at.beside(start)}
+
+
+def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
+    """Another word for a key, or a slip."""
+    legal = at.legal
+    best = meant_key(at.name, list(legal), at.model is Spec, at.noise)
+    if best is None:
+        hint = "by block: `{unbounded: {north: 1, …}}`" if at.model is Sensitivities else None
+        names = list(legal)
+        faults.add(
+            "DPC101", at.path, at.unknown, hint, key=True, wrong=at.name, legal=names, closed=True
+        )
+        return set()
+    if best in at.siblings:
+        hint = f"{quoted(best)} is given too: keep one of them"
+        related = ((at.beside(best), True, ""),)
+        faults.add("DPC101", at.path, at.unknown, hint, key=True, related=related)
+        return set()
+    says = as_hint(legal[best])
+    hint = f"{quoted(best)}: {says}" if says else f"write {quoted(best)}"
+    label, fix = f"write `{best}`", renaming(at.path, best)
+    faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix)
+    return {at.beside(best)}
+
+
+# --- parameters of the other sort ----------------------------------------------------------------
+
+
+def _of_another_notion(at: _Key) -> Rewrite | None:
+    """What makes the notion that which has just the parameters that are given."""
+    if not issubclass(at.model, Stated) or at.name not in SIGNS or "points" in at.siblings:
+        return None
+    given = {each for each in at.siblings if each in SIGNS}
+    notion = next((each for each, keys in PARAMETERS.items() if given == set(keys)), None)
+    return None if notion is None else writing(at.beside("notion"), notion)
+
+
+def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
+    """What is stated of noise whose own parameters are all missing."""
+    given = [each for each in at.siblings if each in SIGNS]
+    kind = at.noise
+    if kind is None or not issubclass(at.model, Concrete) or at.name not in given:
+        return None
+    if not NOISE_KEYS.isdisjoint(at.siblings):
+        return None
+    own = (*NOISE_PARAMETERS[kind], "sensitivity")
+    notion = next((each for each, keys in PARAMETERS.items() if set(given) == set(keys)), None)
+    hint = f"noise has {listing(own)}, from which the loss follows"
+    fix: Rewrite | None = None
+    if notion is not None:
+        hint += f"; what is known to lose {listing(given)} is stated, with `notion: {notion}`"
+        fix = _renaming(at.beside("mechanism"), "notion", notion)
+    verb = "does" if len(given) == 1 else "do"
+    message = f"{named_all(given)} {verb} not belong to `mechanism: {kind}`"
+    related = tuple((at.beside(each), True, "") for each in given if each != at.name)
+    faults.add("DPC105", at.path, message, hint, key=True, fix=fix, certain=False, related=related)
+    return {at.beside(each) for each in (*own, *given)}
+
+
+def _renaming(path: Path, key: str, text: str) -> Rewrite:
+    """Another key, with another text."""
+    return lambda source: (*renamed(source, path, key), *rewritten(source, path, text))
+
+
+# --- options beside what they are options of -----------------------------------------------------
+
+
+def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
+    """A key of a dataset that belongs inside its map or partition."""
+    if at.model is not Mapped and at.model is not Split:
+        return None
+    where, tag, forms = _room(at.model)
+    target = (*at.above, where)
+    given = faults.at(target)
+    kind = given.get(tag) if isinstance(given, dict) else given
+    form = forms.get(kind) if isinstance(kind, str) else None
+    inner = {each.name for each in form.keys} if form else {"kind", "by", "blocks", "kinds"}
+    if at.name not in inner:
+        return None
+    keys = [each for each in at.siblings if each in inner and each not in at.legal]
+    more, hint, certain = "", f"options of a {where} stand in braces", True
+    present = {*keys, *(given if isinstance(given, dict) else ())}
+    missing = [] if form is None else [each for each in required(form) if each not in present]
+    if form is not None and missing:
+        more, certain = entries_of(form, missing), False
+        hint += f", and a {form.name} also needs {listing(missing)}, for example `{more}`"
+    if twice := [each for each in keys if isinstance(given, dict) and each in given]:
+        message = f"{quoted(twice[0])} stands inside and outside of `{where}`"
+        related = (((*target, twice[0]), True, ""),)
+        hint, path = "keep the one inside", at.beside(twice[0])
+        faults.add("DPC105", path, message, hint, key=True, related=related)
+        return set(map(at.beside, keys))
+    named = named_all(keys)
+    verb = "stands" if len(keys) == 1 else "stand"
+    paths = tuple(map(at.beside, keys))
+    faults.add(
+        "DPC105",
+        at.path,
+        f"{named} {verb} outside of `{where}`",
+        hint,
+        key=True,
+        label=f"belongs inside `{where}`",
+        fix=lambda source: moved_in(source, paths, target, tag, more),
+        certain=certain and form is not None,
+        related=((target, False, ""),),
+    )
+    return {(*target, each) for each in (*keys, *missing)} | set(paths)
+
+
+def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
+    """Where the options of a dataset belong, what names the kind there, and all kinds."""
+    return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
+
+
+_MEANINGS = (
+    _belongs_inside,
+    _in_other_words,
+    _stated_instead,
+    _by_block,
+    _elsewhere,
+    _without_blank,
+    _misspelt,
+)
