@@ -131,6 +131,15 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._kept)
 
+    @property
+    def full(self) -> bool:
+        """Whether there are so many that further ones are only counted: see `skip`."""
+        return len(self._kept) >= _MOST_KEPT
+
+    def skip(self) -> None:
+        """Count a fault that is not looked into, since it would not be listed."""
+        self._dropped += 1
+
     def add(
         self,
         code: str,
@@ -149,8 +158,8 @@ class Faults:
         related: tuple[tuple[Path, bool, str], ...] = (),
     ) -> None:
         """Record a fault; the arguments are the fields of `Fault`."""
-        if len(self._kept) >= _MOST_KEPT:
-            self._dropped += 1
+        if self.full:
+            self.skip()
             return
         told = Fault(code, path, message, hint, key, wrong, legal, offset, closed)
         self._kept.append(replace(told, label=label, fix=fix, certain=certain, related=related))

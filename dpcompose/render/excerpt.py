@@ -111,15 +111,15 @@ class Gutter:
     def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
         """` 5 | `, or the same without a number."""
         shown = "" if number is None else str(number)
-        return Text(f" {shown:>{self.wide}} {self._style.plain(sign)} ", how)
+        return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 
     def arrow(self) -> Text:
         """What stands before the name of a file."""
-        return Text(f" {'':{self.wide}}--> ", "frame")
+        return Text.assemble((f" {'':{self.wide}}--> ", "frame"))
 
     def note(self) -> Text:
         """What stands before help and notes."""
-        return Text(f" {'':{self.wide}} = ", "frame")
+        return Text.assemble((f" {'':{self.wide}} = ", "frame"))
 
 
 def excerpt(
@@ -195,7 +195,7 @@ def hanging(before: Text, text: Text) -> RenderableType:
     """`text` after `before`, its further lines below its first one."""
     grid = Table.grid()
     grid.add_column(no_wrap=True)
-    grid.add_column()
+    grid.add_column(overflow="fold")
     grid.add_row(before, text)
     return grid
 

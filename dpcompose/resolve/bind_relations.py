@@ -96,6 +96,9 @@ class Relations:
             return None
         else:
             message = f"unknown relation {quoted(name)}"
+        if self._faults.full:
+            self._faults.skip()
+            return None
         legal = [*built_in, *self._declared]
         word = synonyms.relation(name)
         if word is None or meant(name, legal, closed=True) is not None:

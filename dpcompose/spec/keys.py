@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from dpcompose.core.change.kind_form import REQUIRED, Form, Sort
@@ -14,6 +15,7 @@ from dpcompose.faults import Faults, listing
 from dpcompose.spec.models import Model
 from dpcompose.spec.phrases import as_hint, keys_of, model_at
 
+_MOST_NAMES = 20  # of datasets, for one that is missing
 #: What stands at a required key of each sort in an example.
 _EXAMPLES = {
     Sort.WHOLE: "5",
@@ -60,6 +62,9 @@ def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
         model = model_at(error["loc"])
         groups.setdefault(path[:-1], (model, []))[1].append(str(path[-1]))
     for path, (model, keys) in groups.items():
+        if faults.full:
+            faults.skip()
+            continue
         legal = keys_of(model)
         told = [f"`{each}: …`, {as_hint(legal[each]) or 'its value'}" for each in keys]
         hint = f"add {'; and '.join(told)}"
@@ -69,7 +74,7 @@ def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
         if keys == ["reads"] or keys == ["from"]:
             tree = faults.at(("datasets",))
             datasets = tree if isinstance(tree, dict) else {}
-            names_there = [each for each in datasets or () if each not in path]
+            names_there = [each for each in islice(datasets, _MOST_NAMES) if each not in path]
             if len(names_there) == 1:
                 hint = f"add `{keys[0]}: {names_there[0]}`"
             elif names_there:

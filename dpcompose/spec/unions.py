@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from dpcompose.core.change.maps import MAPS
@@ -21,6 +22,7 @@ from dpcompose.spec.partitions import PARTITION_KINDS
 from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, shown
 from dpcompose.spec.synonyms import Word
 
+_MOST_KEYS = 50
 #: Keys that people write for that of a concrete mechanism or of a notion: the value tells which.
 _TYPES = frozenset({"type", "kind", "method", "noise", "noise-type", "algorithm", "distribution"})
 
@@ -54,11 +56,18 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
             _notion(value, path, faults)
 
 
+def _first(value: Mapping[str, Any]) -> Iterator[str]:
+    """The first keys of a mapping, which may have a million."""
+    return islice(value, _MOST_KEYS)
+
+
 def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     """A dataset with `from`, and nothing that says how it is made."""
     if _misspelt(value, path, faults, ("map", "partition"), "a derived dataset"):
         return
-    kind = next((each for each in value if each in MAP_KINDS or synonyms.map_kind(each)), None)
+    kind = next(
+        (each for each in _first(value) if each in MAP_KINDS or synonyms.map_kind(each)), None
+    )
     if kind is not None:
         word = synonyms.map_kind(kind)
         name = word.write if word and word.write else kind
@@ -66,7 +75,7 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
         hint = f"a kind of map is said with `map`: `{_written_map(str(name))}`"
         faults.add("DPC101", (*path, kind), message, hint, key=True, label="is a kind of map")
         return
-    by = next((each for each in value if each in PARTITION_KINDS), None)
+    by = next((each for each in _first(value) if each in PARTITION_KINDS), None)
     hint = "a filter is `map: filter`; blocks are `partition: {by: value, blocks: 4}`"
     if "blocks" in value or by is not None:
         hint = "blocks belong to a partition: `partition: {by: value, blocks: 4}`"
@@ -83,7 +92,7 @@ def _misspelt(
     value: Mapping[str, Any], path: Path, faults: Faults, wanted: Collection[str], what: str
 ) -> bool:
     """Whether a key of a mapping means one of `wanted`; then that is reported."""
-    for given in value:
+    for given in _first(value):
         best = synonyms.key(given, wanted, top=False)
         if best is not None:
             _unknown(given, best, path, faults, what)
@@ -130,7 +139,8 @@ def _kind_elsewhere(
     legal: Mapping[str, object],
 ) -> bool:
     """Whether the kind stands at another key, or is one itself; then that is reported."""
-    for given, stands in value.items():
+    for given in _first(value):
+        stands = value[given]
         if isinstance(stands, str) and stands in legal:
             _unknown(given, key, path, faults, f"a {noun}")
             return True
@@ -247,7 +257,8 @@ def _type_elsewhere(
     value: Mapping[str, Any], path: Path, faults: Faults, what: str, inside: bool
 ) -> bool:
     """Whether a notion or a concrete mechanism stands at a key such as `type`; then reported."""
-    for given, stands in value.items():
+    for given in _first(value):
+        stands = value[given]
         if not isinstance(stands, str) or folded(given) not in _TYPES:
             continue
         best = "notion" if stands in NOTIONS else "mechanism" if stands in CONCRETE else None

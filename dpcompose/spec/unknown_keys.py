@@ -7,6 +7,7 @@ tells as well: of missing keys, and of other unknown ones. None: it does not kno
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.kind_form import Form
@@ -36,6 +37,8 @@ from dpcompose.spec.models import Model
 from dpcompose.spec.phrases import NOISE_PARAMETERS, PARAMETERS, as_hint, keys_of, model_at
 from dpcompose.spec.synonyms import key as meant_key
 from dpcompose.spec.training import in_other_words
+
+_MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
 class _Key(NamedTuple):
@@ -76,7 +79,9 @@ def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
     """Report keys that are unknown where they stand; the paths of all that this tells."""
     told: set[Path] = set()
     for error, path in errors:
-        if path not in told:
+        if faults.full:
+            faults.skip()
+        elif path not in told:
             above = faults.at(path[:-1])
             siblings = above if isinstance(above, dict) else {}
             key = _Key(model_at(error["loc"]), path, siblings)
@@ -113,7 +118,9 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     says = misplaced(at.model, at.name)
     if says is None:
         return None
-    others = [each for each in at.siblings if each != at.name and each not in at.legal]
+    legal = at.legal
+    near = islice(at.siblings, _MOST_BESIDE)
+    others = [each for each in near if each != at.name and each not in legal]
     told = [(each, misplaced(at.model, each)) for each in others]
     alike = [at.beside(each) for each, other in told if other and other[1] == says[1]]
     related = tuple((each, True, "") for each in alike)
@@ -167,14 +174,14 @@ def _of_another_notion(at: _Key) -> Rewrite | None:
     """What makes the notion that which has just the parameters that are given."""
     if not issubclass(at.model, Stated) or at.name not in SIGNS or "points" in at.siblings:
         return None
-    given = {each for each in at.siblings if each in SIGNS}
+    given = {each for each in SIGNS if each in at.siblings}
     notion = next((each for each, keys in PARAMETERS.items() if given == set(keys)), None)
     return None if notion is None else writing(at.beside("notion"), notion)
 
 
 def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
     """What is stated of noise whose own parameters are all missing."""
-    given = [each for each in at.siblings if each in SIGNS]
+    given = [each for each in SIGNS if each in at.siblings]
     kind = at.noise
     if kind is None or not issubclass(at.model, Concrete) or at.name not in given:
         return None
@@ -211,10 +218,10 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
     given = faults.at(target)
     kind = given.get(tag) if isinstance(given, dict) else given
     form = forms.get(kind) if isinstance(kind, str) else None
-    inner = {each.name for each in form.keys} if form else {"kind", "by", "blocks", "kinds"}
+    inner = [each.name for each in form.keys] if form else ["kind", "by", "blocks", "kinds"]
     if at.name not in inner:
         return None
-    keys = [each for each in at.siblings if each in inner and each not in at.legal]
+    keys = [each for each in inner if each in at.siblings and each not in at.legal]
     more, hint, certain = "", f"options of a {where} stand in braces", True
     present = {*keys, *(given if isinstance(given, dict) else ())}
     missing = [] if form is None else [each for each in required(form) if each not in present]

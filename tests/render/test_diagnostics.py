@@ -117,3 +117,9 @@ def test_a_label_without_room_stands_below() -> None:
         "   | " + " " * 59 + "^^^^",
         "   | " + " " * 45 + "some words on what stands here",
     ]
+
+
+def test_only_the_gutter_has_the_colour_of_the_gutter() -> None:
+    shown = screen(fault(1, 1, 2, hint="h"), lines=["x y"], style=Style(80, True))
+    assert "\x1b[36m 1 | \x1b[0mx y" in shown
+    assert any(line.endswith("help: \x1b[0mh") for line in shown)
