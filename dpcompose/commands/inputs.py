@@ -80,5 +80,9 @@ def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
 
     says = "no spec: no document of the file has the key `dpcompose` at its top"
     hint = "a spec starts with `dpcompose: 1`; nothing is shown of other files"
-    told = (replace(each, span=None) for each in findings if each.code in _QUOTING_NOTHING)
+    told = (
+        Diagnostic(each.code, each.message, None, each.hint, each.level)
+        for each in findings
+        if each.code in _QUOTING_NOTHING
+    )
     return tuple(dict.fromkeys(told)) or (Diagnostic("DPC102", says, None, hint),)

@@ -56,7 +56,7 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
     if level == finding.level:
         yield finding
     elif level in LEVELS:
-        yield Diagnostic(finding.code, finding.message, finding.span, finding.hint, level)
+        yield replace(finding, level=level)
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:

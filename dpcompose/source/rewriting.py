@@ -230,3 +230,28 @@ def wrapping(path: Path, before: str, after: str) -> Rewrite:
 def adding(path: Path, entry: str) -> Rewrite:
     """`with_entry`, once there is a source."""
     return lambda source: with_entry(source, path, entry)
+
+
+def naming_inside(path: Path, key: str) -> Rewrite:
+    """The mapping at `path` has one entry, a mapping in braces, which it becomes, with its name."""
+
+    def rewrite(source: Source) -> Replacements:
+        tree = source.at(path)
+        name = next(iter(tree)) if isinstance(tree, dict) else ""
+        inner = (*path, name)
+        own, value = source.span(inner, key=True), source.span(inner)
+        if not source.at(inner) or not _is_flow(source, inner) or own.line != value.line:
+            return ()
+        written = source.lines[own.line - 1][own.column - 1 : own.end_column - 1]
+        before = Span(own.line, own.column, value.line, value.column + 1)
+        changed = Replacement(before, f"{{{key}: {written}, ")
+        if not _is_flow(source, path):
+            return (changed,)
+        outer = source.span(path)  # its own braces go
+        if outer.line != outer.end_line or outer.end_column - value.end_column != 1:
+            return ()
+        start = Span(outer.line, outer.column, value.line, value.column + 1)
+        end = Span(outer.line, outer.end_column - 1, outer.line, outer.end_column)
+        return Replacement(start, changed.text), Replacement(end, "")
+
+    return rewrite

@@ -27,6 +27,8 @@ MAX_WHOLE = 10**9
 
 _T = TypeVar("_T")
 _WHOLE = re.compile("[1-9][0-9]*")
+#: A whole number with a unit, as in `5 rows` and `10k`.
+_COUNTED = re.compile(r"([1-9][0-9]{0,8})(?: +[a-z]+|([kKmM]))")
 #: Other forms of a whole number that mean one thing alone.
 _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{0,2}(?:_[0-9]{3})+")
 
@@ -45,7 +47,7 @@ def _whole(value: object, least: int = 1) -> int:
         if least <= number <= MAX_WHOLE:
             return number
     meant = _whole_meant(value, least)
-    hint = None if meant is None else f"write `{meant}`, in digits and without quotation marks"
+    hint = None if meant is None else f"write `{meant}`"
     certain = isinstance(value, str) and bool(_UNMISTAKABLE.fullmatch(value))
     what = f"a whole number from {least} to {MAX_WHOLE}"
     raise expected(what, hint, "DPC106", meant if certain else None)
@@ -59,6 +61,10 @@ def _whole_meant(value: object, least: int) -> str | None:
     """What to write instead, where a legal whole number was meant."""
     if not isinstance(value, str) or len(value) > 20:
         return None
+    if counted := _COUNTED.fullmatch(value):
+        number, unit = int(counted[1]), (counted[2] or "").lower()
+        scaled = number * {"k": 10**3, "m": 10**6}.get(unit, 1)
+        return str(scaled) if least <= scaled <= MAX_WHOLE else None
     text = value.replace("_", "")
     try:
         meant = parse(text, {})

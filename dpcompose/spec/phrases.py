@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.expressions import number_hint
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
@@ -37,12 +37,22 @@ def shown(value: object) -> str:
         case bool():
             return "`true`" if value else "`false`"
         case str():
-            looks = not isinstance(value, Number) and number_hint(value) is None
-            return f'`"{value}"`' if looks else quoted(value)
+            return f'`"{value}"`' if _is_quoted_number(value) else quoted(value)
         case list():
             return "a list"
         case _:
             return "a mapping"
+
+
+def _is_quoted_number(value: str) -> bool:
+    """Whether a text stands between quotation marks for sure: without them it were a number."""
+    if isinstance(value, Number):
+        return False
+    try:
+        parse(value, {})
+    except ExpressionError:
+        return False
+    return True
 
 
 def model_at(loc: Path) -> type[Model]:

@@ -49,7 +49,7 @@ def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
     missing = (each for each in found if each[0]["type"] == "missing" and each[1] not in told)
     missing_keys(missing, faults)
     for error, path in found:
-        if error["type"] in ("extra_forbidden", "missing"):
+        if error["type"] in ("extra_forbidden", "missing") or path in told:
             continue
         if faults.full:
             faults.skip()

@@ -11,7 +11,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import Path, folded, meant, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source.rewriting import adding, renaming, writing
+from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
 from dpcompose.spec import synonyms
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
 from dpcompose.spec.datasets import DOMAINS
@@ -184,7 +184,8 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     kind, at = value["mechanism"], (*path, "mechanism")
     if not isinstance(kind, str):
         message = f"`mechanism` must be a concrete mechanism, not {shown(kind)}"
-        faults.add("DPC103", at, message, f"one of {listing(CONCRETE)}")
+        hint = _beside("mechanism", kind, CONCRETE) or f"one of {listing(CONCRETE)}"
+        faults.add("DPC103", at, message, hint)
         return
     message = f"unknown concrete mechanism {quoted(kind)}"
     if kind in NOTIONS and "notion" not in value:
@@ -202,7 +203,8 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     if "notion" not in value:
         _no_notion(value, path, faults)
     elif not isinstance(notion, str):
-        faults.add("DPC103", at, f"`notion` must be a notion, not {shown(notion)}")
+        hint = _beside("notion", notion, NOTIONS) or f"one of {listing(NOTIONS)}"
+        faults.add("DPC103", at, f"`notion` must be a notion, not {shown(notion)}", hint)
     elif (noise := _noise(notion)) is not None and "guarantees" not in path:
         message = f"unknown notion {quoted(notion)}"
         stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))
@@ -214,6 +216,18 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         message = f"unknown notion {quoted(notion)}"
         about = {name: model.__doc__ or "" for name, model in NOTIONS.items()}
         _word(notion, at, faults, "DPC104", message, about, synonyms.notion)
+
+
+def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
+    """What to say of a mapping where a word is due, if the word is in it."""
+    if not isinstance(given, dict):
+        return None
+    for each in _first(given):
+        value = given[each]
+        word = each if each in legal else value if isinstance(value, str) else None
+        if word is not None and word in legal:
+            return f"what it needs stands beside it: `{key}: {word}, …`"
+    return None
 
 
 def _noise(word: str) -> str | None:
@@ -231,6 +245,15 @@ def _stated_by(value: Mapping[str, Any]) -> list[str]:
 
 def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     inside = "guarantees" in path
+    if not inside and len(value) == 1 and isinstance(next(iter(value.values())), dict):
+        name = next(iter(value))
+        message = (
+            f"a mechanism is one mapping, with its name in it, not {quoted(name)} of a mapping"
+        )
+        hint = f"write `- {{name: {name}, reads: …, …}}`"
+        fix = naming_inside(path, "name")
+        faults.add("DPC103", (*path, name), message, hint, key=True, fix=fix)
+        return
     what = "a guarantee" if inside else "a mechanism"
     if _type_elsewhere(value, path, faults, what, inside):
         return
@@ -249,8 +272,8 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         hint = "give `mechanism` an entry of its own under `mechanisms`"
     at, key = ((*path, "name"), False) if "name" in value else (path, True)
     entry = best.removeprefix("did you mean `").partition("`")[0]
-    fix = adding(path, entry) if entry else None
-    faults.add("DPC102", at, needs, f"{best}{hint}", key=key, fix=fix, certain=False)
+    added = adding(path, entry) if entry else None
+    faults.add("DPC102", at, needs, f"{best}{hint}", key=key, fix=added, certain=False)
 
 
 def _type_elsewhere(

@@ -1,7 +1,8 @@
 """Keys that are unknown where they stand: what was meant by them, and what follows from that.
 
 Each function reports a key if it knows what was meant, and then gives the paths of all that this
-tells as well: of missing keys, and of other unknown ones. None: it does not know.
+tells as well: of missing keys, of other unknown ones, and of what they belong to. None: it does
+not know.
 """
 
 from __future__ import annotations
@@ -248,7 +249,7 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
         certain=certain and form is not None,
         related=((target, False, ""),),
     )
-    return {(*target, each) for each in (*keys, *missing)} | set(paths)
+    return {(*target, each) for each in (*keys, *missing)} | {*paths, target}
 
 
 def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
