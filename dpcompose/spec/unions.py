@@ -271,9 +271,9 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
     at, key = ((*path, "name"), False) if "name" in value else (path, True)
-    entry = best.removeprefix("did you mean `").partition("`")[0]
-    added = adding(path, entry) if entry else None
-    faults.add("DPC102", at, needs, f"{best}{hint}", key=key, fix=added, certain=False)
+    added = adding(path, best) if best else None
+    offer = f"did you mean `{best}`? {hint}" if best else hint
+    faults.add("DPC102", at, needs, offer, key=key, fix=added, certain=False)
 
 
 def _type_elsewhere(
@@ -292,7 +292,7 @@ def _type_elsewhere(
 
 
 def _meant(value: Mapping[str, Any], key: str, parameters: Mapping[str, tuple[str, ...]]) -> str:
-    """What `key` was probably meant to be, by the parameters that are given."""
+    """The entry with `key` that was probably meant, by the parameters that are given; or empty."""
     given = [each for each, keys in parameters.items() if all(key in value for key in keys)]
     best = max(given, key=lambda each: len(parameters[each]), default=None)
-    return "" if best is None else f"did you mean `{key}: {best}`? "
+    return "" if best is None else f"{key}: {best}"
