@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import folded, meant
 
 
@@ -21,6 +22,15 @@ class Word(NamedTuple):
 def _table(words: Mapping[str, str]) -> dict[str, str]:
     """From each word, folded, to the one it stands for."""
     return {folded(each): word for word, others in words.items() for each in others.split()}
+
+
+def _several(words: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """From each word, folded, to all that it can stand for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word, others in words.items():
+        for each in map(folded, others.split()):
+            found[each] = (*found.get(each, ()), word)
+    return found
 
 
 _RELATIONS = _table(
@@ -97,7 +107,7 @@ _KEYS = _table(
         "title": "name description desc heading",
         "protect": "neighbours neighbors neighbouring neighboring neighbouring-relation "
         "neighboring-relation neighbour-relation neighbor-relation adjacency "
-        "adjacency-relation relation privacy-relation privacy-unit protects",
+        "adjacency-relation relation privacy-relation protects",
         "constants": "params parameters variables vars definitions let",
         "datasets": "tables table sources source data dataset inputs data-sources",
         "mechanisms": "queries query releases release measurements measures outputs statistics "
@@ -107,44 +117,43 @@ _KEYS = _table(
 )
 #: Of mechanisms, datasets, maps, partitions and budgets: each may have several meanings, of which
 #: the first counts that is a key where it stands.
-_INNER_KEYS: dict[str, tuple[str, ...]] = {}
-for _key, _words in {
-    "name": "id title label",
-    "reads": "dataset datasets data table source input inputs on from of reading",
-    "from": "source parent input of base dataset table reads",
-    "count": "steps iterations repeat repeats repetitions times copies num-steps n-steps",
-    "relation": "neighbours neighbors neighbouring-relation neighboring-relation adjacency protect",
-    "notion": "guarantee definition privacy-notion dp-type",
-    "epsilon": "eps ε ϵ epsilons",
-    "delta": "δ deltas",
-    "rho": "ρ",
-    "mu": "μ µ",
-    "alpha": "α order",
-    "sigma": "σ std stddev std-dev standard-deviation noise-std noise-stddev sd",
-    "scale": "b noise-scale λ",
-    "sensitivity": "sens global-sensitivity",
-    "unit": "privacy-unit unit-column id-column user-column user-id-column",
-    "because": "reason why justification rationale",
-    "stated_on": "stated-for stated-at",
-    "post_processes": "post-process post-processing postprocess",
-    "rows": "max-rows limit max-contributions at-most",
-    "max_rows": "rows limit at-most",
-    "per": "column by key of",
-    "blocks": "groups parts cells number n values names",
-    "column": "key columns col field on",
-    "by": "kind type",
-    "kind": "type name",
-    "map": "maps mapping transform transformation",
-    "partition": "partition-by partitions split split-by partitioned",
-    "distance": "steps hops group-size",
-    "keep": "keeps",
-    "keeps": "keep kept",
-    "domain": "type kind",
-    "max_degree": "degree max-deg",
-    "points": "curve pairs",
-}.items():
-    for _word in _words.split():
-        _INNER_KEYS[folded(_word)] = (*_INNER_KEYS.get(folded(_word), ()), _key)
+_INNER_KEYS = _several(
+    {
+        "name": "id title label",
+        "reads": "dataset datasets data table source input inputs on from of reading",
+        "from": "source parent input of base dataset table reads",
+        "count": "steps iterations repeat repeats repetitions times copies num-steps n-steps",
+        "relation": "neighbours neighbors neighbouring-relation neighboring-relation adjacency protect",
+        "notion": "guarantee definition privacy-notion dp-type",
+        "epsilon": f"eps ϵ epsilons {SIGNS['epsilon']}",
+        "delta": f"deltas {SIGNS['delta']}",
+        "rho": SIGNS["rho"],
+        "mu": SIGNS["mu"],
+        "alpha": "α order",
+        "sigma": "σ std stddev std-dev standard-deviation noise-std noise-stddev sd",
+        "scale": "b noise-scale λ",
+        "sensitivity": "sens global-sensitivity",
+        "unit": "privacy-unit unit-column id-column user-column user-id-column",
+        "because": "reason why justification rationale",
+        "stated_on": "stated-for stated-at",
+        "post_processes": "post-process post-processing postprocess",
+        "rows": "max-rows limit max-contributions at-most",
+        "max_rows": "rows limit at-most",
+        "per": "column by key of",
+        "blocks": "groups parts cells number n values names",
+        "column": "key columns col field on",
+        "by": "kind type",
+        "kind": "type name",
+        "map": "maps mapping transform transformation",
+        "partition": "partition-by partitions split split-by partitioned",
+        "distance": "steps hops group-size",
+        "keep": "keeps",
+        "keeps": "keep kept",
+        "domain": "type kind",
+        "max_degree": "degree max-deg",
+        "points": "curve pairs",
+    }
+)
 
 #: Names of sensitivities that say in which norm they are, with the noise that needs it.
 _NORMS = {
