@@ -38,13 +38,18 @@ def told(
         key = (each.code, each.level, each.message, each.hint, each.label)
         # What is said of related places is said of one finding alone.
         alike.setdefault((*key, each.related) if each.related else key, []).append(each)
-    named: set[str] = set()
+    said: set[str] = set()
     parts: list[RenderableType] = []
     for group in alike.values():
         if parts:
             parts.append(Text())
-        parts.append(Group(*_one(group, file, lines, style, group[0].code not in named)))
-        named.add(group[0].code)
+        first = group[0]
+        notes = [f"dpcompose explain {first.code}"]
+        if first.fix is not None and first.fix.certain:
+            notes.insert(0, "dpcompose analyze --fix makes this correction")
+        notes = [each for each in notes if each not in said]
+        said.update(notes)
+        parts.append(Group(*_one(group, file, lines, style, notes)))
     return parts
 
 
@@ -58,9 +63,13 @@ def difference(file: str, lines: Sequence[str], fix: Fix, style: Style) -> str:
 
 
 def _one(
-    group: Sequence[Diagnostic], file: str, lines: Sequence[str], style: Style, explain: bool
+    group: Sequence[Diagnostic],
+    file: str,
+    lines: Sequence[str],
+    style: Style,
+    notes: Iterable[str],
 ) -> Iterator[RenderableType]:
-    """A finding at one or more places; `explain`: it is the first of its code."""
+    """A finding at one or more places; `notes`: what is said once in a report, and here."""
     first = group[0]
     colour = _COLOURS[first.level]
     head = Text(f"{first.level}[{first.code}]: ", colour)
@@ -79,8 +88,8 @@ def _one(
         yield _note("help", first.hint, gutter, style)
     if first.fix is not None and lines:
         yield from corrected(lines, first.fix, gutter, style)
-    if explain:
-        yield _note("note", f"dpcompose explain {first.code}", gutter, style)
+    for each in notes:
+        yield _note("note", each, gutter, style)
 
 
 def _marks(spans: Sequence[Span], label: str) -> Iterator[Mark]:

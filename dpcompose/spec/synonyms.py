@@ -123,7 +123,8 @@ _INNER_KEYS = _several(
         "reads": "dataset datasets data table source input inputs on from of reading",
         "from": "source parent input of base dataset table reads",
         "count": "steps iterations repeat repeats repetitions times copies num-steps n-steps",
-        "relation": "neighbours neighbors neighbouring-relation neighboring-relation adjacency protect",
+        "relation": "neighbours neighbors neighbouring-relation neighboring-relation adjacency "
+        "protect",
         "notion": "guarantee definition privacy-notion dp-type",
         "epsilon": f"eps ϵ epsilons {SIGNS['epsilon']}",
         "delta": f"deltas {SIGNS['delta']}",

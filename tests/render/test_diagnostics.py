@@ -67,6 +67,7 @@ def test_a_whole_finding() -> None:
         "   = help: say it inside",
         " 2 -   m: {from: t, map: cap, rows: 5}",
         " 2 +   m: {from: t, map: {kind: cap, rows: 5}}",
+        "   = note: dpcompose analyze --fix makes this correction",
         "   = note: dpcompose explain DPC101",
     ]
 
