@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,24 @@ def test_somebody_at_a_terminal_is_asked(spec: Path, monkeypatch: pytest.MonkeyP
         call("analyze", "--fix", spec.name)
         assert spec.read_text(encoding="utf-8") == text
     assert asked == ["7 corrections in 1 file"] * 2
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreed"),
+    [("y\n", True), ("Yes\n", True), ("\n", False), ("n\n", False), ("", False)],
+)
+def test_the_question(answer: str, agreed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = Terminal()
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    monkeypatch.setattr("sys.stderr", said)
+    assert mending._agreed("2 corrections in 1 file") is agreed
+    assert said.getvalue().startswith("Make the 2 corrections in 1 file? [y/N] ")
+    assert ("nothing is written" in said.getvalue()) is not agreed
 
 
 def test_bad_calls(spec: Path) -> None:
