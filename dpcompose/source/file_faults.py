@@ -88,5 +88,7 @@ class FileFaults:
                 span = self._lines.span(self._marks.starts[at], self._marks.ends[at])
                 end = first[key.name] + len(key.name)
                 related = ((self._lines.span(first[key.name], end), "given here first"),)
-                found = Diagnostic("DPC010", message, span, "keep one of them", related=related)
+                dash = key.name.startswith("-")
+                hint = "a blank stands after the `-` of an item" if dash else "keep one of them"
+                found = Diagnostic("DPC010", message, span, hint, related=related)
                 self._faults.append(found)

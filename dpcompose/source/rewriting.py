@@ -255,3 +255,15 @@ def naming_inside(path: Path, key: str) -> Rewrite:
         return Replacement(start, changed.text), Replacement(end, "")
 
     return rewrite
+
+
+def joining(path: Path, rest: Path) -> Rewrite:
+    """A point stands for the comma between the number at `path` and the digits that follow it."""
+
+    def rewrite(source: Source) -> Replacements:
+        number, digits = source.span(path), source.span(rest, key=True)
+        comma = Span(number.end_line, number.end_column, digits.line, digits.column)
+        between = source.lines[comma.line - 1][comma.column - 1 : comma.end_column - 1]
+        return (Replacement(comma, "."),) if between == "," and digits.line == comma.line else ()
+
+    return rewrite

@@ -101,6 +101,8 @@ def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bo
     """What to say of something else where a list is due: a hint, a fix, and if it is certain."""
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
+    if isinstance(value, dict) and next(iter(value), "").startswith("-"):
+        return f"a blank stands after the `-` of an item: `- {next(iter(value))[1:]}`", None, True
     if path == ("mechanisms",) and isinstance(value, dict):
         hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
         return hint, lambda source: listed(source, path, "name"), True

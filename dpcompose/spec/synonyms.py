@@ -156,8 +156,8 @@ _INNER_KEYS = _several(
     }
 )
 
-#: Names of sensitivities that say in which norm they are, with the noise that needs it.
-_NORMS = {
+#: Names of sensitivities that say in which norm they are, with the noise whose norm it is.
+NORMS = {
     **dict.fromkeys(
         (
             "l2-sensitivity",
@@ -220,6 +220,6 @@ def key(word: str, legal: Collection[str], top: bool, noise: str | None = None) 
     if top:
         found = _KEYS.get(name)
         return found if found in legal else None
-    if name in _NORMS and "sensitivity" in legal:
-        return "sensitivity" if noise in _NORMS[name] else None
+    if name in NORMS and "sensitivity" in legal:
+        return "sensitivity" if noise in NORMS[name] else None
     return next((each for each in _INNER_KEYS.get(name, ()) if each in legal), None)

@@ -7,15 +7,17 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry
-from dpcompose.spec.concrete import Concrete
+from dpcompose.spec.concrete import CONCRETE, Concrete
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
+from dpcompose.spec.synonyms import NORMS
 
 _CLIPS = ("sensitivity", "l2_norm_clip", "max_grad_norm", "clip_norm", "clipping_norm", "l2_clip")
 _SQUARES = frozenset({"variance", "var", "sigma²", "σ²", "sigma^2", "sigma2", "sigma-squared"})
@@ -50,6 +52,11 @@ def in_other_words(
         return InOtherWords("write `poisson`", hint, renaming(path, "poisson"), False)
     if not issubclass(model, ReadingEntry):
         return None
+    form = next((FORMS[name] for name, own in CONCRETE.items() if model is own), None)
+    if form is not None and form.sensitivity is not None:
+        in_other_norm = _norm(name, form.name, path)
+        if in_other_norm is not None:
+            return in_other_norm
     gaussian = issubclass(model, Concrete) and "sigma" in model.model_fields
     if gaussian and name == "noise-multiplier":
         return _multiplier(text, entry, path)
@@ -66,6 +73,19 @@ def in_other_words(
         )
         return InOtherWords("belongs to a sample", hint)
     return None
+
+
+def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
+    """A sensitivity in another norm than that of the noise; None: it is in none, or in the same."""
+    if name not in NORMS or noise in NORMS[name]:
+        return None
+    told = ("sensitivity",)
+    if name.startswith("l1"):
+        hint = f"the sensitivity of {noise} noise is in L2, which is never more than in L1"
+        fix = renaming(path, "sensitivity")
+        return InOtherWords("write `sensitivity`", hint, fix, False, told)
+    hint = f"the sensitivity of {noise} noise is in L1: of n numbers up to √n times that in L2"
+    return InOtherWords("is in L2", hint, None, False, told)
 
 
 def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWords:

@@ -8,19 +8,21 @@ not know.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.numbers.other_notation import in_our_notation
 from dpcompose.core.numbers.words import listing as named_all
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source import Value
+from dpcompose.source import Number, Value
 from dpcompose.source.rewriting import (
     Rewrite,
+    joining,
     moved_in,
     renamed,
     renaming,
@@ -145,6 +147,26 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
     return {at.beside(start)}
 
 
+def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
+    """The digits after a decimal comma, which braces take for a key."""
+    if not at.name.isdecimal() or at.siblings.get(at.name, at.name) is not None:
+        return None
+    if len(at.siblings) > _MOST_BESIDE:
+        return None
+    before = next((key for key, following in pairwise(at.siblings) if following == at.name), None)
+    number = None if before is None else at.siblings[before]
+    if before is None or not isinstance(number, Number):
+        return None
+    meant = in_our_notation(f"{number},{at.name}")
+    hint = "write decimals with a point, and thousands without a comma"
+    if meant is not None:
+        hint = f"write {quoted(f'{before}: {meant.text}')}"
+    message = f"a comma ends the number {quoted(number)} here"
+    path, fix = at.beside(before), None if meant is None else joining(at.beside(before), at.path)
+    faults.add("DPC101", at.path, message, hint, key=True, fix=fix, related=((path, False, ""),))
+    return set()
+
+
 def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     """Another word for a key, or a slip."""
     legal = at.legal
@@ -264,5 +286,6 @@ _MEANINGS = (
     _by_block,
     _elsewhere,
     _without_blank,
+    _after_comma,
     _misspelt,
 )
