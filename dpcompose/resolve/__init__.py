@@ -29,9 +29,11 @@ from dpcompose.resolve.constants import DELTA, Numbers
 from dpcompose.resolve.forest import Names
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
+from dpcompose.source.rewriting import adding
 from dpcompose.spec.adversary import AdversaryBudget
 from dpcompose.spec.asked import Reporting as WrittenReport
 from dpcompose.spec.asked import WrittenBudget
+from dpcompose.spec.datasets import Table
 from dpcompose.spec.reading import Reading, read
 
 if TYPE_CHECKING:
@@ -178,7 +180,17 @@ class _Resolver:
         name, reason = why
         relation = quoted(str(goal.relation))
         message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
-        self._faults.add(reason.code, ("protect",), message, reason.hint)
+        path: Path = ("datasets", name)
+        lacks_unit = reason.code == "DPC147" and isinstance(self._spec.datasets.get(name), Table)
+        self._faults.add(
+            reason.code,
+            ("protect",),
+            message,
+            reason.hint,
+            fix=adding(path, "unit: user_id") if lacks_unit else None,
+            certain=False,
+            related=((path, True, ""),),
+        )
         return False
 
     def _on_root(self, relation: Relation, root: RootPlace) -> tuple[str, Meaningless] | None:

@@ -18,7 +18,12 @@ _CONSTANT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_SEARCH = 30
 
 
-DELTA = Need("below 1", "DPC112", "a probability of 1 guarantees nothing", lambda value: value < 1)
+DELTA = Need(
+    "below 1",
+    "DPC112",
+    "a δ of 1 guarantees nothing: it is a small number such as 1e-6",
+    lambda value: value < 1,
+)
 ORDER = Need(
     "above 1",
     "DPC114",

@@ -107,7 +107,7 @@ _KEYS = _table(
         "title": "name description desc heading",
         "protect": "neighbours neighbors neighbouring neighboring neighbouring-relation "
         "neighboring-relation neighbour-relation neighbor-relation adjacency "
-        "adjacency-relation relation privacy-relation protects",
+        "adjacency-relation privacy-relation protects",
         "constants": "params parameters variables vars definitions let",
         "datasets": "tables table sources source data dataset inputs data-sources",
         "mechanisms": "queries query releases release measurements measures outputs statistics "
@@ -208,18 +208,26 @@ def _found(
     return None if says is None else Word(None, says)
 
 
-def key(word: str, legal: Collection[str], top: bool, noise: str | None = None) -> str | None:
+def key(
+    word: str,
+    legal: Collection[str],
+    top: bool,
+    noise: str | None = None,
+    given: object = None,
+) -> str | None:
     """The key that was certainly meant, of those that are legal where it stands.
 
-    `top`: it is one of the whole spec. `noise`: the concrete mechanism that it belongs to.
+    `top`: it is one of the whole spec. `noise`: the concrete mechanism that it belongs to. `given`:
+    what stands there.
     """
-    near = meant(word, legal, closed=True)
-    if near is not None:
-        return near
     name = folded(word)
-    if top:
-        found = _KEYS.get(name)
-        return found if found in legal else None
-    if name in NORMS and "sensitivity" in legal:
+    same = meant(word, legal, closed=False)
+    if same is not None:
+        return same
+    if top and name == "relation":  # declared ones are mappings
+        return "protect" if isinstance(given, str) else "relations"
+    if not top and name in NORMS and "sensitivity" in legal:
         return "sensitivity" if noise in NORMS[name] else None
-    return next((each for each in _INNER_KEYS.get(name, ()) if each in legal), None)
+    possible = (_KEYS[name],) if top and name in _KEYS else _INNER_KEYS.get(name, ())
+    found = next((each for each in possible if each in legal), None)
+    return found or meant(word, legal, closed=True)

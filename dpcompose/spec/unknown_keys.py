@@ -41,6 +41,7 @@ from dpcompose.spec.phrases import NOISE_PARAMETERS, PARAMETERS, as_hint, keys_o
 from dpcompose.spec.synonyms import key as meant_key
 from dpcompose.spec.training import in_other_words
 
+_LONGEST_SAID = 120  # of the meaning of a key that is only renamed
 _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
@@ -170,7 +171,8 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
 def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     """Another word for a key, or a slip."""
     legal = at.legal
-    best = meant_key(at.name, list(legal), at.model is Spec, at.noise)
+    given = at.siblings.get(at.name)
+    best = meant_key(at.name, list(legal), at.model is Spec, at.noise, given)
     if best is None:
         hint = "by block: `{unbounded: {north: 1, …}}`" if at.model is Sensitivities else None
         names = list(legal)
@@ -184,6 +186,8 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
         faults.add("DPC101", at.path, at.unknown, hint, key=True, related=related)
         return set()
     says = as_hint(legal[best])
+    if says and len(says) > _LONGEST_SAID:
+        says = says.partition(": ")[0]
     hint = f"{quoted(best)}: {says}" if says else f"write {quoted(best)}"
     label, fix = f"write `{best}`", renaming(at.path, best)
     faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix)
