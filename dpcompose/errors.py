@@ -185,7 +185,7 @@ _MOST_CANDIDATES = 2000
 
 def folded(word: str) -> str:
     """The word without regard to case, to `_`, `/` and blanks in place of `-`."""
-    return re.sub(r"[\s_/-]+", "-", word.casefold()).strip("-")
+    return re.sub(r"[\s_/-]+", "-", word.casefold())
 
 
 def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
@@ -193,7 +193,8 @@ def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
 
     It differs in case or in the sign between words. ``closed``: the candidates are all words that
     there are; then one letter may be wrong, missing, too many or at the place of its neighbour,
-    where no other candidate is as near.
+    where no other candidate is as near. A sign or a letter before a word, as in ``_budget``, may
+    be there to put it out of use.
     """
     if not 0 < len(word) <= _LONGEST_WORD:
         return None
@@ -201,7 +202,7 @@ def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
     same = [each for each in few if folded(each) == folded(word)]
     if not same and closed:
         same = [each for each in few if max(len(each), len(word)) > 3 and _slip(each, word)]
-    return same[0] if len(same) == 1 else None
+    return same[0] if len(same) == 1 and same[0] != word[1:] else None
 
 
 def _slip(one: str, other: str) -> bool:

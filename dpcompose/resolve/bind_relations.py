@@ -102,7 +102,8 @@ class Relations:
         legal = [*built_in, *self._declared]
         word = synonyms.relation(name)
         if word is None or meant(name, legal, closed=True) is not None:
-            self._faults.add("DPC129", path, message, wrong=name, legal=legal, closed=True)
+            closed = not self._declared
+            self._faults.add("DPC129", path, message, wrong=name, legal=legal, closed=closed)
         elif word.write is None:
             self._faults.add("DPC129", path, message, word.says)
         elif word.write in legal:

@@ -37,9 +37,10 @@ def rewritten(source: Source, path: Path, text: str) -> Replacements:
     if span.line != span.end_line:
         return ()
     if span.column == span.end_column:
-        line = source.lines[span.line - 1]
-        before = line[: span.column - 1]
-        return (Replacement(span, text if before.endswith((" ", "[", "{")) else f" {text}"),)
+        before = source.lines[span.line - 1][: span.column - 1]
+        if before.endswith(" "):
+            return (Replacement(span, text),)
+        return (Replacement(span, f" {text}" if before.endswith(":") else f": {text}"),)
     return (Replacement(span, text),)
 
 

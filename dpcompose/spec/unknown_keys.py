@@ -7,6 +7,7 @@ not know.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
@@ -42,6 +43,7 @@ from dpcompose.spec.synonyms import key as meant_key
 from dpcompose.spec.training import in_other_words
 
 _LONGEST_SAID = 120  # of the meaning of a key that is only renamed
+_SIMPLE = re.compile(r"[\w.+/-]+")  # a value that needs no quotation marks
 _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
@@ -141,9 +143,12 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
     start, colon, rest = at.name.partition(":")
     if not colon or start not in at.legal or at.siblings.get(at.name, at.name) is not None:
         return None
+    if start in at.siblings:
+        return None
     message = f"a blank is missing after {quoted(start + colon)}"
     hint = f"without it {quoted(at.name)} is one word"
-    fix = renaming(at.path, f"{start}: {rest}")
+    value = rest.lstrip(":")
+    fix = renaming(at.path, f"{start}: {value}") if _SIMPLE.fullmatch(value) else None
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix)
     return {at.beside(start)}
 

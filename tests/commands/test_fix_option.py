@@ -142,6 +142,11 @@ def test_what_is_no_spec_is_left_alone(spec: Path) -> None:
         RIGHT.replace("map: filter", "map: cap, rows: 5"),
         RIGHT.replace("notion: pure", "mechanism: laplace"),
         RIGHT.replace("epsilon: 0.5", "epsilon: 0.5, eps: 1"),
+        RIGHT + "_budget: {epsilon: 1}\n",
+        RIGHT + "xbudget: {epsilon: 1}\n",
+        RIGHT.replace(
+            "protect:", "relations: {b: {within: bounded, distance: 2}}\nprotect: bounde #"
+        ),
     ],
 )
 def test_what_could_mean_something_else_stays(text: str) -> None:
