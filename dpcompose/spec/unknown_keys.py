@@ -176,8 +176,7 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
 def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     """Another word for a key, or a slip."""
     legal = at.legal
-    given = at.siblings.get(at.name)
-    best = meant_key(at.name, list(legal), at.model is Spec, at.noise, given)
+    best = _meant(at, at.name)
     if best is None:
         hint = "by block: `{unbounded: {north: 1, …}}`" if at.model is Sensitivities else None
         names = list(legal)
@@ -185,11 +184,14 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
             "DPC101", at.path, at.unknown, hint, key=True, wrong=at.name, legal=names, closed=True
         )
         return set()
-    if best in at.siblings:
+    twin = best if best in at.siblings else _twin(at, best)
+    if twin is not None:
         hint = f"{quoted(best)} is given too: keep one of them"
-        related = ((at.beside(best), True, ""),)
+        if twin != best:
+            hint = f"this and {quoted(twin)} both mean {quoted(best)}: keep one of them"
+        related = ((at.beside(twin), True, ""),)
         faults.add("DPC101", at.path, at.unknown, hint, key=True, related=related)
-        return set()
+        return {at.beside(best), at.beside(twin)}
     says = as_hint(legal[best])
     if says and len(says) > _LONGEST_SAID:
         says = says.partition(": ")[0]
@@ -197,6 +199,19 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     label, fix = f"write `{best}`", renaming(at.path, best)
     faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix)
     return {at.beside(best)}
+
+
+def _meant(at: _Key, key: str) -> str | None:
+    return meant_key(key, list(at.legal), at.model is Spec, at.noise, at.siblings.get(key))
+
+
+def _twin(at: _Key, best: str) -> str | None:
+    """Another unknown key that means the same."""
+    if len(at.siblings) > _MOST_BESIDE:
+        return None
+    legal = at.legal
+    others = (each for each in at.siblings if each != at.name and each not in legal)
+    return next((each for each in others if _meant(at, each) == best), None)
 
 
 # --- parameters of the other sort ----------------------------------------------------------------
