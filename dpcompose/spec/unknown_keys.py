@@ -191,7 +191,7 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
             hint = f"this and {quoted(twin)} both mean {quoted(best)}: keep one of them"
         related = ((at.beside(twin), True, ""),)
         faults.add("DPC101", at.path, at.unknown, hint, key=True, related=related)
-        return {at.beside(best), at.beside(twin)}
+        return set() if twin == best else {at.beside(best), at.beside(twin)}
     says = as_hint(legal[best])
     if says and len(says) > _LONGEST_SAID:
         says = says.partition(": ")[0]
