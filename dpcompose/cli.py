@@ -490,7 +490,7 @@ def check(
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
 
-    --recheck is that of `analyze`: an ε at the budget's δ is not rechecked. So is --fix.
+    --recheck and --fix are those of `analyze`; an ε at the budget's δ is not rechecked.
     """
     from dpcompose.commands.goals import limit_of, points_of
 
