@@ -148,7 +148,9 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
     yield _counted(rows, style)
     if told:
         yield ruled("Findings", style)
-        for report in told:
+        for number, report in enumerate(told):
+            if number:
+                yield ""
             yield from diagnostics(report, style)
 
 

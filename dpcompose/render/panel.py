@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 from rich.console import RenderableType
@@ -31,19 +32,25 @@ _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
 def panel(report: Report, style: Style) -> RenderableType:
     """The panel of a valid spec; without a finite bound its body is the way out."""
-    rows = Table.grid(padding=(0, 2))
-    rows.add_column(style="weak", no_wrap=True)
-    rows.add_column()
-    good = report.status == "ok"
-    for name, value in _rows(report, style):
-        rows.add_row(name, value)
-    failed = not good or (report.verdict is not None and not report.verdict.ok)
-    title = report.title.strip()
+    failed = report.status != "ok" or (report.verdict is not None and not report.verdict.ok)
+    return framed(report.label, report.title, _rows(report, style), failed, style)
+
+
+def framed(
+    name: str, title: str, rows: Iterable[tuple[str, Text]], failed: bool, style: Style
+) -> RenderableType:
+    """Named rows in a frame with a name above and a title below."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="weak", no_wrap=True)
+    table.add_column()
+    for word, value in rows:
+        table.add_row(word, value)
+    below = " ".join(title.split())
     return Panel(
-        rows,
-        title=literal(report.label, style, "strong"),
+        table,
+        title=literal(name, style, "strong"),
         title_align="left",
-        subtitle=literal(" ".join(title.split()), style, "weak") if title else None,
+        subtitle=literal(below, style, "weak") if below else None,
         subtitle_align="left",
         border_style="bad" if failed else "weak",
     )
@@ -117,15 +124,20 @@ def budget(report: Report, verdict: Verdict, style: Style) -> Text:
         word = "within budget" if verdict.ok else over
         text.append_text(literal(word, style, "bad" if not verdict.ok else "good"))
         return text.append_text(literal(f"; {verdict.why}" if verdict.why else "", style))
+    return spent(verdict, verdict.slack, f"{limit}{of}", style)
+
+
+def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
+    """The bar of a budget that can be compared, and what is left of it."""
     used = share_used(verdict)
     how = "good" if verdict.ok else "bad"
     text = bar(used, _BAR if style.width >= _WIDE else _SHORT_BAR, style, how)
-    text.append_text(literal(f" {percent(used)} of {limit}{of}  ", style))
+    text.append_text(literal(f" {percent(used)} of {limit}  ", style))
     if verdict.ok:
-        return text.append_text(literal(f"✓ {left_text(verdict.slack)} left", style, how))
-    if verdict.slack >= 0:
+        return text.append_text(literal(f"✓ {left_text(slack)} left", style, how))
+    if slack >= 0:
         return text.append_text(literal("✗ δ is too large", style, how))
-    return text.append_text(literal(f"✗ over by {excess_text(-verdict.slack)}", style, how))
+    return text.append_text(literal(f"✗ over by {excess_text(-slack)}", style, how))
 
 
 def share_used(verdict: Verdict) -> Fraction:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
@@ -20,6 +21,8 @@ from dpcompose.render.numbers import (
     left_text,
     named,
 )
+from dpcompose.render.panel import framed, spent
+from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound
 from dpcompose.report.wording import listing, plural
 
@@ -47,8 +50,7 @@ def _left_out(found: Sum) -> str:
 
 def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
-    head = literal(f"{_name(total)}: ", style, "strong")
-    yield head.append_text(literal(_says(total), style, "good" if good else "bad"))
+    yield framed(_name(total), "", _rows(total, style), not good, style)
     why = [total.refused] if total.refused else total.reasons
     sections: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
@@ -63,6 +65,30 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
         if rows:
             yield ruled(name, style)
             yield grid(rows, style)
+
+
+def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
+    """The panel: what all releases cost together, the budget, what is protected."""
+    releases = plural(len(total.files), "release")
+    if total.refused is not None:
+        yield "bound", literal(f"{releases} that cannot be added up", style, "bad")
+    elif not total.finite:
+        yield "bound", literal(f"no finite bound of {releases}", style, "bad")
+    else:
+        text = literal(_value(total), style, "strong")
+        words = f" {total.bounds[0].notion.facts.words}" if total.bounds else ""
+        yield "bound", text.append_text(literal(f"{words} in {releases}", style))
+    verdict = total.verdict
+    if verdict is not None:
+        limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+        if verdict.slack is not None:
+            yield "budget", spent(verdict, verdict.slack, limit, style)
+        else:
+            yield "budget", literal(f"{limit}: not comparable; {verdict.why}", style, "bad")
+    yield "protects", literal(total.relation, style)
+    if total.theorem is not None:
+        entry = book()[total.theorem]
+        yield "theorem", literal(f"{entry.id} {entry.title} ({entry.source})", style)
 
 
 def _name(total: Total) -> str:

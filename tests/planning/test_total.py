@@ -307,12 +307,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_folders_and_streams(folder: Path) -> None:
     stream = f"{wards('1', '0.5', '0.5')}---\n{wards('0.5', '1', '0.7')}"
     (folder / "many.yaml").write_text(stream)
-    assert "ε = 3/2 (1.5) in 2 releases" in run("many.yaml").stdout
+    assert "ε = 3/2 (1.5) pure DP in 2 releases" in run("many.yaml").stdout
     assert "<stdin> (document 2): count" in run("-", stdin=stream).stdout
     (folder / "in").mkdir()
     for name in ("a", "b"):
         (folder / f"{name}.yaml").rename(folder / "in" / f"{name}.yaml")
-    assert "ε = 3/2 (1.5) in 2 releases" in run("in").stdout
+    assert "ε = 3/2 (1.5) pure DP in 2 releases" in run("in").stdout
     assert run("none*.yaml").exit_code == 2
 
 
@@ -343,8 +343,8 @@ def test_exit_codes(folder: Path, form: str) -> None:
 
 def test_what_is_printed(folder: Path) -> None:
     result = run("a.yaml", "b.yaml", "unnamed.yaml", "--epsilon", "2")
-    assert "population p: ε = 3/2 (1.5) in 2 releases" in result.stdout
-    assert "within the budget ε = 2, 0.5 left" in result.stdout
+    assert "ε = 3/2 (1.5) pure DP in 2 releases" in result.stdout
+    assert "75 % of ε = 2  ✓ 0.5 left" in result.stdout
     assert "no `population:` is named: `unnamed.yaml`" in result.stdout
     document = json.loads(run("a.yaml", "b.yaml", "unnamed.yaml", "--format", "json").stdout)
     assert document["without_population"] == ["unnamed.yaml"]
@@ -383,7 +383,7 @@ def test_a_total_budget_is_held_against_every_population(folder: Path) -> None:
         (True, {"epsilon": "2", "slack": "1/2"}),
         (False, {"epsilon": "2", "slack": "-1"}),
     ]
-    assert "within the budget ε = 2, 0.5 left" in run("a.yaml", "b.yaml").stdout
+    assert "75 % of ε = 2  ✓ 0.5 left" in run("a.yaml", "b.yaml").stdout
     assert run(*call, "--isolated").exit_code == 0
     assert run(*call, "--epsilon", "3").exit_code == 0
     assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=3").exit_code == 1
@@ -394,7 +394,7 @@ def test_two_total_budgets_of_one_population_are_refused(folder: Path) -> None:
     Path("dpcompose.toml").write_text(
         "[[overrides]]\npaths = ['a.yaml']\ntotal-budget = {epsilon = 2}\n"
     )
-    assert "within the budget ε = 2" in run("b.yaml", "a.yaml").stdout
+    assert " of ε = 2  ✓" in run("b.yaml", "a.yaml").stdout
     with Path("dpcompose.toml").open("a") as file:
         file.write(
             "[[overrides]]\npaths = ['b.yaml']\ntotal-budget = {epsilon = 2, delta = 1e-6}\n"
