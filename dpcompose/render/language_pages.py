@@ -16,7 +16,7 @@ from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.pages import Section, listed, page, paragraph, snippet, titles
 from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
-from dpcompose.spec.vocabulary import Meaning, Sort, either, vocabulary
+from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
 
 #: What an analysis makes of a spec.
 Analyze = Callable[[str], Report]
@@ -32,9 +32,9 @@ def word_page(word: str, analyze: Analyze, style: Style) -> str:
 
 def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
     for each in meanings:
-        if each.sort is not Sort.KEY:
+        if each.sort is not WordSort.KEY:
             yield _where(each), [paragraph(each.says, style), *_keys(each.keys, style)]
-    keys = [each for each in meanings if each.sort is Sort.KEY]
+    keys = [each for each in meanings if each.sort is WordSort.KEY]
     if len(keys) > 2:
         rows = []
         for each in keys:
@@ -50,7 +50,7 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
 
 def _where(each: Meaning) -> str:
     """`A key of a root or a graph`, `A kind of map, at map`."""
-    if each.sort is Sort.KEY:
+    if each.sort is WordSort.KEY:
         return f"A key of {either(each.of)}"
     sort = f"{each.sort[0].upper()}{each.sort[1:]}"
     return f"{sort}, at {either(f'`{key}`' for key in each.of)}"
@@ -123,9 +123,9 @@ def language_page(style: Style) -> str:
 def _in_short(word: str) -> str:
     """What a word means first, in a line or two."""
     meanings = vocabulary()[word]
-    kinds = [each for each in meanings if each.sort not in (Sort.KEY, Sort.VALUE)]
+    kinds = [each for each in meanings if each.sort not in (WordSort.KEY, WordSort.VALUE)]
     first, *more = [*kinds, *(each for each in meanings if each not in kinds)]
-    if first.sort is Sort.VALUE:
+    if first.sort is WordSort.VALUE:
         return f"A value of {either(f'`{key}`' for key in first.of)}."
     says = first.says if len(first.says) <= _SHORT else f"{first.says.partition(':')[0]}."
     return f"{says} (And {len(more)} more.)" if more else says

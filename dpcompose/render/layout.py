@@ -1,18 +1,15 @@
-"""Lines, columns, colours and character sets of the reports for people."""
+"""How the output looks: width, colours, character set; and lines that are never wrapped."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 
-_CODES = {"strong": "1", "good": "1;32", "bad": "1;31", "weak": "2"}
-
-_LEAST_ROOM = 24  # columns that the last column of a table needs
+_LOOKS = {"strong": "bold", "good": "bold green", "bad": "bold red", "weak": "dim"}
 
 #: What stands in for a symbol that the output cannot carry; anything else becomes an escape.
 _STAND_INS = {
@@ -99,7 +96,13 @@ class Style:
 
     def paint(self, text: str, how: str) -> str:
         """`text` made `strong`, `good`, `bad` or `weak`, where colour is wanted."""
-        return f"\x1b[{_CODES[how]}m{text}\x1b[0m" if self.colour and text else text
+        if not self.colour or not text:
+            return text
+        # Imported where it is needed: most lines of this kind go to files and pipes.
+        from rich.color import ColorSystem
+        from rich.style import Style as Look
+
+        return Look.parse(_LOOKS[how]).render(text, color_system=ColorSystem.STANDARD)
 
 
 #: The codec error handler that writes a stand-in, or an escape, for what a stream cannot carry.
@@ -128,11 +131,6 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if plain else text
 
 
-def padded(text: str, width: int) -> str:
-    """`text` with spaces up to `width` columns."""
-    return text + " " * (width - cells(text))
-
-
 def clipped(text: str, width: int) -> str:
     """`text`, cut in the middle where it takes more than `width` columns."""
     if cells(text) <= width:
@@ -148,46 +146,3 @@ def _leading(text: str, width: int) -> str:
         if taken > width:
             return text[:index]
     return text
-
-
-def wrapped(text: str, style: Style, first: str = "", rest: str | None = None) -> list[str]:
-    """`text` in lines of at most the style's width; a longer word keeps a line of its own.
-
-    `first` starts the first line and `rest` (default: as many spaces) the others.
-    """
-    if rest is None:
-        rest = " " * cells(first)
-    lines: list[str] = []
-    line, used, empty = first, cells(first), True
-    for word in style.plain(text).split():
-        size = cells(word)
-        if not empty and used + 1 + size > style.width:
-            lines.append(line)
-            line, used, empty = rest, cells(rest), True
-        line += word if empty else f" {word}"
-        used += size + (0 if empty else 1)
-        empty = False
-    lines.append(line.rstrip())
-    return lines
-
-
-def columns(rows: Sequence[Sequence[str]], style: Style, indent: int = 2) -> list[str]:
-    """`rows` with their columns aligned; the last column wraps under itself.
-
-    Texts of more than 40 columns are cut in the middle, except in the last column. Where the
-    others leave it too little room, it goes below them.
-    """
-    if not rows:
-        return []
-    shown = [[clipped(style.plain(each), 40) for each in row[:-1]] for row in rows]
-    widths = [max(map(cells, column)) for column in zip(*shown, strict=True)]
-    starts = indent + sum(width + 2 for width in widths if width)
-    lines: list[str] = []
-    for row, cut in zip(rows, shown, strict=True):
-        pairs = zip(cut, widths, strict=True)
-        head = " " * indent + "".join(f"{padded(text, width)}  " for text, width in pairs if width)
-        if starts > style.width - _LEAST_ROOM and row[-1]:
-            lines += [head.rstrip(), *wrapped(row[-1], style, " " * (indent + 4))]
-        else:
-            lines += wrapped(row[-1], style, head)
-    return lines

@@ -211,11 +211,11 @@ class At:
     worst: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
     datasets: tuple[str, ...] = ()
-    touched: tuple[Touched, ...] = ()
+    touched: tuple[TouchCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchCount:
     """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
 
     mechanism: str

@@ -14,7 +14,7 @@ from dpcompose.core.profile import parts
 from dpcompose.core.profile.fewer_losses import is_merged
 from dpcompose.core.profile.parts import Composition, Part
 from dpcompose.core.search.solver import Solution, Solver
-from dpcompose.report import At, Route, Touched, wording
+from dpcompose.report import At, Route, TouchCount, wording
 
 #: So many sorts of losses, and of touched mechanisms, are written out.
 MOST_LISTED = 12
@@ -99,7 +99,7 @@ def _told(chosen: Chosen, told: Counter[tuple[str, str]] | None) -> At:
         chain=tuple(_chain(chosen)),
         datasets=tuple(dict.fromkeys(felt.dataset for felt in _flat(worst.trace))),
         touched=tuple(
-            Touched(felt.mechanism, felt.dataset, wording.change(felt.state), times)
+            TouchCount(felt.mechanism, felt.dataset, wording.change(felt.state), times)
             for felt, times in _flat(worst.trace).items()
         ),
     )

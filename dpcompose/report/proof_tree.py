@@ -19,7 +19,7 @@ from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Node, NodeKind, Touched, wording
+from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
 from dpcompose.report.descent import splits
 from dpcompose.report.explanation import bound_of
 
@@ -252,12 +252,12 @@ class _Writer:
 
     def list(
         self,
-        touched: Sequence[Touched],
+        touched: Sequence[TouchCount],
         mechanisms: Mapping[str, Path],
         datasets: Mapping[str, Path],
     ) -> None:
         """What feels a change of which no more is told: each dataset, then its mechanisms."""
-        by_dataset: dict[tuple[str, str], list[Touched]] = {}
+        by_dataset: dict[tuple[str, str], list[TouchCount]] = {}
         for each in touched:
             by_dataset.setdefault((each.dataset, each.meets), []).append(each)
         for (dataset, meets), found in by_dataset.items():

@@ -27,7 +27,7 @@ from dpcompose.spec.partitions import PARTITION_KINDS
 from dpcompose.spec.relations import RELATIONS, Declared
 
 
-class Sort(StrEnum):
+class WordSort(StrEnum):
     """What sort of word it is, and the heading above those of its sort."""
 
     KEY = "a key"
@@ -50,7 +50,7 @@ class Meaning:
     """
 
     word: str
-    sort: Sort
+    sort: WordSort
     of: tuple[str, ...]
     says: str
     holds: tuple[str, ...] = ()
@@ -60,22 +60,22 @@ class Meaning:
 
 
 #: The keys that name a kind, and what such kinds are.
-_TAGS: dict[str, tuple[Sort, str, Mapping[str, type[Model]], Mapping[str, str]]] = {
-    "kind": (Sort.MAP, "map", MAP_KINDS, {name: form.about for name, form in MAPS.items()}),
+_TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]], Mapping[str, str]]] = {
+    "kind": (WordSort.MAP, "map", MAP_KINDS, {name: form.about for name, form in MAPS.items()}),
     "by": (
-        Sort.PARTITION,
+        WordSort.PARTITION,
         "partition",
         PARTITION_KINDS,
         {name: form.about for name, form in PARTITIONS.items()},
     ),
     "notion": (
-        Sort.NOTION,
+        WordSort.NOTION,
         "notion",
         NOTIONS,
         {name: str(model.__doc__) for name, model in NOTIONS.items()},
     ),
     "mechanism": (
-        Sort.MECHANISM,
+        WordSort.MECHANISM,
         "mechanism",
         CONCRETE,
         {name: form.about for name, form in FORMS.items()},
@@ -112,7 +112,7 @@ def _keys() -> Iterator[Meaning]:
         holds = tuple(dict.fromkeys(each for _, key in found for each in key.holds))
         needed = all(key.needed for _, key in found)
         default = next((key.default for _, key in found if key.default), "")
-        yield Meaning(word, Sort.KEY, homes, says, holds, needed, default)
+        yield Meaning(word, WordSort.KEY, homes, says, holds, needed, default)
 
 
 def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
@@ -125,7 +125,7 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
             name,
             Meaning(
                 word,
-                Sort.KEY,
+                WordSort.KEY,
                 (model.what,),
                 field.description or "",
                 tuple(_held(properties[word])),
@@ -164,9 +164,9 @@ def _kinds() -> Iterator[Meaning]:
 def _named() -> Iterator[Meaning]:
     for name, says in RELATIONS.items():
         of = ("relation",) if name == "euclidean" else ("protect", "relation", "within")
-        yield Meaning(str(name), Sort.RELATION, of, f"{says[0].upper()}{says[1:]}.")
+        yield Meaning(str(name), WordSort.RELATION, of, f"{says[0].upper()}{says[1:]}.")
     for name, says in DOMAINS.items():
-        yield Meaning(name, Sort.DOMAIN, ("domain",), f"{says[0].upper()}{says[1:]}.")
+        yield Meaning(name, WordSort.DOMAIN, ("domain",), f"{says[0].upper()}{says[1:]}.")
 
 
 def _values() -> Iterator[Meaning]:
@@ -179,7 +179,7 @@ def _values() -> Iterator[Meaning]:
                 for value in _words(node):
                     if (value, word) not in seen:
                         seen.add((value, word))
-                        yield Meaning(value, Sort.VALUE, (word,), node.get("description", ""))
+                        yield Meaning(value, WordSort.VALUE, (word,), node.get("description", ""))
 
 
 def _words(node: Any) -> Iterator[str]:

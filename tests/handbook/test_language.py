@@ -27,7 +27,7 @@ from dpcompose.render.pages import code_page, theorem_page, theorem_table
 from dpcompose.render.rules import codes
 from dpcompose.render.theorem_text import book, matching
 from dpcompose.spec import json_schema
-from dpcompose.spec.vocabulary import Sort, vocabulary
+from dpcompose.spec.vocabulary import WordSort, vocabulary
 
 EVERY: list[Topic] = [topic for topics in TOPICS.values() for topic in topics]
 #: What an example may be told about besides: nothing is wrong with it.
@@ -51,18 +51,18 @@ def test_every_key_of_the_schema_is_explained_by_its_description() -> None:
     for key, description in keys(json_schema()):
         if key != "dpcompose":
             assert description, key
-        said = {each.says for each in vocabulary()[key] if each.sort is Sort.KEY}
+        said = {each.says for each in vocabulary()[key] if each.sort is WordSort.KEY}
         assert not description or description in said, key
 
 
 def test_every_kind_notion_family_and_relation_is_explained() -> None:
     known = vocabulary()
     for sort, names in {
-        Sort.MAP: set(MAPS),
-        Sort.PARTITION: set(PARTITIONS),
-        Sort.NOTION: {*map(str, Notion)},
-        Sort.MECHANISM: set(FORMS),
-        Sort.RELATION: {*map(str, RelationKind)} - {"declared"},
+        WordSort.MAP: set(MAPS),
+        WordSort.PARTITION: set(PARTITIONS),
+        WordSort.NOTION: {*map(str, Notion)},
+        WordSort.MECHANISM: set(FORMS),
+        WordSort.RELATION: {*map(str, RelationKind)} - {"declared"},
     }.items():
         assert {w for w, found in known.items() for each in found if each.sort is sort} == names
 

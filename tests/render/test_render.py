@@ -36,9 +36,10 @@ from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 from dpcompose.render import CHECKERS, RENDERERS, quiet
+from dpcompose.render.console import grid, literal, printed
 from dpcompose.render.headlines import listed, outcome
 from dpcompose.render.json import result
-from dpcompose.render.layout import Style, columns, transliterated, wrapped
+from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
     amount_text,
     amounts_text,
@@ -546,12 +547,14 @@ def replaced(value: Fraction) -> Report:
 # --- layout --------------------------------------------------------------------------------------
 
 
-@given(st.text(max_size=200), st.integers(20, 100))
-def test_wrapping_loses_no_word_and_keeps_the_width(text: str, width: int) -> None:
+@given(st.text(max_size=200), st.integers(40, 100))
+def test_literal_text_loses_no_word_and_keeps_the_width(text: str, width: int) -> None:
     style = Style(width=width)
-    lines = wrapped(text, style, "  - ")
-    assert " ".join(lines).split() == ["-", *printable(text).split()]
-    assert all(cells(line) <= width or len(line.split()) <= 2 for line in lines)
+    lines = printed(literal(text, style), style).splitlines()
+    assert "".join(lines).split() == printable(text).split() or "".join(
+        "".join(lines).split()
+    ) == "".join(printable(text).split())
+    assert all(cells(line) <= width for line in lines)
 
 
 @given(st.text(), st.sampled_from(["ascii", "latin-1", "cp1252", "utf-8"]))
@@ -560,13 +563,12 @@ def test_any_text_can_be_carried_by_any_encoding(text: str, encoding: str) -> No
 
 
 def test_wide_characters_are_aligned() -> None:
-    lines = columns([("病院", "1"), ("a", "2")], Style())
-    assert lines == ["  病院  1", "  a     2"]
+    text = printed(grid([("病院", "1"), ("a", "2")], Style()), Style())
+    assert text == "病院  1\na     2\n"
 
 
-def test_columns_of_nothing_are_nothing() -> None:
-    assert columns([], Style()) == []
-    assert columns([("", "only")], Style()) == ["  only"]
+def test_a_grid_of_nothing_is_nothing() -> None:
+    assert printed(grid([], Style()), Style()).strip() == ""
 
 
 def test_runs_of_numbers_are_joined() -> None:
