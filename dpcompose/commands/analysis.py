@@ -187,7 +187,7 @@ def _run(
     run = Run(
         task,
         selection.processes(gathering),
-        None if gathering.single else waiting_stream(printed),
+        waiting_stream(printed and not gathering.single),
         [str(each.path) for each in outputs if not to_standard_output(each.path)],
         strictness.strict,
         past,

@@ -40,6 +40,7 @@ def fit_file(
     most: Most,
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
+    from dpcompose.commands.progress import Waiting, waiting_stream
     from dpcompose.planning.fitting import Unfit, fit
     from dpcompose.planning.scaling import Unscalable, parameters
     from dpcompose.policy.settings import BadSettings
@@ -48,15 +49,18 @@ def fit_file(
     try:
         data = read(file)
         settings = policies.of(shown(file))
-        with within(most):
+        with Waiting("fitting", waiting_stream(False), "scales tried") as waiting, within(most):
             source = _valid(_one(data, "fit"), shown(file))
             names = parameters(source)
             scaled = dict(_free(each, names) for each in free)
             fitted = min(
-                (fit(source, limit, scaled, each) for each in settings.defaults or (None,)),
+                (
+                    fit(source, limit, scaled, each, waiting.step)
+                    for each in settings.defaults or (None,)
+                ),
                 key=lambda each: each.scale,
             )
-            contradicts = None if limit is None else _own_budget(fitted.text, shown(file))
+            contradicts = None if limit is None else _own_budget(fitted.text, shown(file), limit)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -82,11 +86,17 @@ def fit_file(
     return ExitCode.FINE
 
 
-def _own_budget(text: str, name: str) -> str | None:
+def _own_budget(text: str, name: str, limit: Budget) -> str | None:
     """What `check` will say of a spec whose own budget is not the one it was fitted to."""
     from dpcompose.pipeline import analyze
     from dpcompose.render.headlines import judged
+    from dpcompose.report.verdict import implies
+    from dpcompose.resolve import resolve
+    from dpcompose.source import load
 
+    own = resolve(load(text, name)).budget
+    if own is not None and implies(limit, own):
+        return None
     report = analyze(text, name)
     if report.verdict is None or report.verdict.ok:
         return None
@@ -180,6 +190,7 @@ def sensitivity_of(
     most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
+    from dpcompose.commands.progress import Waiting, waiting_stream
     from dpcompose.planning.savings import NoBound, sensitivity
     from dpcompose.planning.scaling import Unscalable
     from dpcompose.policy.settings import BadSettings
@@ -193,10 +204,11 @@ def sensitivity_of(
     try:
         data = read(file)
         settings = policies.of(name)
-        with within(most):
+        says = "halving one at a time"
+        with Waiting(says, waiting_stream(False), "mechanisms tried") as waiting, within(most):
             source = _valid(_one(data, "sensitivity"), name)
             default = next(iter(settings.defaults), None)
-            found = sensitivity(source, delta, tried, default, settings.delta)
+            found = sensitivity(source, delta, tried, default, settings.delta, waiting.step)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
@@ -48,16 +49,89 @@ class Progress:
             self._bar = None
 
 
-def _bar(total: int, stream: TextIO) -> Bar:
-    """A bar that leaves nothing behind, without a thread: processes are forked from this one."""
+class Waiting:
+    """One long piece of work: `says` what it is, and the count of what `step` notes in it.
+
+    Drawn by a thread, since nothing is done in between; no process may be forked meanwhile. Without
+    a stream nothing is shown. `total`: how many steps there will be, None where nobody knows.
+    """
+
+    __slots__ = ("_done", "_over", "_says", "_stream", "_thread", "_total", "_unit")
+
+    def __init__(
+        self, says: str, stream: TextIO | None, unit: str = "", total: int | None = None
+    ) -> None:
+        self._says, self._unit, self._stream, self._total = says, unit, stream, total
+        self._done = 0
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Waiting:
+        if self._stream is not None:
+            self._thread = threading.Thread(target=self._draw, args=(self._stream,), daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def step(self) -> None:
+        """Note that one more step is done."""
+        self._done += 1
+
+    def clear(self) -> None:
+        """Take it away, before something else is said and at the end."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _draw(self, stream: TextIO) -> None:
+        # What goes wrong with the picture must not be seen in its place.
+        with suppress(OSError, ValueError, MemoryError):
+            if self._over.wait(_PATIENCE):
+                return
+            bar = _bar(self._total, stream, self._unit, self._says)
+            bar.start()
+            try:
+                while not self._over.wait(_PAUSE):
+                    bar.update(bar.task_ids[0], completed=self._done, refresh=True)
+            finally:
+                bar.stop()
+
+
+def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "") -> Bar:
+    """A bar that leaves nothing behind, without a thread: processes are forked from this one.
+
+    `unit`: what is counted, empty where nothing is.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bar
 
-    parts = (BarColumn(), MofNCompleteColumn(), TextColumn("specs"), TimeRemainingColumn())
+    console = Console(file=stream)
+    parts: list[ProgressColumn] = []
+    if says:
+        dots = console.encoding.startswith("utf")
+        parts += [SpinnerColumn("dots" if dots else "line"), TextColumn(says, markup=False)]
+    if total is not None:
+        parts += [BarColumn(), MofNCompleteColumn()]
+    elif unit:
+        parts.append(TextColumn("{task.completed}"))
+    if unit:
+        parts.append(TextColumn(unit))
+    parts.append(TimeElapsedColumn() if total is None else TimeRemainingColumn())
     bar = Bar(
         *parts,
-        console=Console(file=stream),
+        console=console,
         auto_refresh=False,
         transient=True,
         redirect_stdout=False,

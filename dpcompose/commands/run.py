@@ -79,7 +79,7 @@ class Faulty(Exception):
 class Run:
     """Analyses files; `code` is the worst so far, `unread` counts the files without a report.
 
-    `jobs`: how many processes may work. `watched`: where a progress bar is shown. `written`: files
+    `jobs`: how many processes may work. `watched`: where progress is shown. `written`: files
     that the results go to, which must not be among those that are read. `strict`: whether what is
     left out is a failure. `past`: files that are as they were in it are counted as `unchanged`.
     """
@@ -101,7 +101,7 @@ class Run:
 
         The last one counts what was left out, if anything was.
         """
-        from dpcompose.commands.progress import Progress
+        from dpcompose.commands.progress import Progress, Waiting
 
         items: Iterable[str | NoFile] = (
             each for each in gathering.items() if not self._is_as_before(each)
@@ -110,10 +110,14 @@ class Run:
         if self.watched is not None:  # somebody waits: worth the list
             items = list(items)
             total = len(items)
-        progress = Progress(total, self.watched)
+        alone = gathering.single
+        progress = Progress(total, None if alone else self.watched)
+        waiting = Waiting("analysing", self.watched if alone else None)
         outcomes, done = self._outcomes(items), 0
         try:
+            waiting.__enter__()
             for outcome in outcomes:
+                waiting.clear()
                 done += 1
                 if done == 2:  # one spec by itself is done before there is much garbage
                     settle()
@@ -130,6 +134,7 @@ class Run:
         finally:
             outcomes.close()  # other processes end with it
             progress.clear()
+            waiting.clear()
         found = replace(gathering.left_out, unread=self.unread)
         if self.strict and found.untold:
             self.code = max(self.code, ExitCode.USAGE)

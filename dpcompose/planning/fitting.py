@@ -6,10 +6,12 @@ chooses where to look, so that no result is ever above the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.errors import DpcomposeError
@@ -22,11 +24,16 @@ from dpcompose.source import Source, load
 
 #: Scales are looked for in between, or so far from the one that proportion suggests.
 SMALLEST, LARGEST = Fraction(1, 10**9), Fraction(10**9)
-#: A scale so much larger than the one found is over the budget.
-CLOSE = Fraction(1, 10**6)
 #: The most candidates; each is analysed.
 MOST_TRIED = 80
+#: Digits of the scale that is found: the next such number is over the budget.
 _DIGITS = 7
+#: So far a candidate is from those known, where only the one side is.
+_FAR = Fraction(16)
+#: After so many candidates interpolation has failed, and every other one halves what is left.
+_SMOOTH = 12
+#: Guesses are not further apart than by the power of e to this.
+_MOST = 700.0
 _SHORT = 64  # bits of a scale that can be written exactly
 
 
@@ -64,11 +71,12 @@ def fit(
     limit: Budget | None,
     free: Mapping[str, Fraction],
     default: Budget | None = None,
+    step: Callable[[], None] = lambda: None,
 ) -> Fitted:
     """The largest scale for the mechanisms of `free`, with their weights; empty: for all.
 
-    `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. Raises
-    InvalidSpec, Unfit and scaling.Unscalable.
+    `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. `step`
+    is called after each spec that was tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
     """
     resolved = resolve(source)
     asked = limit or resolved.budget
@@ -84,7 +92,7 @@ def fit(
         )
     known = parameters(source)
     weights = _weights(known, free)
-    search = _Search(source, asked, weights)
+    search = _Search(source, asked, weights, step)
     scale, exact = search.run(resolved)
     text, spent, _ = search.tried[scale]
     assert spent is not None
@@ -114,21 +122,36 @@ def _several(source: Source, parameter: Parameter) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """Looks for the largest scale; `tried`: each scale with its text, value and whether it fits."""
+    """Looks for the largest scale; `tried`: each scale with its text, value and whether it fits.
+
+    `step` is called after each. `compared`: whether numbers at a δ may come from routes that are
+    there for comparison, which hardly ever happens. `away`: how far the next candidate is set on
+    the other side, where guesses stay on one.
+    """
 
     source: Source
     limit: Budget
     weights: dict[str, Fraction]
-    tried: dict[Fraction, tuple[str, Fraction | None, bool]]
-
-    def __init__(self, source: Source, limit: Budget, weights: dict[str, Fraction]) -> None:
-        self.source, self.limit, self.weights = source, limit, weights
-        self.tried = {}
+    step: Callable[[], None]
+    tried: dict[Fraction, tuple[str, Fraction | None, bool]] = field(default_factory=dict)
+    compared: bool = True
+    away: int = 1
 
     @property
     def most(self) -> Fraction:
         """The budget in its main parameter."""
         return self.limit.parameters[0][1]
+
+    @property
+    def low(self) -> Fraction | None:
+        """The largest scale known to keep the budget."""
+        return max((scale for scale, (*_, fits) in self.tried.items() if fits), default=None)
+
+    @property
+    def high(self) -> Fraction | None:
+        """The least scale above it, which is known not to."""
+        low = self.low or 0
+        return min((scale for scale in self.tried if scale > low), default=None)
 
     def fits(self, scale: Fraction) -> bool:
         """Whether the spec at this scale keeps the budget."""
@@ -136,9 +159,12 @@ class _Search:
             factors = {name: scale * weight for name, weight in self.weights.items()}
             text = scaled(self.source, factors)
             resolved = resolve(load(text, self.source.name))
-            verdict = certify(resolved.problem, [self.limit]).held(self.limit)
+            found = certify(resolved.problem, [self.limit], compared=self.compared)
+            self.compared = any(each.rule in COMPARED for each in found.at_delta)
+            verdict = found.held(self.limit)
             value = None if verdict.slack is None else self.most - verdict.slack
             self.tried[scale] = text, value, verdict.ok
+            self.step()
         return self.tried[scale][2]
 
     def value(self, scale: Fraction) -> Fraction | None:
@@ -152,44 +178,36 @@ class _Search:
         if not self.fits(one) and self.value(one) is None:
             why = certify(resolved.problem, [self.limit]).held(self.limit).why
             raise Unfit(why or "there is no finite bound", over=True)
-        guess = self._proportional(one)
-        if guess is not None and self._spends_all(guess):
-            return guess, True
-        low, high = self._bracket(one if guess is None else rounded_down(guess, _DIGITS))
-        return self._narrow(low, high)
-
-    def _proportional(self, scale: Fraction) -> Fraction | None:
-        """The scale that would spend the budget if the value were proportional to it."""
-        value = self.value(scale)
-        if not value:
-            return None
-        return scale * self.most / value
+        spent = self.value(one)
+        if spent and self.most and self._spends_all(self.most / spent):
+            return self.most / spent, True
+        start = self.most / spent if spent and self.most else one
+        smallest, largest = min(SMALLEST, start * SMALLEST), max(LARGEST, start * LARGEST)
+        while len(self.tried) < MOST_TRIED:
+            low, high = self.low, self.high
+            if low is None and high is not None and high <= smallest:
+                raise Unfit(self._too_much(high), over=True)
+            if high is None and low is not None and low > largest:
+                raise Unfit(
+                    "the parameters may grow without end: they are in no worst change, "
+                    "or every bound of the rest covers them"
+                )
+            if low is not None and high is not None:
+                if _next(low) >= high:
+                    break
+                line = self._line(low, high)
+                if line is not None and self._spends_all(line):
+                    return line, True
+            self.fits(self._candidate(low, high))
+        if self.low is None:
+            raise Unfit(self._too_much(min(self.tried)), over=True)
+        return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
         return self.fits(scale) and self.value(scale) == self.most
-
-    def _bracket(self, start: Fraction) -> tuple[Fraction, Fraction]:
-        """A scale that fits and one that does not."""
-        low = high = start if start > 0 else Fraction(1)
-        smallest, largest = min(SMALLEST, low * SMALLEST), max(LARGEST, low * LARGEST)
-        while not self.fits(low):
-            if low == smallest:
-                raise Unfit(self._too_much(low), over=True)
-            low, high = max(low / 16, smallest), low
-        while low == high:
-            if self.fits(high * 16):
-                if high > largest:
-                    raise Unfit(
-                        "the parameters may grow without end: they are in no worst change, "
-                        "or every bound of the rest covers them"
-                    )
-                low = high = high * 16
-            else:
-                high *= 16
-        return low, high
 
     def _too_much(self, scale: Fraction) -> str:
         value = self.value(scale)
@@ -199,29 +217,77 @@ class _Search:
             return f"no scale of {names} keeps a budget of 0"
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
-    def _narrow(self, low: Fraction, high: Fraction) -> tuple[Fraction, bool]:
-        """Close in on the largest scale, by secants where they help and by halving."""
-        while high > low * (1 + CLOSE) and len(self.tried) < MOST_TRIED:
-            width = high / low
-            guess = self._secant(low, high)
-            if guess is not None:
-                if self._spends_all(guess):
-                    return guess, True
-                for near in (guess, guess * (1 - CLOSE / 3), guess * (1 + CLOSE / 3)):
-                    step = rounded_down(near, _DIGITS + 3)
-                    if low < step < high:
-                        low, high = (step, high) if self.fits(step) else (low, step)
-            if high / low > (width + 1) / 2:
-                middle = sqrt_up(low * high) if width > 4 else (low + high) / 2
-                middle = rounded_down(middle, _DIGITS + 3)
-                if low < middle < high:
-                    low, high = (middle, high) if self.fits(middle) else (low, middle)
-        short = rounded_down(low, _DIGITS)
-        return (short, False) if self.fits(short) else (low, False)
+    def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
+        """A scale to try, between those that are known to keep the budget and not to."""
+        guess = self._guess()
+        if guess is not None:
+            if low is not None and guess <= low:
+                guess = self._apart(low, 1)
+            elif high is not None and guess >= high:
+                guess = self._apart(high, -1)
+            else:
+                self.away = 1
+        if low is None or high is None:
+            known = low or high
+            assert known is not None
+            far = known * (_FAR if low else 1 / _FAR)
+            if guess is None or len(self.tried) == 1:
+                return guess or far
+            return min(max(guess, known / _FAR), known * _FAR)
+        # Where the value jumps, or bends, halving is what is sure to end.
+        halved = len(self.tried) > _SMOOTH and len(self.tried) % 2
+        if guess is None or halved or not low < guess < high:
+            middle = sqrt_up(low * high) if high > 4 * low else (low + high) / 2
+            guess = rounded_down(middle, _DIGITS)
+        return guess if low < guess < high else _next(low)
 
-    def _secant(self, low: Fraction, high: Fraction) -> Fraction | None:
+    def _apart(self, scale: Fraction, side: int) -> Fraction:
+        """A scale on the other side of one, further away from it each time."""
+        self.away *= 4
+        return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)
+
+    def _guess(self) -> Fraction | None:
+        """Where the budget is spent if the value is nearly a power of the scale.
+
+        Interpolated by the logarithms of the two or three scales that are nearest to it.
+        """
+        points: dict[float, Fraction] = {}
+        for scale, (_, value, _) in self.tried.items():
+            if value and self.most:
+                points.setdefault(_log(value / self.most), scale)
+        near = sorted(points, key=abs)[:3]
+        if not near:
+            return None
+        if len(near) == 1:
+            away = -near[0]
+        else:
+            # Scales relative to the nearest one, as a polynomial of the values, at the budget.
+            away = 0.0
+            for y in near[1:]:
+                others = [x for x in near if x != y]
+                weight = math.prod(-x / (y - x) for x in others)
+                away += weight * _log(points[y] / points[near[0]])
+        return rounded_down(
+            points[near[0]] * Fraction(math.exp(min(max(away, -_MOST), _MOST))), _DIGITS
+        )
+
+    def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
+        """The scale at which the budget is spent if the value is linear in between."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
         guess = low + (self.most - below) * (high - low) / (above - below)
         return guess if low <= guess <= high else None
+
+
+def _next(scale: Fraction) -> Fraction:
+    """The next number of so many digits."""
+    down = rounded_down(scale, _DIGITS)
+    size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
+    while size > down:
+        size /= 10
+    return down + size / 10 ** (_DIGITS - 1)
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpcompose.core.at_delta.routes import COMPARED
+from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import DpcomposeError, Span
-from dpcompose.planning.scaling import Parameter, parameters, scaled
+from dpcompose.planning.scaling import Parameter, parameters, rescaled
 from dpcompose.report.certify import Certified, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
-from dpcompose.source import Source, load
+from dpcompose.source import Source
 
 _HALF = Fraction(1, 2)
 
@@ -55,12 +57,13 @@ def sensitivity(
     most: int,
     default: Budget | None = None,
     required: Fraction | None = None,
+    step: Callable[[], None] = lambda: None,
 ) -> Savings:
     """What halving each mechanism saves, the largest first; at most `most` are tried.
 
     `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
     is asked for: by the spec, by its budget (`default`: that of a spec without one), or `required`
-    of it. Raises InvalidSpec, NoBound, Unscalable.
+    of it. `step` is called after each trial. Raises InvalidSpec, NoBound, Unscalable.
     """
     resolved = resolve(source)
     if delta is None:
@@ -78,9 +81,46 @@ def sensitivity(
     shares = _felt(whole) if delta is None else None
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
     slack = Fraction(0) if delta is None else total * _NOTHING
-    found = list(_savings(source, known, order, shares, (total, slack), delta, most))
+    halves = _Halves(resolved.problem, whole, delta, step)
+    found = list(_savings(source, known, order, shares, (total, slack), halves, most))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
     return Savings(_name(whole, delta), total, tuple(found))
+
+
+class _Halves:
+    """The number of a problem with one mechanism halved; mechanisms that are alike have the same.
+
+    Routes to an ε that are there for comparison are tried where one of them wins for the whole.
+    """
+
+    def __init__(
+        self, problem: Problem, whole: Certified, delta: Fraction | None, step: Callable[[], None]
+    ) -> None:
+        self._problem, self._delta, self._step = problem, delta, step
+        self._compared = any(each.rule in COMPARED for each in whole.at_delta)
+        self._known: dict[Hashable, Fraction | None] = {}
+        self._alike: dict[str, list[Hashable]] = {}
+        for dataset in problem.datasets():
+            for each in dataset.mechanisms:
+                says = tuple(
+                    (said.relation, said.up, said.guarantee, said.implied)
+                    for said in each.statements
+                )
+                self._alike.setdefault(each.name, []).append((id(dataset), says, each.count))
+
+    def number(self, name: str) -> Fraction | None:
+        """The number with this mechanism halved; None where it is not finite."""
+        key = tuple(self._alike[name])
+        if key not in self._known:
+            half = certify(
+                rescaled(self._problem, name, _HALF),
+                (),
+                () if self._delta is None else [self._delta],
+                compared=self._compared,
+            )
+            self._known[key] = _number(half, self._delta)
+            self._step()
+        return self._known[key]
 
 
 def _savings(
@@ -89,7 +129,7 @@ def _savings(
     order: list[str],
     shares: tuple[str, ...] | None,
     total: tuple[Fraction, Fraction],
-    delta: Fraction | None,
+    halves: _Halves,
     most: int,
 ) -> Iterator[Saving]:
     tried = 0
@@ -104,11 +144,7 @@ def _savings(
         if tried > most:
             yield Saving(name, None, span, "not tried: see --most")
             continue
-        text = scaled(source, {name: _HALF})
-        half = certify(
-            resolve(load(text, source.name)).problem, (), () if delta is None else [delta]
-        )
-        now = _number(half, delta)
+        now = halves.number(name)
         saves = Fraction(0) if now is None else max(Fraction(0), total[0] - now)
         if saves > total[1]:
             yield Saving(name, saves, span)

@@ -1,4 +1,5 @@
-"""The parameters of a spec made larger or smaller in its text: comments and layout stay.
+"""The parameters of a spec made larger or smaller: in its text, where comments and layout stay, or
+in what it means.
 
 Scaled are ε, ρ and μ of stated guarantees (the ε of every point of a curve, never a δ or an α), and
 the parameters of concrete mechanisms: noise is divided by the factor. Written numbers are rounded
@@ -8,11 +9,14 @@ towards less loss where they have no short form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 
-from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms import FORMS, form_of
+from dpcompose.core.model.problem import Dataset, Mechanism, Problem
+from dpcompose.core.notions.guarantee import Guarantee, guaranteed
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, quoted
 from dpcompose.source import Source, Value, load
@@ -91,6 +95,65 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
     elif isinstance(value, dict):
         for key, each in value.items():
             yield from _scalars(each, (*path, key), noise)
+
+
+# ---------------------------------------------------------------------------------------------
+# Meaning
+
+
+def rescaled(problem: Problem, name: str, factor: Fraction) -> Problem:
+    """The problem with the parameters of one mechanism scaled, as exact numbers."""
+    roots = [
+        replace(root, dataset=_below_scaled(root.dataset, name, factor)) for root in problem.roots
+    ]
+    return replace(problem, roots=roots)
+
+
+def _below_scaled(dataset: Dataset, name: str, factor: Fraction) -> Dataset:
+    copies: dict[int, Dataset] = {}
+    order = [dataset]
+    for each in order:
+        copies[id(each)] = replace(
+            each,
+            mechanisms=[
+                _scaled(own, factor) if own.name == name else own for own in each.mechanisms
+            ],
+        )
+        order += each.derived
+        order += [block.dataset for partition in each.partitions for block in partition.classes]
+    for each in copies.values():
+        each.derived = [copies[id(below)] for below in each.derived]
+        each.partitions = [
+            replace(
+                partition,
+                classes=[
+                    replace(block, dataset=copies[id(block.dataset)]) for block in partition.classes
+                ],
+            )
+            for partition in each.partitions
+        ]
+    return copies[id(dataset)]
+
+
+def _scaled(mechanism: Mechanism, factor: Fraction) -> Mechanism:
+    statements = (
+        replace(each, guarantee=_less(each.guarantee, factor)) for each in mechanism.statements
+    )
+    return replace(mechanism, statements=tuple(statements))
+
+
+def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
+    noise = guarantee.noise
+    if noise is None:
+        place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
+        points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
+        return replace(guarantee, value=guarantee.value * factor, points=points)
+    [*_, parameter] = fields(noise)
+    now: Fraction = getattr(noise, parameter.name)
+    times = 1 / factor if form_of(noise).key.noise else factor
+    return guaranteed(
+        guarantee.notion, replace(noise, **{parameter.name: now * times}), guarantee.shift
+    )
 
 
 # ---------------------------------------------------------------------------------------------

@@ -57,10 +57,12 @@ def at_points(
     deltas: Iterable[Fraction],
     epsilons: Iterable[Fraction],
     solution: Solution | None,
+    compared: bool = True,
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
     """The numbers at the chosen δ's and ε's, each once; none where some change has no finite bound.
 
-    `solution`: the worst change that the report tells, None if it tells none.
+    `solution`: the worst change that the report tells, None if it tells none. `compared`: whether
+    routes are tried that are there for comparison.
     """
     wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
     many = sum(map(len, wanted)) > MOST_APART
@@ -76,7 +78,7 @@ def at_points(
     at_delta, at_epsilon = (
         # Neighbours share most of the work.
         {
-            point: _told(choose(patterned, point, bounds), told)
+            point: _told(choose(patterned, point, bounds, compared), told)
             for point in sorted(points, key=lambda point: point.given)
         }
         for points in asked

@@ -54,10 +54,12 @@ def certify(
     epsilons: Iterable[Fraction] = (),
     *,
     solver: Solver | None = None,
+    compared: bool = True,
 ) -> Certified:
     """The least bounds of a problem that theorems certify.
 
     `limits`: budgets, whose notions and δ are looked at as well. `solver`: one for the problem.
+    `compared`: whether numbers at a δ come with other routes, which take time and hardly ever win.
     """
     solver = solver or Solver(problem)
     asked = {name for limit in limits for name, _ in limit.parameters}
@@ -79,7 +81,7 @@ def certify(
     # Most runs choose none, and need not load the routes.
     from dpcompose.report.at_points import at_points
 
-    at_delta, at_epsilon = at_points(solver, wanted, given, first)
+    at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
     return Certified(solver, tuple(solved), at_delta, at_epsilon, True)
 
 

@@ -14,7 +14,7 @@ from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
@@ -46,10 +46,7 @@ def _guarantee(
     mechanism = form.made(parameter, values)
     # Which of two sensitivities is the unit remains unsaid: the smaller one is the safe reading.
     shift = moved / min(others) if others else moved
-    numbers = {"pure": mechanism.epsilon, "zcdp": mechanism.rho, "gdp": mechanism.mu}
-    value = numbers[notion](shift)
-    assert value is not None
-    return Guarantee(Notion(notion), value, noise=mechanism, shift=shift)
+    return guaranteed(Notion(notion), mechanism, shift)
 
 
 # --- statements ----------------------------------------------------------------------------------

@@ -56,10 +56,13 @@ class Chosen:
         return self.worst.value
 
 
-def choose(patterned: Patterned, point: Point, bounds: Sequence[Quantity] = ()) -> Chosen:
+def choose(
+    patterned: Patterned, point: Point, bounds: Sequence[Quantity] = (), compared: bool = True
+) -> Chosen:
     """The answer for the patterns of a problem (at least one).
 
-    `bounds` are certified in one notion for every change; each may be used as well.
+    `bounds` are certified in one notion for every change; each may be used as well. `compared`:
+    whether routes are tried as well that are there for comparison.
     """
     worst: Evaluated | None = None
     for pattern in sorted(patterned, key=size, reverse=True):
@@ -72,10 +75,10 @@ def choose(patterned: Patterned, point: Point, bounds: Sequence[Quantity] = ()) 
             worst = found
     assert worst is not None
     worst = _basic_of_all(worst, patterned, point)
-    compared = list(routes.for_comparison(worst.composition, point))
+    others = routes.for_comparison(worst.composition, point) if compared else []
     # Of several patterns another one may be the worst by a route that is only compared.
     fixed = 0 if len(patterned) == 1 else 1
-    order = sorted([*worst.found[fixed:], *compared], key=lambda each: _key(each.value))
+    order = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
     routed = (*worst.found[:fixed], *order)
     sharper = _sharper(worst, point, bounds)
     if sharper is not None and _key(sharper.value) < _key(routed[0].value):

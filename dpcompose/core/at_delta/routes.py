@@ -54,6 +54,10 @@ class RouteName(StrEnum):
     SPLIT = "δ split in two"
 
 
+#: Those that are there for comparison.
+COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED, RouteName.AS_GAUSSIAN, RouteName.SPLIT))
+
+
 @dataclass(frozen=True, slots=True)
 class RouteBound:
     """What a route gives: `value` is ε or δ, rounded up, None if nothing finite.

@@ -36,6 +36,14 @@ class Guarantee:
         return self.notion.facts.amount_of(self.value)
 
 
+def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
+    """What a concrete mechanism moved by `shift` guarantees in a notion that it has."""
+    numbers = {Notion.PURE: noise.epsilon, Notion.ZCDP: noise.rho, Notion.GDP: noise.mu}
+    value = numbers[notion](shift)
+    assert value is not None
+    return Guarantee(notion, value, noise=noise, shift=shift)
+
+
 #: (ε, δ) of one step.
 Pair = tuple[Fraction, Fraction]
 
