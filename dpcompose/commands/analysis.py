@@ -130,12 +130,15 @@ def analyze_files(
     output: Sequence[str] | None,
     quiet: bool,
     look: Look,
+    advise: bool | None = None,
 ) -> ExitCode:
-    """The command `analyze`. Raises BadCall."""
+    """The command `analyze`; `advise`: None for what is usual. Raises BadCall."""
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
-    task = FileTask(points=points)
-    return _run(task, selection, strictness, outputs_of(output, form), look, quiet)
+    outputs = outputs_of(output, form)
+    advisable = any(each.form in _ADVISING for each in outputs[quiet:])
+    task = FileTask(points=points, advisable=advisable, advise=advise)
+    return _run(task, selection, strictness, outputs, look, quiet)
 
 
 def check_files(
@@ -222,6 +225,8 @@ def _closing(past: Past | None) -> AbstractContextManager[object]:
 
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
+#: Formats that say what would make a bound less.
+_ADVISING = (Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN)
 #: Formats that count what has no result.
 _COUNTING = (Format.JSON, Format.JSONL)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -22,6 +22,7 @@ from dpcompose.report import Report
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
     from dpcompose.policy.settings import Settings
+    from dpcompose.source import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class FileTask:
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
     `policies`: where the settings of each file come from. `most`: what each spec may take.
-    `recheck`: whether the kernel checks every bound again.
+    `recheck`: whether the kernel checks every bound again. `advise`: whether to look for what would
+    make a bound less, True for all of it; None: as the settings say, where `advisable`.
     """
 
     limit: Budget | None = None
@@ -41,6 +43,13 @@ class FileTask:
     policies: Policies = field(default_factory=Policies)
     most: Most = field(default_factory=Most)
     recheck: bool = False
+    advisable: bool = False
+    advise: bool | None = None
+
+    def advised(self, settings: Settings) -> bool:
+        """Whether a report says what would make its bound less."""
+        wanted = settings.advise if self.advise is None else self.advise
+        return self.advisable and wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +256,26 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             lines_above=document.lines_before,
             recheck=task.recheck,
         )
+        if task.advised(settings):
+            work = partial(_advised, work, document, file, task.advise is True)
         report = held_to(task.most, file, work)
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
         outcome.worse(*_judged(task, settings, report))
     outcome.reports = unquoting(outcome.reports, data)
+
+
+def _advised(work: Callable[[], Report], document: Document, file: str, everything: bool) -> Report:
+    """The report that `work` makes, with what would make its bound less."""
+    report = work()
+    if report.status not in ("ok", "no-guarantee"):
+        return report
+    from dpcompose.planning.advising import advice
+    from dpcompose.source import load
+
+    source = load(document.data, file, document.lines_before)
+    return replace(report, advice=advice(source, report, everything))
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

@@ -43,6 +43,7 @@ _UNSET: dict[str, Any] = {
     "require-population": False,
     "populations": (),
     "forbid": (),
+    "advise": True,
     "fail-on": DEFAULTS.fail_on,
     "severity": {},
 }

@@ -286,7 +286,7 @@ def _next(scale: Fraction) -> Fraction:
     size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
     while size > down:
         size /= 10
-    return down + size / 10 ** (_DIGITS - 1)
+    return down + size / Fraction(10) ** (_DIGITS - 1)
 
 
 def _log(value: Fraction) -> float:

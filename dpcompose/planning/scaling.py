@@ -9,7 +9,7 @@ towards less loss where they have no short form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 
@@ -148,6 +148,7 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
         place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
         points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
         return replace(guarantee, value=guarantee.value * factor, points=points)
+    assert is_dataclass(noise)  # as all families are, with the parameter last
     [*_, parameter] = fields(noise)
     now: Fraction = getattr(noise, parameter.name)
     times = 1 / factor if form_of(noise).key.noise else factor

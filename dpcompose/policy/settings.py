@@ -61,6 +61,10 @@ def _all(said: Sequence[Said]) -> Sequence[Said]:
     return [each for each in said if first.get(each.value) is each]
 
 
+def _switched_off(said: Sequence[Said]) -> Sequence[Said]:
+    return [min(said, key=lambda each: bool(each.value))]
+
+
 def _union(said: Sequence[Said]) -> Sequence[Said]:
     kept, seen = [], set[str]()
     for each in said:
@@ -107,6 +111,7 @@ FIELDS = {
         setting_values.populations, _all, "every list holds: the name is in each of them"
     ),
     "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
+    "advise": SettingKey(setting_values.a_switch, _switched_off, "false where one layer says so"),
     "fail-on": SettingKey(setting_values.a_level, _strictest, "the least level"),
     "severity": SettingKey(
         setting_values.levels,
@@ -114,8 +119,8 @@ FIELDS = {
         "the highest level of each code; below its own only where no layer as strong requires it",
     ),
 }
-#: Keys that require nothing of a spec: how findings are told, and a budget where there is none.
-_REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget"})
+#: Keys that require nothing of a spec: what is told, and a budget where there is none.
+_REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget", "advise"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +182,11 @@ class Settings:
     def forbid(self) -> tuple[str, ...]:
         """Kinds that no spec declares."""
         return sum(self._values("forbid"), ())
+
+    @property
+    def advise(self) -> bool:
+        """Whether to say what would make a bound less."""
+        return all(self._values("advise"))
 
     @property
     def fail_on(self) -> Level:

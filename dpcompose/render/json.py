@@ -24,6 +24,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.problems import NO_BUDGET, problems
 from dpcompose.report import (
+    Advice,
     AgainstAdversary,
     Alternative,
     Assumption,
@@ -127,6 +128,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
+        "advice": [_advice(each) for each in report.advice],
         **({} if report.rechecked is None else {"recheck": _recheck(report, report.rechecked)}),
     }
 
@@ -208,6 +210,18 @@ def _worst(worst: WorstChange | None) -> Shape | None:
         "datasets": list(worst.datasets),
         "mechanisms": [_touch(each) for each in worst.touches],
         "omitted": worst.omitted,
+    }
+
+
+def _advice(advice: Advice) -> Shape:
+    return {
+        "key": advice.key,
+        "if": advice.condition,
+        "write": [{"says": each.write, "line": each.span.line} for each in advice.places],
+        "number": advice.number,
+        "before": _up(advice.before),
+        "after": number_up(advice.after),
+        "saves": None if advice.saves is None else number_down(advice.saves),
     }
 
 

@@ -164,6 +164,7 @@ _RESULT: Schema = mapping(
         )
     ),
     findings=listed(defined("finding")),
+    advice=listed(defined("advice"), "What would make the number less, if true; of `analyze`."),
     budget=maybe(defined("budget"), "Null without one."),
 )
 
@@ -227,6 +228,19 @@ DEFINITIONS: dict[str, Schema] = {
             )
         ),
         omitted={**COUNT, "description": "How many more feel it."},
+    ),
+    "advice": mapping(
+        "What the author could say, if it is true, and what that brings: the spec that says so was "
+        "analysed.",
+        key={**TEXT, "description": "What it is about: a key of specs, or a word."},
+        write=listed(
+            mapping("What to write at an entry.", says=TEXT, line=LINE), "All of it together."
+        ),
+        number={**TEXT, "description": "What becomes less: ε, ρ, μ, or ε at a δ."},
+        before=maybe(AMOUNT, "Null where it is not finite."),
+        after=maybe(AMOUNT, TOO_LARGE),
+        saves=maybe({"type": "number"}, "Rounded down; null where it was not finite."),
+        **{"if": {**TEXT, "description": "When it is true."}},
     ),
     "step": mapping(
         "A step of the derivation.",

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from rich.console import RenderableType
 
 from dpcompose.render.adversary_text import against_adversary
+from dpcompose.render.advised import advice
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import verdict_of_invalid
@@ -64,6 +65,7 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     yield from compared(report, style)
     yield from against_adversary(report, style)
     yield from rechecked(report, style)
+    yield from advice(report, style)
     yield from assumed(report.assumptions, style)
     if report.findings:
         yield ruled("Findings", style)

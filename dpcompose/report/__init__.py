@@ -242,6 +242,36 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """Something to write in a spec, and the entry that it belongs to."""
+
+    write: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that the author could say, if it is true, and what it would bring.
+
+    `key`: what it is about, a key of specs or a word. `condition`: when it is true. `places`: what
+    to write, all of it together. `number`: what becomes less, such as `ε at δ = 1e-6`; `before`
+    what it is (None: not finite), `after` what is certified of the spec that says so.
+    """
+
+    key: str
+    condition: str
+    places: tuple[Told, ...]
+    number: str
+    before: Fraction | None
+    after: Fraction
+
+    @property
+    def saves(self) -> Fraction | None:
+        """How much less it is."""
+        return None if self.before is None else self.before - self.after
+
+
+@dataclass(frozen=True, slots=True)
 class AgainstAdversary:
     """What holds against an adversary with two hypotheses alone; weaker than the bound of DP.
 
@@ -302,6 +332,7 @@ class Report:
     by the kernel; None where that was not asked for, or where there is no result.
     `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
+    `advice`: what would make the number that is asked for less, if it is true; where asked for.
     """
 
     file: str
@@ -332,6 +363,7 @@ class Report:
     ignored: tuple[Ignored, ...] = ()
     left_out: LeftOut | None = None
     rechecked: int | None = None
+    advice: tuple[Advice, ...] = ()
     lines: Sequence[str] = field(default=(), repr=False)
 
     @property

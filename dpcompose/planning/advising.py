@@ -1,0 +1,172 @@
+"""What would make a bound less, if it is true: candidates, each certified by analysing the spec.
+
+The number of trials is bounded by what they take, as far as the spec tells, never by a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.at_delta.routes import COMPARED
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.quantity import Budget
+from dpcompose.errors import InvalidSpec
+from dpcompose.planning.declarable import Candidate, candidates, changed
+from dpcompose.report import Advice, Report, Told
+from dpcompose.report.certify import certify
+from dpcompose.report.verdict import deltas_of, verdict
+from dpcompose.report.wording import number
+from dpcompose.resolve import Resolved, resolve
+from dpcompose.source import Source
+
+#: So many are told, unless all are asked for.
+MOST_TOLD = 5
+#: What all trials together may take, in hundredths of a second or so; if all are asked for.
+EFFORT, MOST_EFFORT = 100, 3000
+#: Of a candidate with more entries, those that matter are not looked for.
+MOST_APART = 4
+#: By less than this share nothing is saved that would be worth a word.
+NOTHING = Fraction(1, 1000)
+#: More than any number that is looked at.
+_ANY = Fraction(10) ** 12
+
+
+def advice(source: Source, report: Report, everything: bool = False) -> tuple[Advice, ...]:
+    """What the author of a valid spec could say, the largest saving first.
+
+    `report`: that of the spec. `everything`: all that saves, however long that takes.
+    """
+    resolved = resolve(source)
+    asked = _asked(report, resolved)
+    if asked is None:
+        return ()
+    left = MOST_EFFORT if everything else EFFORT
+    cost = _effort(resolved.problem, asked.delta is not None)
+    trials = _Trials(source, asked, left // cost)
+    found: list[Advice] = []
+    for candidate in candidates(source, resolved.problem):
+        found += trials.of(candidate)
+    found.sort(key=lambda each: each.after)
+    least: dict[tuple[str, Fraction], Advice] = {}
+    for each in found:  # of the same kind, what asks for less and brings as much
+        known = least.get((each.key, each.after))
+        if known is None or len(each.places) < len(known.places):
+            least[each.key, each.after] = each
+    found = [each for each in found if least[each.key, each.after] is each]
+    return tuple(found if everything else found[:MOST_TOLD])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The number that is asked for: how it is called, and what it is (None: there is none)."""
+
+    name: str
+    before: Fraction | None
+    delta: Fraction | None
+    symbol: str = "epsilon"
+    limits: tuple[tuple[str, Fraction], ...] = ()
+    compared: bool = False
+
+    @property
+    def limit(self) -> Budget:
+        """A budget that tells the number by what it leaves."""
+        most = _ANY if self.before is None else self.before
+        return Budget(((self.symbol, most), *self.limits))
+
+
+def _asked(report: Report, resolved: Resolved) -> _Asked | None:
+    """The ε at the budget's δ, or at the first one that is asked for; else the bound."""
+    limit = dict(report.verdict.limit.parameters) if report.verdict is not None else {}
+    ats = [each for each in report.at_delta if 0 < each.given < 1]
+    at = next((each for each in ats if each.given == limit.get("delta")), next(iter(ats), None))
+    if at is not None:
+        name = f"ε at δ = {number(at.given)}"
+        return _Asked(name, at.value, at.given, compared=at.rule in COMPARED)
+    bound = report.bound
+    if bound is None:
+        if report.status != "no-guarantee":
+            return None
+        delta = next(
+            (each for each in (*deltas_of(resolved.budget), *resolved.deltas) if each), None
+        )
+        return _Asked("ε" if delta is None else f"ε at δ = {number(delta)}", None, delta)
+    facts = bound.notion.facts
+    given = () if bound.delta is None else (("delta", bound.delta),)
+    name = facts.sign if bound.delta is None else f"{facts.sign} with δ = {number(bound.delta)}"
+    return _Asked(name, bound.value, None, facts.symbol, given)
+
+
+def _effort(problem: Problem, at_delta: bool) -> int:
+    """What an analysis takes, by what there is to compose."""
+    mechanisms = list(problem.mechanisms())
+    datasets = list(problem.datasets())
+    cost = 1 + len(mechanisms) // 20 + len(datasets) // 20
+    if at_delta:
+        kinds = {each.statements[0].guarantee for each in mechanisms if each.statements}
+        cost += 2 + len(kinds) // 3
+        if any(isinstance(each.made_by, Sample) for each in datasets):
+            cost += 20
+    return cost
+
+
+class _Trials:
+    """Analyses of changed specs, at most `left` more."""
+
+    def __init__(self, source: Source, asked: _Asked, left: int) -> None:
+        self._source, self._asked, self._left = source, asked, left
+
+    def of(self, candidate: Candidate) -> Iterator[Advice]:
+        """What a candidate brings: the one entry that brings as much as all, or all and the best.
+
+        Nothing where no trial is left, or where nothing is saved.
+        """
+        found = self._tried(candidate)
+        if found is None:
+            return
+        several = len(candidate.entries)
+        tried = (self._tried(candidate.alone(at)) for at in range(several))
+        alone = [each for each in tried if each] if 1 < several <= MOST_APART else []
+        best = min(alone, key=lambda each: each.after, default=None)
+        if best is None or best.after > found.after:
+            yield found
+        if best is not None:
+            yield best
+
+    def _tried(self, candidate: Candidate) -> Advice | None:
+        """What comes of a candidate, if that is less by a share that counts."""
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        try:
+            problem = resolve(changed(self._source, candidate)).problem
+        except InvalidSpec:  # it has no meaning there
+            return None
+        before, number_of = self._asked.before, self._at if self._asked.delta else self._bound
+        found = number_of(problem)
+        if found is None or (before is not None and found[1] > before * (1 - NOTHING)):
+            return None
+        places = tuple(Told(each.write, self._source.span(each.path)) for each in candidate.entries)
+        return Advice(candidate.key, candidate.says, places, found[0], before, found[1])
+
+    def _at(self, problem: Problem) -> tuple[str, Fraction] | None:
+        delta = self._asked.delta
+        assert delta is not None
+        [*ats] = certify(problem, (), [delta], compared=self._asked.compared).at_delta
+        value = ats[0].value if ats else None
+        return None if value is None else (self._asked.name, value)
+
+    def _bound(self, problem: Problem) -> tuple[str, Fraction] | None:
+        before, limit = self._asked.before, self._asked.limit
+        if before is None:
+            found = certify(problem).bounds
+            if not found or found[0].delta is not None:
+                return None
+            return found[0].notion.facts.sign, found[0].value
+        bounds = certify(problem, [Budget(limit.parameters[:1])]).bounds
+        decision = verdict(limit, bounds)
+        if not decision.ok or decision.slack is None:
+            return None
+        return self._asked.name, before - decision.slack

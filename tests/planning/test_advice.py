@@ -1,0 +1,270 @@
+"""What would make a bound less: each is what an analysis of the changed text says."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from contracts import checked
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.pipeline import analyze
+from dpcompose.planning import advising
+from dpcompose.policy import settings_files
+from dpcompose.report import Advice
+from dpcompose.source import load
+
+SPECS = Path(__file__).parents[2] / "specs"
+MILLIONTH = Fraction(1, 10**6)
+
+
+def advised(text: str, everything: bool = False) -> tuple[Advice, ...]:
+    return advising.advice(load(text, "spec"), analyze(text, "spec"), everything)
+
+
+def only(text: str, key: str) -> Advice:
+    [found] = [each for each in advised(text, True) if each.key == key]
+    return found
+
+
+def number(text: str) -> Fraction:
+    """The ε at the first δ that is asked for, or the bound."""
+    report = analyze(text, "spec")
+    if report.at_delta:
+        value = report.at_delta[0].value
+        assert value is not None
+        return value
+    assert report.bound is not None
+    return report.bound.value
+
+
+def spec(datasets: str, *mechanisms: str, protect: str = "bounded", more: str = "") -> str:
+    entries = "".join(f"  - {{{each}}}\n" for each in mechanisms)
+    return (
+        f"dpcompose: 1\nprotect: {protect}\n{more}datasets:\n{datasets}mechanisms:\n{entries}"
+        "report: {delta: 1e-6}\n"
+    )
+
+
+PEOPLE = "  people: {}\n"
+#: What is advised, the spec, the text that is replaced, and what stands in its place.
+CHANGES = {
+    "bounded": (
+        spec(PEOPLE, "name: a, reads: people, mechanism: geometric, scale: 2, sensitivity: 1"),
+        "sensitivity: 1",
+        "sensitivity: {unbounded: 1, bounded: 1}",
+    ),
+    "partition": (
+        spec(
+            PEOPLE,
+            "name: h, reads: people, count: 9, mechanism: laplace, scale: 9, sensitivity: 1",
+        ),
+        "sensitivity: 1",
+        "sensitivity: {unbounded: 1, bounded: 0}",
+    ),
+    "max_blocks": (
+        spec(
+            "  people: {}\n  app:\n    from: people\n"
+            "    partition: {by: membership, blocks: 4, max_blocks: 3}\n",
+            "name: a, reads: app.*, mechanism: laplace, scale: 2, sensitivity: 1",
+            protect="unbounded",
+        ),
+        "max_blocks: 3",
+        "max_blocks: 1",
+    ),
+    "max_rows_per_block": (
+        spec(
+            "  trips: {unit: user}\n"
+            "  capped: {from: trips, map: {kind: cap, rows: 5, keep: random}}\n"
+            "  city: {from: capped, partition: {by: value, blocks: 30}}\n",
+            "name: a, reads: city.*, mechanism: gaussian, sigma: 2, sensitivity: 1",
+            protect="user",
+        ),
+        "by: value,",
+        "by: value, max_rows_per_block: 1,",
+    ),
+    "roots": (
+        spec(
+            "  people: {}\n  others: {}\n",
+            "name: a, reads: people, mechanism: laplace, scale: 2, sensitivity: 1",
+            "name: b, reads: others, mechanism: laplace, scale: 3, sensitivity: 1",
+            protect="unbounded",
+        ),
+        "datasets:",
+        "roots: disjoint\ndatasets:",
+    ),
+    "stated_on": (
+        spec(
+            "  people: {}\n  part: {from: people, partition: {by: value, blocks: [x, y]}}\n",
+            "name: a, reads: part.x, notion: pure, epsilon: 1, relation: bounded",
+            protect="bounded",
+        ),
+        "epsilon: 1,",
+        "epsilon: 1, stated_on: people,",
+    ),
+    "mechanism: laplace": (
+        spec(PEOPLE, "name: a, reads: people, notion: pure, epsilon: 1/2, count: 50"),
+        "notion: pure, epsilon: 1/2",
+        "mechanism: laplace, scale: 2, sensitivity: {bounded: 1}",
+    ),
+    "mechanism: gaussian": (
+        spec(PEOPLE, "name: a, reads: people, notion: zcdp, rho: 1/2", protect="unbounded"),
+        "notion: zcdp, rho: 1/2",
+        "mechanism: gaussian, sigma: 1, sensitivity: 1",
+    ),
+    "drops": (
+        spec(
+            "  people: {}\n  adults: {from: people, map: filter}\n",
+            "name: a, reads: adults, notion: pure, epsilon: 1, relation: bounded, "
+            "stated_on: people",
+            protect="unbounded",
+        ),
+        "map: filter",
+        "map: {kind: filter, drops: true}",
+    ),
+    "keeps": (
+        spec(
+            "  people: {}\n  cleaned: {from: people, map: row}\n"
+            "  by_key: {from: cleaned, partition: {by: key, column: city, blocks: 9}}\n",
+            "name: a, reads: by_key.*, mechanism: laplace, scale: 2, sensitivity: {unbounded: 1, "
+            "bounded: 1}",
+            protect="{relation: bounded, keeps: [city]}",
+        ),
+        "map: row",
+        "map: {kind: row, keeps: [city]}",
+    ),
+    "samples": (
+        spec(
+            "  people: {}\n  some: {from: people, map: {kind: sample, poisson: 0.01}}\n",
+            "name: a, reads: some, mechanism: gaussian, sigma: 1, sensitivity: 1",
+            "name: b, reads: some, mechanism: gaussian, sigma: 1, sensitivity: 1",
+            protect="unbounded",
+        ),
+        "name: b, reads: some",
+        "name: b, reads: some_b",
+    ),
+}
+#: What is written elsewhere as well.
+BESIDE = {
+    "partition": (
+        ("  people: {}\n", "  people: {}\n  h_cells: {from: people, "
+         "partition: {by: value, blocks: 7}}\n"),
+        ("reads: people", "reads: h_cells.*"),
+    ),
+    "samples": (
+        ("mechanisms:\n", "  some_b: {from: people, map: {kind: sample, poisson: 0.01}}\n"
+         "mechanisms:\n"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_what_is_advised_is_certified_of_the_text_that_says_so(key: str) -> None:
+    before, old, new = CHANGES[key]
+    after = before.replace(old, new)
+    for was, now in BESIDE.get(key, ()):
+        assert was in after
+        after = after.replace(was, now)
+    found = only(before, key)
+    assert found.after == number(after)
+    if found.before is not None:
+        assert found.before == number(before) and found.saves == found.before - found.after > 0
+    assert all(each.write in new or key in BESIDE for each in found.places)
+    assert key not in {each.key for each in advised(after, True)}
+
+
+def test_what_is_not_true_of_the_number_is_not_advised() -> None:
+    assert advised(spec(PEOPLE, "name: a, reads: people, notion: pure, epsilon: 1")) == ()
+    sound = SPECS / "ambulances-districts-bounded.yaml"
+    assert advised(sound.read_text(encoding="utf-8"), True) == ()
+
+
+def test_the_largest_saving_comes_first_and_five_are_told() -> None:
+    entries = [
+        f"name: m{i}, reads: people, mechanism: laplace, scale: {i + 2}, sensitivity: 1"
+        for i in range(3)
+    ]
+    text = spec(
+        PEOPLE + "  others: {}\n",
+        *entries,
+        "name: o, reads: others, mechanism: gaussian, sigma: 3, sensitivity: 1",
+        "name: p, reads: others, notion: pure, epsilon: 1",
+        "name: z, reads: others, notion: zcdp, rho: 1/9",
+    )
+    few, every = advised(text), advised(text, True)
+    assert len(few) == advising.MOST_TOLD < len(every) and few == every[: len(few)]
+    after = [each.after for each in every]
+    assert after == sorted(after) and len({(each.key, each.after) for each in every}) == len(every)
+
+
+def test_a_large_spec_is_looked_at_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = CHANGES["bounded"][0]
+    monkeypatch.setattr(advising, "EFFORT", 2)
+    assert advised(text) == () and advised(text, True)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def run(*arguments: str, stdin: str, **environment: str) -> Result:
+    settings_files._nearest.cache_clear()
+    return CliRunner(env=environment).invoke(app, [*arguments], input=stdin)
+
+
+def told(result: Result) -> bool:
+    return "What would make it less" in result.stdout
+
+
+def test_analyze_advises_where_people_read_and_where_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = CHANGES["bounded"][0] + "budget: {epsilon: 9, delta: 1e-6}\n"
+    assert told(run("analyze", "-", stdin=text))
+    assert told(run("analyze", "-", "--advise", stdin=text))
+    assert not told(run("analyze", "-", "--no-advise", stdin=text))
+    assert not told(run("check", "-", stdin=text))
+    assert not told(run("analyze", "-", "-q", stdin=text))
+    Path("dpcompose.toml").write_text("advise = false\n")
+    assert not told(run("analyze", "-", stdin=text))
+    assert told(run("analyze", "-", "--advise", stdin=text))
+    assert told(run("analyze", "-", "--isolated", stdin=text))
+    assert not told(run("analyze", "-", "--isolated", stdin=text, DPCOMPOSE_ADVISE="false"))
+    assert "advise = false" in run("analyze", "-", "--show-settings", stdin=text).stdout
+
+
+def test_the_json_of_advice() -> None:
+    text = CHANGES["bounded"][0]
+    for form in ("json", "jsonl"):
+        output = run("analyze", "-", "--format", form, stdin=text).stdout
+        shape = json.loads(output)
+        [result] = shape.get("results", [shape])
+        [first, *_] = result["advice"]
+        found = advised(text)[0]
+        assert first["key"] == "bounded" and first["number"] == "ε at δ = 1e-6"
+        assert first["write"] == [
+            {"says": "sensitivity: {unbounded: 1, bounded: 1}", "line": 6},
+        ]
+        assert found.saves is not None
+        assert Fraction(str(first["after"])) >= found.after
+        assert 0 < Fraction(str(first["saves"])) <= found.saves
+    checked("result", run("analyze", "-", "--format", "json", stdin=text).stdout)
+    result = json.loads(run("check", "-", "--format", "json", stdin=text).stdout)["results"][0]
+    assert result["advice"] == []
+
+
+def test_names_in_advice_are_literal() -> None:
+    text = CHANGES["bounded"][0].replace("name: a,", 'name: "[red]\\x1b[1m{}a",')
+    output = run("analyze", "-", stdin=text).stdout
+    assert "[red]" in output and "\x1b" not in output
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_advice_on_the_examples_keeps_its_word(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for each in advised(text):
+        assert each.condition and each.places
+        assert each.before is None or each.after < each.before
