@@ -70,6 +70,7 @@ SPEC_CODES = {
     "DPC151": "A guarantee for a declared relation is stated below the root.",
     "DPC152": "`keeps` is given for a relation that replaces nothing.",
     "DPC153": "A sensitivity does not say what change it is for.",
+    "DPC158": "A sensitivity in a norm that says nothing of the one that the noise is for.",
     "DPC154": "Randomized response of every row reveals how many rows there are.",
     "DPC155": "A sample of fixed size is drawn where the number of rows is not public, or smaller.",
     "DPC156": "A sample is drawn once from one that is drawn afresh for each copy.",

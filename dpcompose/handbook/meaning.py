@@ -205,6 +205,16 @@ mechanisms:
         instead="protect: bounded\nmechanisms:\n"
         "  - {name: answers, reads: trips, mechanism: randomized-response, epsilon: 1}",
     ),
+    "DPC158": CodeEntry(
+        why="Laplace, geometric and Skellam noise are for sensitivities in L1, the sum over all "
+        "coordinates; Gaussian and discrete Gaussian noise for L2. A bound in L1 is one in L2. The "
+        "other way a bound in L2 says something only with the number of coordinates, or of whole "
+        "numbers.",
+        example="mechanisms:\n  - {name: sums, reads: trips, mechanism: laplace, scale: 2,\n"
+        "     sensitivity: {l2: 1}}",
+        instead="mechanisms:\n  - {name: sums, reads: trips, mechanism: laplace, scale: 2,\n"
+        "     sensitivity: {l2: 1, dimension: 4}}",
+    ),
     "DPC155": CodeEntry(
         why="The chance m/n of a row to be drawn is what lowers the loss. With fewer rows than "
         "`of` says it is larger, and where their number is not public nobody knows it.",

@@ -194,14 +194,22 @@ def _replaced(spec: _Spec) -> Iterator[Candidate]:
 
 
 def _cells(spec: _Spec) -> Iterator[Candidate]:
-    """A histogram as a partition: one row replaced touches two cells, each once."""
+    """A histogram: one row replaced touches two cells, each once. In L2 that is √2, else blocks."""
     if spec.kind is not RelationKind.BOUNDED:
         return
     entries: list[tuple[Entry, str]] = []
+    rooted: list[tuple[Entry, str]] = []
     for at, each in spec.mechanisms:
         form = FORMS.get(str(each.get("mechanism")))
         given = each.get("sensitivity")
-        if form is None or form.norm != "L1" or not isinstance(given, str) or "relation" in each:
+        if form is None or form.norm is None or not isinstance(given, str) or "relation" in each:
+            continue
+        if form.norm == "L2":
+            twice = "2" if given == "1" else f"2 * ({given}) * ({given})"
+            two: Value = {"unbounded": given, "bounded": {"l2_squared": Number(twice)}}
+            write = f"sensitivity: {{unbounded: {given}, bounded: {{l2_squared: {twice}}}}}"
+            put = Put(("mechanisms", at, "sensitivity"), two)
+            rooted.append((Entry(("mechanisms", at), write, (put,)), _name(each)))
             continue
         celled = _celled(spec, at, each)
         if celled is not None:
@@ -209,7 +217,9 @@ def _cells(spec: _Spec) -> Iterator[Candidate]:
             puts = (*celled.puts, Put(("mechanisms", at, "sensitivity"), moved))
             write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
             entries.append((Entry(("mechanisms", at), write, puts), _name(each)))
-    yield _together("partition", "{} counts each row in one cell, as a histogram does", entries)
+    says = "{} counts each row in one cell, as a histogram does"
+    yield _together("partition", says, entries)
+    yield _together("l2_squared", says, rooted)
 
 
 def _celled(spec: _Spec, at: int, mechanism: Tree) -> Entry | None:

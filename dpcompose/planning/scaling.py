@@ -148,13 +148,11 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
         place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
         points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
         return replace(guarantee, value=guarantee.value * factor, points=points)
-    assert is_dataclass(noise)  # as all families are, with the parameter last
-    [*_, parameter] = fields(noise)
-    now: Fraction = getattr(noise, parameter.name)
+    assert is_dataclass(noise)  # as all families are, the first number being the parameter
+    values = {each.name: getattr(noise, each.name) for each in fields(noise)}
+    name, now = next(each for each in values.items() if isinstance(each[1], Fraction))
     times = 1 / factor if form_of(noise).key.noise else factor
-    return guaranteed(
-        guarantee.notion, replace(noise, **{parameter.name: now * times}), guarantee.shift
-    )
+    return guaranteed(guarantee.notion, replace(noise, **{name: now * times}), guarantee.shift)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.problem import Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
+from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import NAMES, listing, plural
 
@@ -199,6 +200,14 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
         yield says.format(listing(named)), path
 
 
+def _norm(guarantee: Guarantee) -> str | None:
+    """In which norm a sensitivity is; a step of 1 on whole numbers is one in both."""
+    assert guarantee.noise is not None
+    norm = form_of(guarantee.noise).norm
+    own: str | None = getattr(guarantee.noise, "norm", norm)
+    return norm if guarantee.shift <= 1 else own
+
+
 def _trusted(statement: Statement) -> Iterator[str]:
     guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
@@ -215,5 +224,5 @@ def _trusted(statement: Statement) -> Iterator[str]:
         RelationKind.UNBOUNDED: " (one row added or removed)",
         RelationKind.BOUNDED: " (one row replaced)",
     }.get(statement.relation.kind, "")
-    norm = f", in {form.norm}," if form.norm is not None else ""
+    norm = f", in {_norm(guarantee)}," if form.norm is not None else ""
     yield f"the sensitivities of {{}}{norm} hold for every two {neighbours} neighbours{change}"

@@ -20,6 +20,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.forest import SpecPlace
+from dpcompose.resolve.norms import Moves, alike, plain, said
 from dpcompose.resolve.parameters import Parameters
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
@@ -38,12 +39,13 @@ def _guarantee(
     form: FamilyForm,
     notion: str,
     values: int | None,
+    moves: Moves | None,
     parameter: Fraction,
     moved: Fraction = _ONE,
     *others: Fraction,
 ) -> Guarantee:
     """The guarantee of a mechanism in one notion; `others`: all sensitivities, where relative."""
-    mechanism = form.made(parameter, values)
+    mechanism = moves.family(form, parameter, values) if moves else form.made(parameter, values)
     # Which of two sensitivities is the unit remains unsaid: the smaller one is the safe reading.
     shift = moved / min(others) if others else moved
     return guaranteed(Notion(notion), mechanism, shift)
@@ -80,8 +82,8 @@ class ConcreteMechanisms:
             return self._by_rows(form, mechanism, path, place, parameter)
         assert isinstance(mechanism, written.Concrete)
         sensitivities = [
-            read(text, where, place, form.sensitivity)
-            for text, where in _texts(mechanism.sensitivity, (*path, "sensitivity"))
+            self._moves(form, given, where, place)
+            for given, where in _texts(mechanism.sensitivity, (*path, "sensitivity"))
         ]
         moved = None if place is None else self._moved(mechanism, path, place)
         if place is None or moved is None:
@@ -98,13 +100,32 @@ class ConcreteMechanisms:
         known = [each for each in sensitivities if each is not None]
         if not fine or parameter is None or len(known) < len(sensitivities):
             return None
-        others = known if form.relative else []
-        makes = [partial(_guarantee, form, notion, None) for notion in form.states]
+        others = [own.distance for [own] in known] if form.relative else []
+        states = form.states[:1] if euclidean else form.states
         return [
-            Draft(each.relation, 0, (parameter, own, *others), make, path, each.given, i > 0)
-            for each, own in zip(moved, known, strict=True)
-            for i, make in enumerate(makes[:1] if euclidean else makes)
+            Draft(
+                each.relation,
+                0,
+                (parameter, own.distance, *others),
+                partial(_guarantee, form, notion, None, own),
+                path,
+                each.given,
+                i > 0,
+            )
+            for each, moves in zip(moved, alike(known), strict=True)
+            for own in moves
+            for i, notion in enumerate(states)
         ]
+
+    def _moves(
+        self, form: FamilyForm, given: written.AnyMoved, at: Path, place: SpecPlace | None
+    ) -> list[Moves] | None:
+        """What one sensitivity says; None if it is faulty (reported)."""
+        assert form.sensitivity is not None
+        if not isinstance(given, written.Normed):
+            found = self._parameters.read(given, at, place, form.sensitivity)
+            return None if found is None else plain(form, found)
+        return said(given, at, form, self._parameters.numbers.parameter, self._faults)
 
     # sensitivities
 
@@ -186,7 +207,7 @@ class ConcreteMechanisms:
             fine = False
         if not fine or parameter is None:
             return None
-        make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None))
+        make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None), None)
         return [Draft(BOUNDED, 0, (parameter,), make, path, True)]
 
     def _counts_rows(self, place: SpecPlace) -> bool:
@@ -198,9 +219,11 @@ class ConcreteMechanisms:
         return steps.kind in _ROWS_COME_AND_GO
 
 
-def _texts(given: str | written.Sensitivities, at: Path) -> list[tuple[str | dict[str, str], Path]]:
+def _texts(
+    given: str | written.Normed | written.Sensitivities, at: Path
+) -> list[tuple[written.AnyMoved, Path]]:
     """The sensitivities as they are written, each with its place."""
-    if isinstance(given, str):
+    if not isinstance(given, written.Sensitivities):
         return [(given, at)]
     pairs = ((getattr(given, key), (*at, key)) for key in _ROW_CHANGES)
     return [(text, where) for text, where in pairs if text is not None]

@@ -7,28 +7,66 @@ from pydantic import Discriminator, Field, Tag
 
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import FamilyForm
-from dpcompose.spec.fields import Optional, Parameter, Scalar, Several
+from dpcompose.spec.fields import Optional, Parameter, Scalar, Several, Whole
 from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Relation
+
+
+class Normed(Model):
+    """How far one row moves what is released, in a norm that is named; all that is said holds."""
+
+    what = "a sensitivity in a norm"
+    l1: Optional[Scalar] = Field(default=None, description="In L1: the sum over the coordinates.")
+    l2: Optional[Scalar] = Field(default=None, description="In L2, as Euclid measures.")
+    l2_squared: Optional[Scalar] = Field(
+        default=None, description="The square of L2: the sum of the squares of the coordinates."
+    )
+    dimension: Optional[Whole] = Field(
+        default=None, description="How many coordinates one row moves at most."
+    )
+
+
+#: A sensitivity for one kind of change, as it is read.
+AnyMoved = str | dict[str, str] | Normed
+#: The keys of a sensitivity in a norm.
+NORM_KEYS = tuple(Normed.model_fields)
+
+
+def _moved_tag(value: object) -> str:
+    if not isinstance(value, dict):
+        return "<number>"
+    return "<normed>" if value and value.keys() <= {*NORM_KEYS} else "<by block>"
+
+
+#: A sensitivity for one kind of change: in the norm of the mechanism, for each block, or in one
+#: that is named.
+Moved = Annotated[
+    Annotated[Scalar, Tag("<number>")]
+    | Annotated[dict[str, Scalar], Tag("<by block>")]
+    | Annotated[Normed, Tag("<normed>")],
+    Discriminator(_moved_tag),
+]
 
 
 class Sensitivities(Model):
     """How far one row moves what is released, for each kind of row change."""
 
     what = "a sensitivity"
-    unbounded: Optional[Parameter] = Field(
-        default=None, description="For one row added or removed."
-    )
-    bounded: Optional[Parameter] = Field(default=None, description="For one row replaced.")
+    unbounded: Optional[Moved] = Field(default=None, description="For one row added or removed.")
+    bounded: Optional[Moved] = Field(default=None, description="For one row replaced.")
 
 
 def _sensitivity_tag(value: object) -> str:
-    return "<sensitivities>" if isinstance(value, dict) else "<number>"
+    if not isinstance(value, dict):
+        return "<number>"
+    return "<normed>" if value and value.keys() & {*NORM_KEYS} else "<sensitivities>"
 
 
 Sensitivity = Annotated[
-    Annotated[Scalar, Tag("<number>")] | Annotated[Sensitivities, Tag("<sensitivities>")],
+    Annotated[Scalar, Tag("<number>")]
+    | Annotated[Normed, Tag("<normed>")]
+    | Annotated[Sensitivities, Tag("<sensitivities>")],
     Discriminator(_sensitivity_tag),
 ]
 
@@ -44,7 +82,9 @@ class Concrete(ReadingEntry):
     mechanism: str = Field(description=MECHANISM)
     sensitivity: Sensitivity = Field(
         description="How far one row moves it: a number (for one row added or removed, "
-        "where rows come and go), or `{unbounded: …, bounded: …}`."
+        "where rows come and go), or `{unbounded: …, bounded: …}`. In L1 for Laplace, geometric "
+        "and Skellam noise, in L2 for Gaussian and discrete Gaussian noise; `{l1: …}`, `{l2: …}` "
+        "and `{l2_squared: …}`, with a `dimension`, say another norm."
     )
     relation: Optional[Relation] = Field(
         default=None, description="With a number for sensitivity: the change that it is for."

@@ -14,7 +14,7 @@ from dpcompose.spec.asked import (
     WrittenBudget,
     ZcdpBudget,
 )
-from dpcompose.spec.concrete import CONCRETE, Sensitivities
+from dpcompose.spec.concrete import CONCRETE, Normed, Sensitivities
 from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Name, Optional, Scalar, expected
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
@@ -110,6 +110,7 @@ TAGS: dict[str, type[Model]] = {
     "<profile mechanism>": ProfileMechanism,
     **{f"<{kind} noise>": model for kind, model in CONCRETE.items()},
     "<sensitivities>": Sensitivities,
+    "<normed>": Normed,
     "<several>": SeveralMechanism,
     "<post-processing>": PostProcessing,
     "<pure budget>": PureBudget,

@@ -65,6 +65,11 @@ CHANGES = {
         "sensitivity: 1",
         "sensitivity: {unbounded: 1, bounded: 0}",
     ),
+    "l2_squared": (
+        spec(PEOPLE, "name: h, reads: people, mechanism: gaussian, sigma: 3, sensitivity: 1"),
+        "sensitivity: 1",
+        "sensitivity: {unbounded: 1, bounded: {l2_squared: 2}}",
+    ),
     "max_blocks": (
         spec(
             "  people: {}\n  app:\n    from: people\n"

@@ -146,8 +146,8 @@ def test_what_is_trusted_of_concrete_mechanisms_and_curves() -> None:
     )
     assert assumed(text) == [
         "the noise of `a` and `b` is drawn from exactly the law stated: no floating-point leaks",
-        "the sensitivities of `a` and `b`, in L1, hold for every two bounded neighbours "
-        "(one row replaced)",
+        "the sensitivities of `a`, in L1, hold for every two bounded neighbours (one row replaced)",
+        "the sensitivities of `b`, in L2, hold for every two bounded neighbours (one row replaced)",
         "`c`: outcomes are chosen with exactly the weights of the exponential mechanism",
         "the sensitivities of `c` hold for every two bounded neighbours (one row replaced)",
         "`d`: each row is answered by itself, with exactly the odds stated",

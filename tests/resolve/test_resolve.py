@@ -428,7 +428,7 @@ def said(statements: Sequence[Statement]) -> list[tuple[str, bool]]:
                 Guarantee(
                     Notion.ZCDP,
                     Fraction(9, 8),
-                    noise=DiscreteGaussian(Fraction(2)),
+                    noise=DiscreteGaussian(Fraction(2), "L2"),
                     shift=Fraction(3),
                 )
             ],

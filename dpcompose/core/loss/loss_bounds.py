@@ -99,8 +99,7 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
         case Notion.ZCDP:
             found = mechanism.rho(shift)
         case Notion.GDP:
-            mu = mechanism.mu(shift)
-            found = None if mu is None else mu * mu
+            found = mechanism.mu_squared(shift)
         case _:
             found = None
     return math.inf if found is None else found

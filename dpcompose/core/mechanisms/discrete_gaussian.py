@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
     NOISE,
-    STEPS,
+    WHOLE_L2,
     Family,
     FamilyForm,
     ParameterKey,
 )
+from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
@@ -28,27 +29,34 @@ if TYPE_CHECKING:
 class DiscreteGaussian(Family):
     """Adds to whole numbers noise of mass proportional to e^(-n²/(2·sigma²)).
 
-    Sensitivities in L1 (the number of unit steps), so that one coordinate stands for all.
+    Sensitivities in L1 (the number of unit steps), so that one coordinate stands for all; or in L2
+    (`norm`), where ρ alone is known: steps in several coordinates are worse at some δ than as far a
+    step in one. `unit`: the square of the unit in which a shift in L2 is told.
     """
 
     sigma: Fraction
+    norm: Literal["L1", "L2"] = "L1"
+    unit: Fraction = Fraction(1)
 
     def epsilon(self, shift: Fraction) -> None:
         return None
 
     def rho(self, shift: Fraction) -> Fraction:
         """ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), which the order α = 2 attains."""
-        return (shift / self.sigma) ** 2 / 2
+        return (shift / self.sigma) ** 2 * self.unit / 2
 
     def mu(self, shift: Fraction) -> None:
         return None
 
     def loss(self, shift: Fraction) -> Composition:
+        if self.norm == "L2":
+            return Composition(((Concentrated(self.rho(shift)), 1),))
         moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)
         return Composition(((moved, 1),))
 
     def says(self, shift: Fraction) -> str:
-        moved = f"sensitivity {number(shift)}"
+        norm = " in L2" if self.norm == "L2" else ""
+        moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"
 
 
@@ -138,14 +146,15 @@ class DiscreteGaussianLoss(MechanismLoss):
 FORM = FamilyForm(
     name="discrete-gaussian",
     family=DiscreteGaussian,
-    about="Discrete normal noise on whole numbers; its sensitivity is in L1.",
+    about="Discrete normal noise on whole numbers; its sensitivity is in L2.",
     key=ParameterKey(
         "sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True
     ),
-    sensitivity=STEPS,
-    norm="L1",
+    sensitivity=WHOLE_L2,
+    norm="L2",
     relative=False,
     values=False,
     states=("zcdp",),
     trusted=EXACTLY_DRAWN,
+    whole=True,
 )

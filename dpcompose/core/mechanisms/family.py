@@ -41,6 +41,15 @@ STEPS = Need(
 )
 
 
+WHOLE_L2 = Need(
+    "a whole number",
+    "DPC115",
+    "this noise is for whole numbers: say how far one row moves them in L2 (of a vector, "
+    "`{l2_squared: …}` is the sum of the squares)",
+    lambda value: value.denominator == 1,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ParameterKey:
     """The parameter of a mechanism: its key in a spec, what it means, what it must be.
@@ -74,6 +83,11 @@ class Family(ABC):
     def mu(self, shift: Fraction) -> Fraction | None:
         """The least μ of Gaussian DP that is known, rounded up; None if none is."""
 
+    def mu_squared(self, shift: Fraction) -> Fraction | None:
+        """The square of the least μ, which adds up; exactly where the square alone is rational."""
+        mu = self.mu(shift)
+        return None if mu is None else mu * mu
+
     @abstractmethod
     def loss(self, shift: Fraction) -> Composition:
         """A dominating pair of privacy losses, for a shift above 0."""
@@ -90,7 +104,8 @@ class FamilyForm:
     `family` takes the parameter `key`, after the number of values where it has `values`. `about`
     says in a sentence what it is. `sensitivity`: what sensitivities must be; None for a mechanism
     without one, in which every row answers by itself. `norm`: in which sensitivities of vectors
-    are; None where they are no distances. `relative`: shifts are in units of the least
+    are, where nothing else is said; None where they are no distances. `whole`: the noise is on
+    whole numbers. `relative`: shifts are in units of the least
     sensitivity. `states`: the notions that it guarantees, the first of which says the most.
     `trusted`: what the author of a spec declares; `{}` stands for the names of mechanisms.
     """
@@ -105,6 +120,7 @@ class FamilyForm:
     values: bool
     states: tuple[Literal["pure", "zcdp", "gdp"], ...]
     trusted: str
+    whole: bool = False
 
     def made(self, parameter: Fraction, values: int | None) -> Family:
         """The mechanism with this parameter, and so many values where it has them."""

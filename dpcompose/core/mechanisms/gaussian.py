@@ -13,30 +13,39 @@ from dpcompose.core.mechanisms.family import (
     FamilyForm,
     ParameterKey,
 )
+from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.parts import Composition
 
 
 @dataclass(frozen=True, slots=True)
 class Gaussian(Family):
-    """Adds normal noise of standard deviation `sigma`; sensitivities in L2."""
+    """Adds normal noise of standard deviation `sigma`; sensitivities in L2.
+
+    `unit`: the square of the unit in which a shift is told.
+    """
 
     sigma: Fraction
+    unit: Fraction = Fraction(1)
 
     def epsilon(self, shift: Fraction) -> None:
         return None
 
     def rho(self, shift: Fraction) -> Fraction:
-        return self.mu(shift) ** 2 / 2
+        return self.mu_squared(shift) / 2
 
     def mu(self, shift: Fraction) -> Fraction:
-        return shift / self.sigma
+        return sqrt_up(self.mu_squared(shift))
+
+    def mu_squared(self, shift: Fraction) -> Fraction:
+        return (shift / self.sigma) ** 2 * self.unit
 
     def loss(self, shift: Fraction) -> Composition:
-        return Composition((), self.mu(shift) ** 2)
+        return Composition((), self.mu_squared(shift))
 
     def says(self, shift: Fraction) -> str:
-        return f"Gaussian noise of σ = {number(self.sigma)}, sensitivity {number(shift)}"
+        moved = number(sqrt_up(shift * shift * self.unit))
+        return f"Gaussian noise of σ = {number(self.sigma)}, sensitivity {moved}"
 
 
 FORM = FamilyForm(

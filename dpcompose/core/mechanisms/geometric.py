@@ -283,4 +283,5 @@ FORM = FamilyForm(
     values=False,
     states=("pure",),
     trusted=EXACTLY_DRAWN,
+    whole=True,
 )

@@ -353,4 +353,5 @@ FORM = FamilyForm(
     values=False,
     states=("zcdp",),
     trusted=EXACTLY_DRAWN,
+    whole=True,
 )

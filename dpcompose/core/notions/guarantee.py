@@ -33,6 +33,10 @@ class Guarantee:
     @property
     def amount(self) -> Fraction:
         """The value in the unit that adds up: ε, ρ or μ²."""
+        if self.noise is not None and self.notion is Notion.GDP:
+            square = self.noise.mu_squared(self.shift)
+            assert square is not None
+            return square
         return self.notion.facts.amount_of(self.value)
 
 

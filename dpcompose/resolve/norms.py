@@ -1,0 +1,143 @@
+"""Sensitivities in one norm or another: what is said, in the norm that the noise is for.
+
+In L1 the moves of all coordinates add up, in L2 their squares do. A bound in L1 is one in L2. The
+other way it takes √d for d coordinates; of whole numbers L1 is at most the square of L2, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcompose.core.mechanisms.family import NUMBER, Family, FamilyForm, Need
+from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.numbers.exact import is_square, sqrt_up
+from dpcompose.errors import Path
+from dpcompose.faults import Faults
+from dpcompose.resolve.statements import Parameter
+from dpcompose.spec.concrete import Normed
+
+Norm = Literal["L1", "L2"]
+_ONE = Fraction(1)
+#: A number as it is written at a place.
+Read = Callable[[str, Path, Need], Fraction | None]
+
+
+class Moves(NamedTuple):
+    """How far something moves, in a norm; `unit`: the square of the unit of a distance in L2."""
+
+    norm: Norm | None
+    distance: Parameter
+    unit: Fraction = _ONE
+
+    def family(self, form: FamilyForm, parameter: Fraction, values: int | None) -> Family:
+        """The mechanism, with its shifts in this norm and this unit."""
+        made = form.made(parameter, values)
+        if isinstance(made, DiscreteGaussian) and self.norm is not None:
+            return DiscreteGaussian(parameter, self.norm, self.unit)
+        return Gaussian(parameter, self.unit) if isinstance(made, Gaussian) else made
+
+    def inside(self, unit: Fraction) -> Moves:
+        """The same in L2 and another unit, rounded up; a distance in L1 is at least that in L2."""
+
+        def told(distance: Fraction) -> Fraction:
+            return sqrt_up(distance * distance * self.unit / unit)
+
+        if isinstance(self.distance, dict):
+            return Moves("L2", {block: told(each) for block, each in self.distance.items()}, unit)
+        return Moves("L2", told(self.distance), unit)
+
+
+def said(
+    given: Normed, at: Path, form: FamilyForm, read: Read, faults: Faults
+) -> list[Moves] | None:
+    """What a sensitivity in a norm says for this noise; None if it is faulty (reported)."""
+    assert form.sensitivity is not None
+    if form.norm is None:
+        says = f"the sensitivity of `mechanism: {form.name}` is of a score, which has no norm"
+        faults.add("DPC158", at, says, "write a number")
+        return None
+    values = {
+        key: read(text, (*at, key), NUMBER)
+        for key in ("l1", "l2", "l2_squared")
+        if (text := getattr(given, key)) is not None
+    }
+    if not values:
+        faults.add(
+            "DPC102", at, "a sensitivity in a norm needs `l1`, `l2` or `l2_squared`", key=True
+        )
+    known = {key: value for key, value in values.items() if value is not None}
+    if not values or len(known) < len(values):
+        return None
+    found = _in_norm(form, known, given.dimension)
+    if found is None:
+        says = f"`mechanism: {form.name}` needs a sensitivity in L1, and L2 says nothing of it"
+        faults.add("DPC158", at, says, "give `l1`, or how many coordinates there are: `dimension`")
+    return found
+
+
+def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
+    """What a number, or one for each block, says: it is in the norm of the form."""
+    if form.norm == "L2" and form.whole:
+        values = given.values() if isinstance(given, dict) else [given]
+        return [Moves("L1" if all(each <= 1 for each in values) else "L2", given)]
+    return [Moves(form.norm, given)]
+
+
+def _in_norm(
+    form: FamilyForm, known: dict[str, Fraction], dimension: int | None
+) -> list[Moves] | None:
+    """The moves in the norms that are of use, the least known; None if there is none."""
+    one, squares = _least(form, known, dimension)
+    if form.norm == "L1":
+        return None if one is None else [Moves("L1", one)]
+    if not form.whole:
+        return [_squared(squares)]
+    # A curve is known in L1, ρ in both; where they are the same the curve says all.
+    found = [] if one is None or ("l1" not in known and one * one > squares) else [Moves("L1", one)]
+    if one is None or one * one > squares:
+        found.append(_squared(squares))
+    return found
+
+
+def _squared(square: Fraction) -> Moves:
+    """A distance in L2 by its square, in a unit in which it is exact."""
+    return Moves("L2", sqrt_up(square)) if is_square(square) else Moves("L2", _ONE, square)
+
+
+def alike(known: list[list[Moves]]) -> list[list[Moves]]:
+    """The same where all are in one norm and unit; else each in L2 and one unit as well.
+
+    Along a path only moves in one norm and unit add up.
+    """
+    every = {(own.norm, own.unit) for moves in known for own in moves}
+    if len(every) < 2:
+        return known
+    unit = max((unit for _, unit in every if unit != _ONE), default=_ONE)
+    return [
+        moves
+        if any((own.norm, own.unit) == ("L2", unit) for own in moves)
+        else [*moves, moves[-1].inside(unit)]
+        for moves in known
+    ]
+
+
+def _least(
+    form: FamilyForm, known: dict[str, Fraction], dimension: int | None
+) -> tuple[Fraction | None, Fraction]:
+    """The least L1, if any is known, and the least square of L2."""
+    ones = [known["l1"]] if "l1" in known else []
+    squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
+    squares += [known["l2_squared"]] if "l2_squared" in known else []
+    least = min(squares)
+    if form.whole:  # sums of whole numbers, and of their squares, are whole
+        ones, least = [Fraction(math.floor(each)) for each in ones], Fraction(math.floor(least))
+        ones.append(least)
+        if dimension is not None:
+            ones.append(Fraction(math.isqrt(int(least * dimension))))
+    elif dimension is not None:
+        ones.append(sqrt_up(least * dimension))
+    return min(ones, default=None), least

@@ -1,0 +1,144 @@
+"""Sensitivities in a norm that is named: what they say of each noise, and that it is sound."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpcompose.pipeline import analyze
+from dpcompose.report import Report
+
+LAPLACE, GEOMETRIC = "laplace, scale: 3", "geometric, scale: 3"
+GAUSSIAN, DISCRETE = "gaussian, sigma: 3", "discrete-gaussian, sigma: 3"
+
+
+def report(noise: str, sensitivity: str, protect: str = "unbounded", more: str = "") -> Report:
+    return analyze(
+        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{people: {{}}}}\nmechanisms:\n"
+        f"  - {{name: a, reads: people, mechanism: {noise}, sensitivity: {sensitivity}}}\n{more}"
+        "report: {delta: 1e-6}\n"
+    )
+
+
+def numbers(found: Report) -> tuple[object, object]:
+    assert found.status == "ok", found.findings
+    return found.bound, [each.value for each in found.at_delta]
+
+
+@pytest.mark.parametrize(
+    ("noise", "named", "plain"),
+    [
+        (LAPLACE, "{l1: 2}", "2"),
+        (LAPLACE, "{l2: 1, dimension: 4}", "2"),
+        (LAPLACE, "{l2_squared: 2, dimension: 8}", "4"),
+        (LAPLACE, "{l1: 3, l2: 1, dimension: 4}", "2"),
+        (GEOMETRIC, "{l1: 2.5}", "2"),
+        (GEOMETRIC, "{l2: 1.9}", "3"),
+        (GEOMETRIC, "{l2_squared: 3}", "3"),
+        (GEOMETRIC, "{l2_squared: 5, dimension: 2}", "3"),
+        (GAUSSIAN, "{l1: 2}", "2"),
+        (GAUSSIAN, "{l2: 2}", "2"),
+        (GAUSSIAN, "{l2_squared: 4}", "2"),
+        (GAUSSIAN, "{l1: 3, l2_squared: 4}", "2"),
+        (DISCRETE, "{l1: 1}", "1"),
+        (DISCRETE, "{l2_squared: 1.5}", "1"),
+        (DISCRETE, "{l2: 2}", "2"),
+    ],
+)
+def test_a_norm_is_turned_into_that_of_the_noise(noise: str, named: str, plain: str) -> None:
+    assert numbers(report(noise, named)) == numbers(report(noise, plain))
+    both = report(noise, f"{{unbounded: {named}, bounded: {named}}}", "bounded")
+    assert numbers(both) == numbers(
+        report(noise, f"{{unbounded: {plain}, bounded: {plain}}}", "bounded")
+    )
+
+
+@pytest.mark.parametrize(
+    ("noise", "sensitivity", "code"),
+    [
+        (LAPLACE, "{l2: 1}", "DPC158"),
+        (LAPLACE, "{unbounded: 1, bounded: {l2_squared: 2}}", "DPC158"),
+        ("exponential, epsilon: 1", "{l1: 1}", "DPC158"),
+        (GAUSSIAN, "{dimension: 3}", "DPC102"),
+        (GAUSSIAN, "{l2: -1}", "DPC111"),
+        (GAUSSIAN, "{l2: 1, l3: 1}", "DPC101"),
+        (GAUSSIAN, "{l2: 1, unbounded: 1}", "DPC101"),
+        (GAUSSIAN, "{l2: 1, dimension: 0}", "DPC106"),
+        (DISCRETE, "1/2", "DPC115"),
+    ],
+)
+def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, code: str) -> None:
+    found = report(noise, sensitivity)
+    assert (found.status, [each.code for each in found.findings]) == ("invalid", [code])
+
+
+def test_a_square_is_exact() -> None:
+    found = report("discrete-gaussian, sigma: 1", "{l2_squared: 2}").bound
+    assert found is not None and found.value == 1 and found.exact
+    gaussian = report("gaussian, sigma: 1", "{l2_squared: 2}", more="budget: {rho: 1}\n")
+    assert gaussian.verdict is not None and gaussian.verdict.ok and gaussian.verdict.slack == 0
+    moved = report(
+        "discrete-gaussian, sigma: 1", "{unbounded: 1, bounded: {l2_squared: 2}}", "bounded"
+    ).bound
+    assert moved is not None and moved.value == 1 and moved.exact
+
+
+def truth(coordinates: int, sigma: float, epsilon: float) -> float:
+    """δ of discrete Gaussian noise where so many coordinates move by one, by convolution."""
+    reach = math.ceil(14 * sigma)
+    places = np.arange(-reach, reach + 1)
+    chances = np.exp(-(places**2) / (2 * sigma**2))
+    chances /= chances.sum()
+    whole = chances
+    for _ in range(coordinates - 1):
+        whole = np.convolve(whole, chances)
+    sums = np.arange(-reach * coordinates, reach * coordinates + 1)
+    losses = (coordinates - 2 * sums) / (2 * sigma**2)
+    return float((whole * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
+
+
+@pytest.mark.parametrize("coordinates", [1, 4, 9])
+@pytest.mark.parametrize("epsilon", [2, 6, 12, 16])
+def test_steps_in_many_coordinates_are_covered(coordinates: int, epsilon: int) -> None:
+    root = math.isqrt(coordinates)
+    for said in (str(root), f"{{l2: {root}}}", f"{{l1: {coordinates}}}"):
+        found = analyze(
+            "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
+            "  - {name: a, reads: people, mechanism: discrete-gaussian, sigma: 1, "
+            f"sensitivity: {said}}}\nreport: {{epsilon: {epsilon}}}\n"
+        )
+        [at] = found.at_epsilon
+        assert at.value is not None
+        assert at.value >= Fraction(truth(coordinates, 1.0, epsilon)) * (1 - Fraction(1, 10**6))
+    if coordinates == 4 and epsilon == 12:
+        assert truth(4, 1.0, 12) == pytest.approx(3.7e-8, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("noise", "sensitivity", "norm"),
+    [
+        (LAPLACE, "1", "L1"),
+        (GAUSSIAN, "{l1: 1}", "L2"),
+        (DISCRETE, "1", "L2"),
+        (DISCRETE, "2", "L2"),
+        (DISCRETE, "{l1: 2}", "L1"),
+        (DISCRETE, "{l2_squared: 2}", "L2"),
+    ],
+)
+def test_the_report_says_which_norm_is_vouched_for(noise: str, sensitivity: str, norm: str) -> None:
+    says = " ".join(each.says for each in report(noise, sensitivity).assumptions)
+    other = "L1" if norm == "L2" else "L2"
+    assert f"in {norm}," in says and f"in {other}," not in says
+
+
+def test_the_bounds_are_checked_again() -> None:
+    for sensitivity in ("{l2_squared: 2}", "2", "{unbounded: 1, bounded: {l2_squared: 2}}"):
+        text = (
+            "dpcompose: 1\nprotect: bounded\ndatasets: {people: {}}\nmechanisms:\n"
+            f"  - {{name: a, reads: people, mechanism: {DISCRETE}, sensitivity: {sensitivity}}}\n"
+            f"  - {{name: b, reads: people, mechanism: {GAUSSIAN}, sensitivity: {sensitivity}}}\n"
+        )
+        assert analyze(text, recheck=True).rechecked
