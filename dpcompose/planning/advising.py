@@ -14,7 +14,8 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.declarable import Candidate, candidates, changed
+from dpcompose.planning.candidate import Candidate, changed
+from dpcompose.planning.declarable import candidates
 from dpcompose.report import Advice, Report, Told
 from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict

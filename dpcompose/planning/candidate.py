@@ -1,0 +1,156 @@
+"""A change of a spec that its author might make, as a change of its tree and in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from dpcompose.core.model.problem import Mechanism, Problem
+from dpcompose.errors import Path
+from dpcompose.report.wording import listing
+from dpcompose.source import Source, Value
+
+#: What stands at a key of a spec.
+Tree = dict[str, Value]
+
+
+class Put(NamedTuple):
+    """A value at a place in the tree, where nothing or another one stands; None removes it."""
+
+    path: Path
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is written at one entry of a spec, which stands at `path`, and what that changes."""
+
+    path: Path
+    write: str
+    puts: tuple[Put, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Entries that say the same kind of thing, true together.
+
+    `condition`: when they are true, with `{}` for the names that `of` gives, one for each entry, if
+    there are any.
+    """
+
+    key: str
+    condition: str
+    entries: tuple[Entry, ...]
+    of: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """When the entries are true."""
+        return self.condition.replace("{}", listing(self.of)) if self.of else self.condition
+
+    def alone(self, at: int) -> Candidate:
+        """One of the entries by itself."""
+        return replace(self, entries=self.entries[at : at + 1], of=self.of[at : at + 1])
+
+
+class SpecParts:
+    """The parts of a spec that candidates speak of."""
+
+    def __init__(self, tree: Tree, problem: Problem) -> None:
+        self.tree, self.problem = tree, problem
+        datasets, mechanisms = tree.get("datasets"), tree.get("mechanisms")
+        assert isinstance(datasets, dict) and isinstance(mechanisms, list)
+        self.datasets: dict[str, Tree] = {
+            name: each if isinstance(each, dict) else {} for name, each in datasets.items()
+        }
+        self.mechanisms: list[tuple[int, Tree]] = [
+            (at, each)
+            for at, each in enumerate(mechanisms)
+            if isinstance(each, dict) and isinstance(each.get("reads"), str)
+        ]
+        self._taken = {*self.datasets}
+        goal = problem.goal.relation
+        self.kind = (goal.within or goal).kind
+        self.meant: dict[str, Mechanism] = {each.name: each for each in problem.mechanisms()}
+
+    def above(self, reference: str) -> Iterator[str]:
+        """The datasets that `reference` names and is made from, the nearest first."""
+        name: Value = reference
+        while isinstance(name, str):
+            name = name.split(".")[0]
+            if name not in self.datasets:
+                return
+            yield name
+            name = self.datasets[name].get("from")
+
+    def free(self, name: str) -> str:
+        """A name for a further dataset."""
+        name = re.sub(r"\W+", "_", name).strip("_")
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def part(self, name: str, key: str) -> Tree:
+        """The map or the partition of a dataset, as a mapping; empty where it has none."""
+        found = self.datasets[name].get(key)
+        if isinstance(found, str):
+            return {"kind" if key == "map" else "by": found}
+        return found if isinstance(found, dict) else {}
+
+
+def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value]) -> Put:
+    """Something said in the map or in the partition of a dataset."""
+    return Put(("datasets", name, key), {**spec.part(name, key), **says})
+
+
+def name_of(mechanism: Tree) -> str:
+    return str(mechanism["name"])
+
+
+def together(key: str, condition: str, entries: list[tuple[Entry, str]]) -> Candidate:
+    return Candidate(
+        key,
+        condition,
+        tuple(entry for entry, _ in entries),
+        tuple(name for _, name in entries),
+    )
+
+
+def changed(source: Source, candidate: Candidate) -> Source:
+    """The spec with what a candidate says, its places those of the spec as it is."""
+    tree: Value = _apart(source.value)
+    for entry in candidate.entries:
+        for put in entry.puts:
+            _put(tree, put)
+    return replace(source, value=tree)
+
+
+def _apart(value: Value) -> Value:
+    """The mappings and lists that candidates change, of the tree itself."""
+    assert isinstance(value, dict)
+    found: Tree = dict(value)
+    datasets, mechanisms = value["datasets"], value["mechanisms"]
+    assert isinstance(datasets, dict) and isinstance(mechanisms, list)
+    found["datasets"] = {
+        name: dict(each) if isinstance(each, dict) else each for name, each in datasets.items()
+    }
+    found["mechanisms"] = [dict(each) if isinstance(each, dict) else each for each in mechanisms]
+    return found
+
+
+def _put(tree: Value, put: Put) -> None:
+    *above, last = put.path
+    for step in above:
+        if isinstance(tree, dict):
+            tree = tree[str(step)]
+        else:
+            assert isinstance(tree, list) and isinstance(step, int)
+            tree = tree[step]
+    assert isinstance(tree, dict)
+    if put.value is None:
+        del tree[str(last)]
+    else:
+        tree[str(last)] = put.value

@@ -1,0 +1,184 @@
+"""What might be said of mechanisms: how far replaced rows move them, their noise, their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.model.problem import Statement
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import sqrt_up
+from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, Tree, name_of, together
+from dpcompose.planning.scaling import number_text
+from dpcompose.report.wording import listing
+from dpcompose.source import Number, Value
+
+
+def replaced(spec: SpecParts) -> Iterator[Candidate]:
+    """How far one row replaced moves what is released, where it counts as two rows."""
+    displaced = any(
+        spec.part(name, "map").get("kind") in ("limit", "cap", "sample") for name in spec.datasets
+    )
+    if spec.kind in (RelationKind.UNBOUNDED, RelationKind.USER) and not displaced:
+        return
+    entries: list[tuple[Entry, str]] = []
+    for at, each in spec.mechanisms:
+        given = each.get("sensitivity")
+        plain = given.get("unbounded") if isinstance(given, dict) else given
+        if not isinstance(plain, str) or "relation" in each:
+            continue
+        if isinstance(given, dict) and given.keys() != {"unbounded"}:
+            continue
+        says = f"sensitivity: {{unbounded: {plain}, bounded: {plain}}}"
+        put = Put(("mechanisms", at, "sensitivity"), {"unbounded": plain, "bounded": plain})
+        entries.append((Entry(("mechanisms", at), says, (put,)), name_of(each)))
+    yield together(
+        "bounded",
+        "one row replaced moves {} no further than one row added does, as it is with counts and "
+        "with sums of values from 0 on",
+        entries,
+    )
+
+
+def cells(spec: SpecParts) -> Iterator[Candidate]:
+    """A histogram: one row replaced touches two cells, each once. In L2 that is √2, else blocks."""
+    if spec.kind is not RelationKind.BOUNDED:
+        return
+    entries: list[tuple[Entry, str]] = []
+    rooted: list[tuple[Entry, str]] = []
+    for at, each in spec.mechanisms:
+        form = FORMS.get(str(each.get("mechanism")))
+        given = each.get("sensitivity")
+        if form is None or form.norm is None or not isinstance(given, str) or "relation" in each:
+            continue
+        if form.norm == "L2":
+            twice = "2" if given == "1" else f"2 * ({given}) * ({given})"
+            two: Value = {"unbounded": given, "bounded": {"l2_squared": Number(twice)}}
+            write = f"sensitivity: {{unbounded: {given}, bounded: {{l2_squared: {twice}}}}}"
+            put = Put(("mechanisms", at, "sensitivity"), two)
+            rooted.append((Entry(("mechanisms", at), write, (put,)), name_of(each)))
+            continue
+        celled = _celled(spec, at, each)
+        if celled is not None:
+            moved: Value = {"unbounded": given, "bounded": Number("0")}
+            puts = (*celled.puts, Put(("mechanisms", at, "sensitivity"), moved))
+            write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
+            entries.append((Entry(("mechanisms", at), write, puts), name_of(each)))
+    says = "{} counts each row in one cell, as a histogram does"
+    yield together("partition", says, entries)
+    yield together("l2_squared", says, rooted)
+
+
+def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
+    """A mechanism made to read the cells of a partition; None where it reads blocks already."""
+    reads = str(mechanism["reads"])
+    if reads.endswith(".*"):
+        return None
+    name = spec.free(f"{mechanism['name']}_cells")
+    split: Value = {"from": reads, "partition": {"by": "value", "blocks": Number("2")}}
+    puts = Put(("datasets", name), split), Put(("mechanisms", at, "reads"), f"{name}.*")
+    write = (
+        f"{name}: {{from: {reads}, partition: {{by: value, blocks: …}}}} under `datasets`, and "
+        f"reads: {name}.*"
+    )
+    return Entry(("mechanisms", at), write, puts)
+
+
+def named(spec: SpecParts) -> Iterator[Candidate]:
+    """The noise by its name, where only a guarantee is stated."""
+    stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
+    for at, each in spec.mechanisms:
+        meant = spec.meant.get(str(each["name"]))
+        plain = not each.keys() & {"mechanism", "guarantees", "stated_on"}
+        varies = any(isinstance(each.get(key), dict) for key in _STATED)
+        if not plain or varies or meant is None or len(meant.statements) != 1:
+            continue
+        [statement] = meant.statements
+        kind, value = statement.relation.kind, statement.guarantee.value
+        if value and kind in (RelationKind.UNBOUNDED, RelationKind.BOUNDED):
+            stated.setdefault(statement.guarantee.notion, []).append((at, each, statement))
+    for notion, name, condition in (
+        (Notion.PURE, "laplace", "the noise of {} is Laplace noise of this scale"),
+        (Notion.ZCDP, "gaussian", "the noise of {} is Gaussian, of this σ"),
+        (
+            Notion.ZCDP,
+            "discrete-gaussian",
+            "the noise of {} is discrete Gaussian, of this σ, on the counts of a histogram, with "
+            "each row in one cell",
+        ),
+    ):
+        entries: list[tuple[Entry, str]] = []
+        for at, each, statement in stated.get(notion, ()):
+            entry = _as_noise(spec, at, each, statement, name)
+            if entry is not None:
+                entries.append((entry, name_of(each)))
+        yield together(f"mechanism: {name}", condition, entries)
+
+
+#: Keys of a stated guarantee, which its noise replaces.
+_STATED = ("notion", "epsilon", "rho", "mu", "relation")
+
+
+def _as_noise(
+    spec: SpecParts, at: int, mechanism: Tree, statement: Statement, name: str
+) -> Entry | None:
+    """The noise with the guarantee that is stated, for a sensitivity of 1, in place of it."""
+    value = statement.guarantee.value
+    replaced = statement.relation.kind is RelationKind.BOUNDED
+    puts: list[Put] = []
+    lead = ""
+    sensitivity: Value = Number("1")
+    celled: Entry | None = None
+    if name == "laplace":
+        noise = 1 / value
+    elif name == "gaussian":
+        noise = sqrt_up(1 / (2 * value))
+    else:
+        # One row replaced leaves a cell and enters another: ρ twice.
+        celled = _celled(spec, at, mechanism)
+        if celled is None:
+            return None
+        noise = sqrt_up(1 / value) if replaced else sqrt_up(1 / (2 * value))
+        puts += celled.puts
+        lead = f"{celled.write}, "
+    told = "1"
+    if celled is not None and replaced:
+        sensitivity, told = (
+            {"unbounded": Number("1"), "bounded": Number("0")},
+            "{unbounded: 1, bounded: 0}",
+        )
+    elif replaced:
+        sensitivity, told = {"bounded": Number("1")}, "{bounded: 1}"
+    key = FORMS[name].key.name
+    text = number_text(noise, True, False)
+    puts += [Put(("mechanisms", at, each), None) for each in _STATED if each in mechanism]
+    puts += [
+        Put(("mechanisms", at, "mechanism"), name),
+        Put(("mechanisms", at, key), Number(text)),
+        Put(("mechanisms", at, "sensitivity"), sensitivity),
+    ]
+    says = f"{lead}mechanism: {name}, {key}: {text}, sensitivity: {told}"
+    return Entry(("mechanisms", at), says, tuple(puts))
+
+
+def above(spec: SpecParts) -> Iterator[Candidate]:
+    """A statement that is meant of a dataset above the one that is read."""
+    places: dict[str, list[tuple[Entry, str]]] = {}
+    for at, each in spec.mechanisms:
+        if "mechanism" in each or "guarantees" in each or "stated_on" in each:
+            continue
+        reads = str(each["reads"])
+        skipped = 0 if "." in reads else 1
+        for name in [*spec.above(reads)][skipped:]:
+            if "partition" in spec.datasets[name]:
+                continue  # no dataset, but a row of them
+            put = Put(("mechanisms", at, "stated_on"), name)
+            entry = Entry(("mechanisms", at), f"stated_on: {name}", (put,))
+            places.setdefault(name, []).append((entry, name_of(each)))
+    for name, entries in places.items():
+        yield together(
+            "stated_on",
+            f"the guarantee of {{}} was proved for neighbours of {listing([name])}",
+            entries,
+        )
