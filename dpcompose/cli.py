@@ -356,8 +356,11 @@ def analyze(
     quiet: Annotated[
         bool,
         typer.Option(
-            "--quiet", "-q", help="Print the bound alone: `1.7`, or `6 0.00006` for (ε,δ)."
+            "--quiet", "-q", help="Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
         ),
+    ] = False,
+    bare: Annotated[
+        bool, typer.Option("--bare", help="Print one number alone: `1.7`. Its notion is yours.")
     ] = False,
     advise: Annotated[
         bool | None,
@@ -401,10 +404,14 @@ def analyze(
 
     --delta and --at-epsilon add to what a spec asks for (`report:`, or a budget with a δ).
 
-    With --quiet the bound is one line a file: the parameters as decimals, rounded up, separated
-    by a space; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: ` stands before
-    it where there are several files. With --delta or --at-epsilon the line has the numbers asked
-    for in place of the bound: each ε, then each δ.
+    With --quiet the bound is one line a file, by name and rounded up: `epsilon=1.7`, `rho=0.12`,
+    `epsilon=6 delta=6e-5`; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: `
+    stands before it where there are several files. With --delta or --at-epsilon the line has the
+    numbers asked for in place of the bound, each with where it was asked for:
+    `epsilon=2.459 delta=1e-5`, or `delta=3e-7 at_epsilon=1`.
+
+    With --bare the line is one number without a name: the bound, where that is one number, or the
+    one that is asked for. Bounds of several files are then in one notion, or it is a bad call.
 
     Below a report stands what the author could say of the data, the maps and the noise to make the
     bound less, if it is true: the five that save most, each analysed, or all with --advise.
@@ -438,7 +445,7 @@ def analyze(
         recheck=recheck,
     )
     raise typer.Exit(
-        analyze_files(selection, strictness, points, form, output, quiet, look, advise)
+        analyze_files(selection, strictness, points, form, output, quiet, look, advise, bare)
     )
 
 

@@ -131,14 +131,20 @@ def analyze_files(
     quiet: bool,
     look: Look,
     advise: bool | None = None,
+    bare: bool = False,
 ) -> ExitCode:
     """The command `analyze`; `advise`: None for what is usual. Raises BadCall."""
+    quiet = quiet or bare
+    if bare and len(points.deltas) + len(points.epsilons) > 1:
+        raise BadCall("--bare prints one number: ask for one δ or one ε")
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     outputs = outputs_of(output, form)
-    advisable = any(each.form in _ADVISING for each in outputs[quiet:])
-    task = FileTask(points=points, advisable=advisable, advise=advise)
-    return _run(task, selection, strictness, outputs, look, quiet)
+    forms = {each.form for each in outputs[quiet:]}
+    if look.detail == "brief" or (look.detail != "full" and not selection.gathering().single):
+        forms -= {Format.TEXT}  # a panel, or of many specs a table
+    task = FileTask(points=points, advisable=bool(forms & _ADVISING), advise=advise)
+    return _run(task, selection, strictness, outputs, look, quiet, bare)
 
 
 def check_files(
@@ -162,6 +168,7 @@ def _run(
     outputs: Sequence[Output[Format]],
     look: Look,
     quiet: bool = False,
+    bare: bool = False,
 ) -> ExitCode:
     from dpcompose.commands.progress import waiting_stream
     from dpcompose.commands.summary import Tally
@@ -202,7 +209,7 @@ def _run(
     renderings = [_rendering(renderers, each, look) for each in outputs]
     if quiet:
         style, named = style_for(outputs[0].path, look), not gathering.single
-        renderings[0] = lambda reports: _bounds(reports, style, named, task.points)
+        renderings[0] = lambda reports: _bounds(reports, style, named, task.points, bare)
     tally = Tally(_outcome(task.checking))
     with _closing(past), closing(run.reports(gathering)) as reports:
         pieces = rendered(tally.counted(reports), renderings)
@@ -226,7 +233,7 @@ def _closing(past: Past | None) -> AbstractContextManager[object]:
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
 #: Formats that say what would make a bound less.
-_ADVISING = (Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN)
+_ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
 #: Formats that count what has no result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
@@ -264,10 +271,10 @@ def _read(reports: Iterable[Report]) -> Iterator[Report]:
 
 
 def _bounds(
-    reports: Iterable[Report], style: Style, named: bool, points: AskedPoints
+    reports: Iterable[Report], style: Style, named: bool, points: AskedPoints, bare: bool
 ) -> Iterator[str]:
     """The numbers alone; what is wrong with an invalid spec goes to standard error."""
-    from dpcompose.render.quiet import render
+    from dpcompose.render.quiet import NoNumber, render
 
     def complaining() -> Iterator[Report]:
         for report in _read(reports):
@@ -278,4 +285,7 @@ def _bounds(
                 complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
             yield report
 
-    return render(complaining(), style, named, points.deltas, points.epsilons)
+    try:
+        yield from render(complaining(), style, named, points.deltas, points.epsilons, bare)
+    except NoNumber as error:
+        raise BadCall(str(error)) from error

@@ -268,14 +268,9 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
 
 def _advised(work: Callable[[], Report], document: Document, file: str, everything: bool) -> Report:
     """The report that `work` makes, with what would make its bound less."""
-    report = work()
-    if report.status not in ("ok", "no-guarantee"):
-        return report
-    from dpcompose.planning.advising import advice
-    from dpcompose.source import load
+    from dpcompose.planning.advising import advised
 
-    source = load(document.data, file, document.lines_before)
-    return replace(report, advice=advice(source, report, everything))
+    return advised(work(), document.data, file, document.lines_before, everything)
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

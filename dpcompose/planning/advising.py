@@ -6,7 +6,7 @@ The number of trials is bounded by what they take, as far as the spec tells, nev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta.routes import COMPARED
@@ -21,7 +21,7 @@ from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
-from dpcompose.source import Source
+from dpcompose.source import Source, load
 
 #: So many are told, unless all are asked for.
 MOST_TOLD = 5
@@ -33,6 +33,16 @@ MOST_APART = 4
 NOTHING = Fraction(1, 1000)
 #: More than any number that is looked at.
 _ANY = Fraction(10) ** 12
+
+
+def advised(
+    report: Report, data: bytes | str, name: str, lines_above: int = 0, everything: bool = False
+) -> Report:
+    """The report of the spec in `data`, with what would make its number less, if it has one."""
+    if report.status not in ("ok", "no-guarantee"):
+        return report
+    found = advice(load(data, name, lines_above), report, everything)
+    return replace(report, advice=found)
 
 
 def advice(source: Source, report: Report, everything: bool = False) -> tuple[Advice, ...]:
@@ -120,7 +130,9 @@ class _Trials:
         self._source, self._asked, self._left = source, asked, left
 
     def of(self, candidate: Candidate) -> Iterator[Advice]:
-        """What a candidate brings: the one entry that brings as much as all, or all and the best.
+        """What a candidate brings: all of its entries, and the one that brings half of that.
+
+        An entry that brings as much as all of them stands for them.
 
         Nothing where no trial is left, or where nothing is saved.
         """
@@ -133,7 +145,7 @@ class _Trials:
         best = min(alone, key=lambda each: each.after, default=None)
         if best is None or best.after > found.after:
             yield found
-        if best is not None:
+        if best is not None and 2 * (best.saves or 0) >= (found.saves or 0):
             yield best
 
     def _tried(self, candidate: Candidate) -> Advice | None:

@@ -65,7 +65,7 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
             puts = (*celled.puts, Put(("mechanisms", at, "sensitivity"), moved))
             write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
             entries.append((Entry(("mechanisms", at), write, puts), name_of(each)))
-    says = "{} counts each row in one cell, as a histogram does"
+    says = "each row counts in one cell of {}, as in a histogram"
     yield together("partition", says, entries)
     yield together("l2_squared", says, rooted)
 

@@ -6,19 +6,20 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from dpcompose.render.console import literal, ruled
+from dpcompose.render.headlines import listed
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import route_text
 from dpcompose.report import Advice, Report
 
-#: So many entries are written out for one advice; JSON has them all.
-_MOST_PLACES = 2
+#: So many texts are written out for one advice, unless everything is; JSON has them all.
+_MOST_TEXTS = 2
 
 
 def advice(report: Report, style: Style) -> list[RenderableType]:
     """A heading and a table; nothing where there is nothing to say."""
     if not report.advice:
         return []
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False, expand=True)
     table.add_column(no_wrap=True, style="number")
     table.add_column(no_wrap=True, justify="right", style="good")
     table.add_column(ratio=1, overflow="fold")
@@ -29,18 +30,26 @@ def advice(report: Report, style: Style) -> list[RenderableType]:
 
 
 def _rows(each: Advice, table: Table, style: Style) -> None:
+    """The number, when it holds, and what to write; equal texts once, with their lines."""
+    lines: dict[str, list[int]] = {}
+    for place in each.places:
+        lines.setdefault(place.write, []).append(place.span.line)
     sign = each.number.split()[0]
-    bound, less = f"{sign} {route_text(each.after)}", _less(each)
-    table.add_row(
-        literal(bound, style), literal(less, style), literal(f"if {each.condition}:", style)
-    )
-    shown = each.places[:_MOST_PLACES]
-    for place in shown:
-        table.add_row("", "", literal(place.write, style, "strong"), f":{place.span.line}")
-    more = len(each.places) - len(shown)
+    cells = (literal(f"{sign} ≤ {_number(each)}", style), literal(_less(each), style))
+    says = literal(f"if {each.condition}: ", style)
+    told = len(lines) if style.detail == "full" else _MOST_TEXTS
+    for write, where in list(lines.items())[:told]:
+        says.append_text(literal(write, style, "strong"))
+        table.add_row(*cells, says, f":{listed(where)}")
+        cells, says = (literal("", style), literal("", style)), literal("", style)
+    more = sum(len(where) for where in list(lines.values())[told:])
     if more:
         entries = "entry" if more == 1 else "entries"
         table.add_row("", "", literal(f"and so at {more} more {entries}", style, "weak"))
+
+
+def _number(each: Advice) -> str:
+    return route_text(each.after).removeprefix("≤ ")
 
 
 def _less(each: Advice) -> str:

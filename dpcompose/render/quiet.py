@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import decimal_up
@@ -11,37 +12,59 @@ from dpcompose.render.numbers import parameters
 from dpcompose.report import At, Report
 
 _DIGITS = 15
+#: A number with its name, empty where there is none: `inf`, `invalid`.
+_Named = tuple[str, str]
+
+
+class NoNumber(Exception):
+    """Where one bare number is due there are two, or one in another notion; the message says so."""
 
 
 def line(report: Report, deltas: Sequence[Fraction] = (), epsilons: Sequence[Fraction] = ()) -> str:
-    """`1.7`; `6 0.00006` for (ε,δ); `inf` without a finite bound; `invalid` for an invalid spec.
+    """`epsilon=1.7`; `epsilon=6 delta=6e-5`; `inf` without a finite bound; `invalid`.
 
-    With `deltas` or `epsilons`: the ε at each of them, then the δ, in place of the bound, so that
-    every line has as many numbers as were asked for, whatever the spec says; `inf` where no ε is
-    finite, `1` where no δ is below it. Numbers are decimals in at most 15 digits, rounded up.
+    With `deltas` or `epsilons`: the ε at each of them (`epsilon=2.4 delta=1e-5`), then the δ
+    (`delta=3e-7 at_epsilon=1`), in place of the bound, as many as were asked for, whatever the spec
+    says; `inf` where no ε is finite, `1` where no δ is below it. Numbers are decimals in at most 15
+    digits, rounded up.
     """
+    return " ".join(
+        f"{name}={text}" if name else text for name, text in _named(report, deltas, epsilons)
+    )
+
+
+def _named(
+    report: Report, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
+) -> Iterator[_Named]:
     if report.status == "invalid":
-        return "invalid"
+        yield "", "invalid"
+        return
+    for given in deltas:
+        yield "epsilon", _at(report.at_delta, given, "inf")
+        yield "delta", _text(given)
+    for given in epsilons:
+        yield "delta", _at(report.at_epsilon, given, "1")
+        yield "at_epsilon", _text(given)
     if deltas or epsilons:
-        found = [_at(report.at_delta, each, "inf") for each in deltas]
-        found += [_at(report.at_epsilon, each, "1") for each in epsilons]
-        return " ".join(found)
+        return
     if report.bound is not None:
-        return _texts(*(value for _, value, _ in parameters(report.bound)))
-    if report.status == "ok":  # a profile: one point of it is a pair (ε,δ) as well
-        for at in report.at_delta:
-            if at.value is not None:
-                return _texts(at.value, at.given)
-    return "inf"
+        yield from ((name, _text(value)) for name, value, _ in parameters(report.bound))
+        return
+    for at in report.at_delta if report.status == "ok" else ():
+        if at.value is not None:  # a profile: one point of it is a pair (ε,δ) as well
+            yield from (("epsilon", _text(at.value)), ("delta", _text(at.given)))
+            return
+    yield "", "inf"
 
 
 def _at(found: Sequence[At], given: Fraction, missing: str) -> str:
     value = next((each.value for each in found if each.given == given), None)
-    return missing if value is None else _texts(value)
+    return missing if value is None else _text(value)
 
 
-def _texts(*values: Fraction) -> str:
-    return " ".join(decimal_up(value, _DIGITS) for value in values)
+def _text(value: Fraction) -> str:
+    text = decimal_up(value, _DIGITS)
+    return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
 
 
 def render(
@@ -50,9 +73,30 @@ def render(
     named: bool,
     deltas: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
+    bare: bool = False,
 ) -> Iterator[str]:
-    """A line for each report; `named`: with `FILE: ` before it."""
+    """A line for each report; `named`: with `FILE: ` before it; `bare`: one number without a name.
+
+    Raises NoNumber where that would hide what the number is.
+    """
+    notions: dict[str, str] = {}
     for report in reports:
         several = named or report.document is not None
         prefix = f"{style.plain(report.label)}: " if several else ""
-        yield f"{prefix}{line(report, deltas, epsilons)}\n"
+        if not bare:
+            yield f"{prefix}{line(report, deltas, epsilons)}\n"
+            continue
+        [(name, text), *more] = _named(report, deltas, epsilons)
+        if more and not (deltas or epsilons):
+            raise NoNumber(
+                f"{report.label}: --bare prints one number, and the bound is "
+                f"`{line(report)}`: ask for an ε with --delta"
+            )
+        if name:
+            notions.setdefault(name, report.label)
+        if len(notions) > 1:
+            (one, first), (other, second) = notions.items()
+            raise NoNumber(
+                f"--bare prints numbers of one sort: {first} has {one}, and {second} has {other}"
+            )
+        yield f"{prefix}{text}\n"

@@ -64,6 +64,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     engine.analyze = analyze  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dpcompose.pipeline", engine)
     monkeypatch.setattr(dpcompose, "pipeline", engine, raising=False)  # where it was imported
+    monkeypatch.setattr("dpcompose.planning.advising.advised", lambda report, *_: report)
     monkeypatch.chdir(tmp_path)
     for name in REPORTS:  # nothing is quoted of a file without the key
         (tmp_path / f"{name}.yaml").write_text(f"dpcompose: {name}")
@@ -244,12 +245,32 @@ def test_a_delta_alone_is_no_budget_and_the_message_says_what_is(run: Run) -> No
 def test_quiet_prints_the_numbers_asked_for_one_line_a_file(run: Run) -> None:
     flags = ["-q", "--delta", "1e-6", "--delta", "1e-9", "--at-epsilon", "1"]
     assert run("analyze", "rides.yaml", *flags).stdout == (
-        "4.77456758811001 4.77456758811001 3.14159265e-7\n"
+        "epsilon=4.77456758811001 delta=1e-6 epsilon=4.77456758811001 delta=1e-9 "
+        "delta=3.14159265e-7 at_epsilon=1\n"
     )
     result = run("analyze", "rides.yaml", "invalid.yaml", "-q", "--delta", "1e-6")
-    assert result.stdout == "rides.yaml: 4.77456758811001\ninvalid.yaml: invalid\n"
+    assert result.stdout == (
+        "rides.yaml: epsilon=4.77456758811001 delta=1e-6\ninvalid.yaml: invalid\n"
+    )
     twice = run("analyze", "rides.yaml", "-q", "--delta", "1e-6", "--delta", "0.000001")
-    assert len(twice.stdout.split()) == 2
+    assert len(twice.stdout.split()) == 4
+
+
+def test_one_bare_number_has_no_name_and_no_doubt(run: Run) -> None:
+    assert run("analyze", "rides.yaml", "--bare").stdout == "1.7\n"
+    assert run("analyze", "rides.yaml", "-q", "--bare", "--delta", "1e-6").stdout == (
+        "4.77456758811001\n"
+    )
+    several = run("analyze", "rides.yaml", "invalid.yaml", "trap.yaml", "--bare")
+    assert several.stdout == "rides.yaml: 1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
+    pair = run("analyze", "hostile.yaml", "--bare")
+    assert pair.exit_code == 2 and "epsilon=6 delta=6e-5" in pair.stderr
+    unlike = run("analyze", "rides.yaml", "census.yaml", "--bare")
+    assert unlike.exit_code == 2
+    assert "rides.yaml has epsilon, and census.yaml has rho" in unlike.stderr
+    twice = run("analyze", "rides.yaml", "--bare", "--delta", "1e-6", "--at-epsilon", "1")
+    assert twice.exit_code == 2 and "--bare prints one number" in twice.stderr
+    assert run("analyze", "rides.yaml", "--bare", "--format", "json").exit_code == 2
 
 
 # --- streams and files ---------------------------------------------------------------------------
@@ -257,14 +278,14 @@ def test_quiet_prints_the_numbers_asked_for_one_line_a_file(run: Run) -> None:
 
 def test_standard_input_is_a_dash(run: Run) -> None:
     result = run("analyze", "-", "--quiet", stdin="rides")
-    assert (result.exit_code, result.stdout) == (0, "1.7\n")
+    assert (result.exit_code, result.stdout) == (0, "epsilon=1.7\n")
     assert run("analyze", "-", stdin="rides").stdout.startswith("╭─ <stdin> ─")
 
 
 def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
     result = run("analyze", "-q", "rides.yaml", "invalid.yaml", "missing.yaml", "trap.yaml")
     assert result.exit_code == 3
-    assert result.stdout == "rides.yaml: 1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
+    assert result.stdout == "rides.yaml: epsilon=1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
     assert "error[DPC101]: unknown key `epsilom`\n  --> invalid.yaml:2:3\n" in result.stderr
     assert "missing.yaml" in result.stderr
 
@@ -284,7 +305,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(run: Run, specs: Path) -> N
     out.write_text("old " * 10_000)
     out.chmod(0o640)
     assert run("analyze", "rides.yaml", "-q", "-o", "out").exit_code == 0
-    assert out.read_text() == "1.7\n"
+    assert out.read_text() == "epsilon=1.7\n"
     assert stat.S_IMODE(out.stat().st_mode) == 0o640
 
 

@@ -241,7 +241,7 @@ def test_every_document_of_a_stream_has_its_result_and_its_lines(run: Run) -> No
     assert "✗ <stdin> (document 2)" in text.stdout and "4 specs  " in text.stdout
     assert "--> <stdin>:9:10\n" in text.stdout and " 9 | protect: nobody" in text.stdout
     quiet = run("analyze", "-q", "-", stdin=stream)
-    assert quiet.stdout.splitlines()[3] == "<stdin> (document 4): 7"
+    assert quiet.stdout.splitlines()[3] == "<stdin> (document 4): epsilon=7"
 
 
 # --- codes ---------------------------------------------------------------------------------------

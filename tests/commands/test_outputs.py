@@ -135,7 +135,7 @@ def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(
 
 def test_quiet_goes_with_files(run: Run, folder: Path) -> None:
     result = run("analyze", "-q", "fine.yaml", "-o", "sarif=out.sarif")
-    assert (result.exit_code, result.stdout) == (0, "1\n")
+    assert (result.exit_code, result.stdout) == (0, "epsilon=1\n")
     assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
 
 

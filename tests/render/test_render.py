@@ -196,19 +196,19 @@ def test_long_lists_are_cut_on_a_terminal_but_not_in_json() -> None:
 def test_quiet_prints_what_scripts_want() -> None:
     lines = {name: quiet.line(report) for name, report in REPORTS.items()}
     assert lines == {
-        "rides": "1.7",
+        "rides": "epsilon=1.7",
         "trap": "inf",
-        "hostile": "6 0.00006",
-        "census": "2.55622558105134",
-        "gauss": "0.7071067812",
-        "mixed": "1 1e-6",
+        "hostile": "epsilon=6 delta=6e-5",
+        "census": "rho=2.55622558105134",
+        "gauss": "mu=0.7071067812",
+        "mixed": "epsilon=1 delta=1e-6",
         "invalid": "invalid",
     }
 
 
 def test_quiet_names_the_files_where_there_are_several() -> None:
-    assert list(quiet.render([RIDES], Style(), True)) == ["specs/rides.yaml: 1.7\n"]
-    assert list(quiet.render([RIDES], Style(), False)) == ["1.7\n"]
+    assert list(quiet.render([RIDES], Style(), True)) == ["specs/rides.yaml: epsilon=1.7\n"]
+    assert list(quiet.render([RIDES], Style(), False)) == ["epsilon=1.7\n"]
 
 
 # --- json ----------------------------------------------------------------------------------------
@@ -491,14 +491,20 @@ def test_how_much_larger_reads_well(value: str, least: str, says: str) -> None:
 def test_quiet_has_one_number_for_each_one_asked_for() -> None:
     several, trap = CHOSEN["several"], REPORTS["trap"]
     billionth, other, one = Fraction("1e-9"), Fraction("1e-3"), Fraction(1)
-    assert quiet.line(several) == "1.7", "what a spec asks for does not change the line"
-    assert quiet.line(several, [billionth]) == "6.2"
-    assert quiet.line(several, [billionth, billionth]) == "6.2 6.2"
-    assert quiet.line(several, [Fraction(0), billionth], [one]) == "inf 6.2 3.14159265e-7"
-    assert quiet.line(several, [other], [Fraction(2)]) == "inf 1"
-    assert quiet.line(trap, [other, billionth], [one]) == "inf inf 1"
+    assert quiet.line(several) == "epsilon=1.7", "what a spec asks for does not change the line"
+    assert quiet.line(several, [billionth]) == "epsilon=6.2 delta=1e-9"
+    assert quiet.line(several, [billionth, billionth]).count("epsilon=6.2 delta=1e-9") == 2
+    assert quiet.line(several, [Fraction(0), billionth], [one]) == (
+        "epsilon=inf delta=0 epsilon=6.2 delta=1e-9 delta=3.14159265e-7 at_epsilon=1"
+    )
+    assert quiet.line(several, [other], [Fraction(2)]) == (
+        "epsilon=inf delta=0.001 delta=1 at_epsilon=2"
+    )
+    assert quiet.line(trap, [other, billionth], [one]) == (
+        "epsilon=inf delta=0.001 epsilon=inf delta=1e-9 delta=1 at_epsilon=1"
+    )
     assert quiet.line(INVALID, [billionth]) == "invalid"
-    assert quiet.line(PROFILE) == "4.77456758811001 1e-6"
+    assert quiet.line(PROFILE) == "epsilon=4.77456758811001 delta=1e-6"
     assert quiet.line(CHOSEN["profile-nowhere"]) == "inf"
 
 
@@ -536,7 +542,11 @@ def test_no_printed_number_promises_more_than_was_certified(value: Fraction) -> 
     assert up is not None and down is not None
     assert Fraction(repr(down)) <= value <= Fraction(repr(up))
     assert Fraction(repr(up)) <= value * (1 + Fraction(1, 10**15)) + Fraction(1, 10**300)
-    assert Fraction(left_text(value)) <= value <= Fraction(quiet.line(replaced(value)))
+    assert (
+        Fraction(left_text(value))
+        <= value
+        <= Fraction(quiet.line(replaced(value)).removeprefix("epsilon="))
+    )
     printed = amount_text(value).rpartition("≤ ")[2].partition(" (")[0].rstrip(")")
     assert Fraction(printed) >= value
 
