@@ -22,6 +22,17 @@ _NORTH_SOUTH = """\
   - {name: south, reads: district.south, notion: pure, epsilon: 2}"""
 _IDLE = _DISTRICT + _NORTH_SOUTH
 _ALIKE = _DISTRICT + "  - {name: each, reads: district.*, notion: pure, epsilon: 2}"
+_CAPPED = """\
+protect: user
+datasets:
+  trips: {unit: rider}
+  capped: {from: trips, map: {kind: cap, rows: 9, keep: random}}
+  place:
+    from: capped
+    partition: {by: value, blocks: 5, max_blocks_per_unit: BLOCKS}
+mechanisms:
+  - {name: m, reads: place.*, mechanism: laplace, scale: 20, sensitivity: 1}"""
+_MEAN = "\n  - {name: mean, reads: batch, notion: pure, epsilon: 1, relation: unbounded}"
 _BATCH = """\
 datasets:
   trips: {}
@@ -109,12 +120,59 @@ mechanisms:
         "what was proved.",
         example="protect: bounded\n"
         + _BATCH
-        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: bounded}",
+        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: bounded}"
+        + _MEAN,
         instead="protect: bounded\n"
         + _BATCH
-        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: unbounded}",
+        + "  - {name: total, reads: batch, notion: pure, epsilon: 1, relation: unbounded}"
+        + _MEAN,
         level="note",
         theorems=("poisson-sample", "poisson-sample-replaced"),
+    ),
+    "DPC208": CodeEntry(
+        why="δ is the chance that the promise does not hold at all. At 1/n a release of one row, "
+        "drawn at random and published, meets it; so it should be far below one over the number of "
+        "rows.",
+        example="budget: {epsilon: 1, delta: 0.01}",
+        instead="budget: {epsilon: 1, delta: 1e-6}",
+        level="warning",
+        theorems=("V.2",),
+    ),
+    "DPC209": CodeEntry(
+        why="Whoever was unsure whether a row is there may be all but sure afterwards: the odds "
+        "change by up to e^ε, which is 485 million at 20.",
+        example="mechanisms:\n  - {name: a, reads: trips, notion: pure, epsilon: 50}",
+        instead="mechanisms:\n  - {name: a, reads: trips, notion: pure, epsilon: 1/2}",
+        level="note",
+        theorems=("IV.1",),
+    ),
+    "DPC210": CodeEntry(
+        why="A sample lowers the loss of what reads it, and adds an error of its own. For one "
+        "release more noise on all rows promises as much, mostly at less error. A sample pays "
+        "where many fresh ones are read, as in DP-SGD.",
+        example=_BATCH + "  - {name: step, reads: batch, notion: pure, epsilon: 1}",
+        instead="mechanisms:\n  - {name: step, reads: trips, notion: pure, epsilon: 1/6}",
+        level="note",
+        theorems=("poisson-sample",),
+    ),
+    "DPC211": CodeEntry(
+        why="What one row does to the number is over ten times what the noise does: the row shows. "
+        "Mostly a unit is wrong, such as a scale in thousands beside a sensitivity in ones.",
+        example="mechanisms:\n  - {name: a, reads: trips, mechanism: gaussian, sigma: 1,\n"
+        "     sensitivity: 1000}",
+        instead="mechanisms:\n  - {name: a, reads: trips, mechanism: gaussian, sigma: 1000,\n"
+        "     sensitivity: 1000}",
+        level="warning",
+        theorems=("gaussian-curve",),
+    ),
+    "DPC212": CodeEntry(
+        why="The number is as large as what is there already, by a cap above it, the number of "
+        "blocks or the size of the table: nothing is declared by it. A smaller one would lower the "
+        "bound.",
+        example=_CAPPED.replace("BLOCKS", "5"),
+        instead=_CAPPED.replace("BLOCKS", "2"),
+        level="note",
+        theorems=("III.6",),
     ),
     "DPC320": CodeEntry(
         why="Who reads the spec later must be able to see why a remark does not matter. Without a "

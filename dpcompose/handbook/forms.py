@@ -45,8 +45,8 @@ FORMS = {
     "DPC106": CodeEntry(
         why="Numbers of blocks, copies, rows and steps are whole, at least 1 (or what is named) "
         "and written in digits alone.",
-        example=_mechanism("notion: pure, epsilon: 1, count: 1e3"),
-        instead=_mechanism("notion: pure, epsilon: 1, count: 1000"),
+        example=_mechanism("notion: pure, epsilon: 0.01, count: 1e3"),
+        instead=_mechanism("notion: pure, epsilon: 0.01, count: 1000"),
     ),
     "DPC107": CodeEntry(
         why="A spec says by which rules it is read. Another version could give the same words "

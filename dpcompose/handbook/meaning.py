@@ -326,6 +326,6 @@ datasets:
         why="Equal blocks are analysed as one, however many. Here each has numbers of its own on "
         "every level, so that they multiply beyond the limit.",
         example=_levels(6),
-        instead=_levels(3),
+        instead=_levels(2),
     ),
 }

@@ -188,8 +188,8 @@ FAMILIES = (
         "distributed. `sensitivity` is how far one row moves what is released, before the noise: "
         "a number is for one row added or removed, `{unbounded: …, bounded: …}` says both kinds "
         "of step, and a row that is replaced costs two steps where `bounded` is left out. Of a "
-        "vector it is the L2 norm for Gaussian noise, else the L1 norm. Along a path "
-        "sensitivities add up. `sensitivity`, `scale` and `sigma` are in the unit of what is "
+        "vector it is the L2 norm for Gaussian and discrete Gaussian noise, else the L1 norm. "
+        "Along a path sensitivities add up. `sensitivity`, `scale` and `sigma` are in the unit of what is "
         "released, `variance` in its square; ε, δ, ρ and μ have none. The `sensitivity` of a "
         "map of kind `value` is how far one row moves the point.",
         example="""\
@@ -201,6 +201,28 @@ mechanisms:
     scale: 2
     sensitivity: {unbounded: 1, bounded: 2}""",
         see=("laplace", "gaussian", "geometric", "exponential", "randomized-response", "notion"),
+    ),
+    Topic(
+        words=("l1", "l2", "l2_squared", "dimension"),
+        about="The norm of a sensitivity, said by name: the sum over all coordinates, the root of "
+        "the sum of squares, or that sum itself, as a histogram has 2 where a row is replaced. A "
+        "plain number is in L1 for Laplace, geometric and Skellam noise, in L2 for Gaussian and "
+        "discrete Gaussian noise. A bound in L1 is one in L2; the other way it takes `dimension`, "
+        "how many coordinates one row moves, or whole numbers.",
+        example="""\
+protect: bounded
+mechanisms:
+  - name: histogram
+    reads: trips
+    mechanism: gaussian
+    sigma: 4
+    sensitivity: {unbounded: {l1: 1}, bounded: {l2_squared: 2}}
+  - name: sums
+    reads: trips
+    mechanism: laplace
+    scale: 20
+    sensitivity: {bounded: {l2: 1, dimension: 4}}""",
+        see=("sensitivity", "gaussian", "discrete-gaussian", "laplace"),
     ),
     Topic(
         words=("laplace", "scale"),

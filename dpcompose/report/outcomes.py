@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.model.protected import initial
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solution, Solver
@@ -30,7 +31,7 @@ from dpcompose.report import (
 )
 from dpcompose.report.assumptions import assumptions
 from dpcompose.report.because import assumed
-from dpcompose.report.findings import findings
+from dpcompose.report.findings import Numbers, findings, nonsense
 from dpcompose.report.verdict import verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
@@ -118,7 +119,7 @@ def certified(
         alternatives=_alternatives(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
-        findings=_remarks(case, solution),
+        findings=_remarks(case, solution, bounds[chosen], points),
         shares=shares.without_each(
             case.problem, shares.of_solution(solution, case.source.span), next(iter(points), None)
         ),
@@ -139,7 +140,7 @@ def profile(
         theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         chain=explanation.profile_chain(shown),
-        findings=_remarks(case, None),
+        findings=_remarks(case, None, None, found),
         shares=shares.without_each(
             case.problem, shares.of_profile(case.problem, shown, case.source.span), shown
         ),
@@ -209,11 +210,32 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     return found
 
 
-def _remarks(case: Case, solution: Solution | None) -> tuple[Diagnostic, ...]:
+def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> Numbers:
+    """What the spec asks for, and the ε that is found: at its δ, or else the bound."""
+    resolved = case.resolved
+    budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
+    deltas = [(value, ("budget", "delta")) for name, value in budget.items() if name == "delta"]
+    asked = [value for value, _ in deltas]
+    deltas += [(each, ("report", "delta")) for each in resolved.deltas if each not in asked]
+    found = [at.value for at in points if at.wanted == "delta" and at.value is not None]
+    if not found and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
+        found = [bound.value]
+    return Numbers(deltas, [(min(found), ("protect",))] if found else [])
+
+
+def _remarks(
+    case: Case,
+    solution: Solution | None,
+    bound: Bound | None = None,
+    points: tuple[At, ...] = (),
+) -> tuple[Diagnostic, ...]:
     """The findings in the order of their places."""
     found = [
         Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)
-        for each in findings(case.problem, case.solver.tops, solution)
+        for each in (
+            *findings(case.problem, case.solver.tops, solution),
+            *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
+        )
     ]
 
     def place(each: Diagnostic) -> tuple[int, int, str]:

@@ -1,0 +1,194 @@
+"""Remarks on numbers that are legal and make little sense: δ, ε, noise, samples, caps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.change.maps.cap import Cap
+from dpcompose.core.change.maps.kind import Gives
+from dpcompose.core.change.maps.limit import RowLimit
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
+from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.words import number
+from dpcompose.core.search.solver import Solution, Visit
+from dpcompose.report.findings.remarks import Finding
+
+#: The codes of this module with their meanings.
+SENSE_CODES = {
+    "DPC208": "A δ so large that some row may be published.",
+    "DPC209": "An ε so large that next to nothing is promised.",
+    "DPC210": "A Poisson sample is read by one release only.",
+    "DPC211": "Noise far below its sensitivity.",
+    "DPC212": "A cap above which nothing changes.",
+}
+#: A larger δ promises little, whatever the size of the table; so does a larger ε.
+MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
+#: One row that moves something by so much of its noise shows.
+_FAR = Fraction(10)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What is asked for and found, each with its place in the spec: δ's, and ε's."""
+
+    deltas: Sequence[tuple[Fraction, Path]]
+    epsilons: Sequence[tuple[Fraction, Path]]
+
+
+def nonsense(
+    problem: Problem,
+    tops: Sequence[tuple[Root, Place]],
+    solution: Solution | None,
+    numbers: Numbers,
+) -> Iterator[Finding]:
+    """All remarks of this kind."""
+    sizes = [root.size for root in problem.roots if root.size is not None]
+    stated = [
+        (statement.guarantee.delta, (*statement.path, "delta"))
+        for mechanism in problem.mechanisms()
+        for statement in mechanism.statements
+    ]
+    for delta, path in (*numbers.deltas, *stated):
+        yield from _large_delta(delta, path, max(sizes, default=None))
+    for epsilon, path in numbers.epsilons:
+        yield from _large_epsilon(epsilon, path)
+    for mechanism in problem.mechanisms():
+        yield from _little_noise(mechanism)
+    for _, top in tops:
+        stack = [top]
+        while stack:
+            place = stack.pop()
+            yield from _idle_cap(place)
+            stack.extend(place.below)
+    for visit in () if solution is None else solution.visits:
+        yield from _read_once(solution, visit)
+
+
+def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Finding]:
+    if size is not None and delta * size >= 1:
+        why = f"at least 1/n for the {size} rows of the table: a release of one whole row meets it"
+    elif delta > MOST_DELTA:
+        why = "above 1/1000: so often anything may come out, such as a whole row"
+    else:
+        return
+    hint = "a δ far below 1/n for n rows is usual, such as 1e-6 or less"
+    yield Finding("DPC208", "warning", f"δ = {number(delta)} is {why}", path, hint)
+
+
+def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
+    if epsilon > MOST_EPSILON:
+        yield Finding(
+            "DPC209",
+            "note",
+            f"ε = {number(epsilon)} lets the odds of what comes out change by e^{int(epsilon)} for "
+            "one change of the table: next to nothing is promised",
+            path,
+            "more noise, fewer releases, or fewer rows of one person",
+        )
+
+
+def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
+    for each in mechanism.statements:
+        guarantee = each.guarantee
+        if guarantee.noise is None or not guarantee.shift or each.implied:
+            continue
+        # ε is the sensitivity over the scale, μ and √(2ρ) are it over the standard deviation.
+        loss = guarantee.value**2 if guarantee.notion is not Notion.ZCDP else 2 * guarantee.value
+        says = guarantee.noise.says(guarantee.shift)
+        if loss > _FAR**2 and "noise" in says:
+            yield Finding(
+                "DPC211",
+                "warning",
+                f"`{mechanism.name}` adds {says}: one row moves it by over {number(_FAR)} times "
+                "its noise, and shows",
+                each.path,
+                "see that the noise and the sensitivity are in the same unit",
+            )
+
+
+def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
+    """A Poisson sample for one release, with what it takes off its loss."""
+    place = visit.place
+    sample = place.dataset.made_by
+    if solution is None or not isinstance(sample, Sample) or sample.size is not None:
+        return
+    if sample.rate == 1 or place.above is not None or visit.via is None:
+        return
+    readers: list[Mechanism] = []
+    stack = [place]
+    while stack:
+        each = stack.pop()
+        readers += each.dataset.mechanisms
+        stack.extend(each.below)
+    if len(readers) != 1 or readers[0].count != 1:
+        return
+    whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)
+    if whole is None or drawn is None or not drawn.amount < whole.amount:
+        return
+    facts = solution.notion.facts
+    before, after = (number(facts.value_of(Fraction(each.amount))[0]) for each in (whole, drawn))
+    yield Finding(
+        "DPC210",
+        "note",
+        f"only `{readers[0].name}` reads the Poisson sample `{place.dataset.name}`, which takes it "
+        f"from {facts.sign} = {before} to {after} and leaves out most of the rows",
+        (*place.dataset.path, "map"),
+        f"the same release of all rows, with noise for {facts.sign} = {after}, promises as much "
+        "and has no error of sampling",
+    )
+
+
+def _idle_cap(place: Place) -> Iterator[Finding]:
+    """What is said of numbers of rows or blocks that they cannot exceed anyhow."""
+    made_by, name = place.dataset.made_by, place.dataset.name
+    if isinstance(made_by, Cap | RowLimit) and place.edge is not None:
+        least = _rows_of_unit(place.edge.parent, made_by)
+        if least is not None and made_by.rows >= least:
+            yield _idle((*place.dataset.path, "map", "rows"), "rows", made_by.rows, name, least)
+    rows = _rows_of_unit(place, None)
+    for partition in place.dataset.partitions:
+        size = partition.size
+        for key, said, least in (
+            ("max_blocks_per_unit", partition.max_blocks_per_unit, _least(rows, size)),
+            ("max_rows_per_block", partition.max_rows_per_block, rows),
+        ):
+            if said is not None and least is not None and said >= least:
+                path = (*partition.path, "partition", key)
+                yield _idle(path, key, said, partition.name, least)
+
+
+def _least(one: int | None, other: int) -> int:
+    return other if one is None else min(one, other)
+
+
+def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
+    """How many rows a unit has at most, or a value of the same column; None where unknown."""
+    found = place.traits.most if cap is not None else None
+    at: Place | None = place
+    while at is not None:
+        made_by = at.dataset.made_by
+        same = isinstance(made_by, Cap) and not isinstance(cap, RowLimit)
+        same = same or (
+            isinstance(made_by, RowLimit) and isinstance(cap, RowLimit) and made_by.per == cap.per
+        )
+        if same:
+            assert isinstance(made_by, Cap | RowLimit)
+            found = made_by.rows if found is None else min(found, made_by.rows)
+        elif made_by is not None and made_by.conduct().gives not in (Gives.ONE,):
+            return found
+        at = None if at.edge is None else at.edge.parent
+    return found
+
+
+def _idle(path: Path, key: str, said: int, name: str, least: int) -> Finding:
+    return Finding(
+        "DPC212",
+        "note",
+        f"`{key}: {said}` of `{name}` changes nothing: it is at most {least} as it is",
+        path,
+        f"leave it out, or say less than {least}" if least > 1 else "leave it out",
+    )
