@@ -189,9 +189,9 @@ FAMILIES = (
         "a number is for one row added or removed, `{unbounded: …, bounded: …}` says both kinds "
         "of step, and a row that is replaced costs two steps where `bounded` is left out. Of a "
         "vector it is the L2 norm for Gaussian and discrete Gaussian noise, else the L1 norm. "
-        "Along a path sensitivities add up. `sensitivity`, `scale` and `sigma` are in the unit of what is "
-        "released, `variance` in its square; ε, δ, ρ and μ have none. The `sensitivity` of a "
-        "map of kind `value` is how far one row moves the point.",
+        "Along a path sensitivities add up. `sensitivity`, `scale` and `sigma` are in the unit of "
+        "what is released, `variance` in its square; ε, δ, ρ and μ have none. The `sensitivity` of "
+        "a map of kind `value` is how far one row moves the point.",
         example="""\
 protect: bounded
 mechanisms:

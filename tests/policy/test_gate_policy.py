@@ -102,14 +102,16 @@ def test_what_counts_of_every_key_and_who_says_so() -> None:
         "dpcompose.toml",
         "budget = {epsilon = 2, delta = 1e-6}\nmax-budget = {rho = 1}\ntotal-budget = {epsilon = 9}"
         '\nrequire-relation = ["unbounded", "user"]\nrequire-delta = 1e-6\nfail-on = "warning"\n'
-        'require-because = ["map.*"]\nforbid = ["drops"]\npopulations = ["riders-2026", "x"]\n',
+        'require-because = ["map.*"]\nforbid = ["drops"]\npopulations = ["riders-2026", "x"]\n'
+        "advise = false\n",
     )
     write(
         "strict/dpcompose.toml",
         "budget = {epsilon = 1}\nmax-budget = {rho = 2}\ntotal-budget = {mu = 1}\n"
         'require-relation = ["user"]\nrequire-delta = 1e-3\nfail-on = "error"\n'
         'require-because = ["map.*", "root"]\nforbid = ["keeps", "drops"]\n'
-        'populations = ["riders-2026"]\nrequire-population = true\nseverity = {DPC204 = "off"}\n',
+        'populations = ["riders-2026"]\nrequire-population = true\nadvise = true\n'
+        'severity = {DPC204 = "off"}\n',
     )
     assert shown() == [
         'budget = {epsilon = "1"} # strict/dpcompose.toml',
@@ -124,6 +126,7 @@ def test_what_counts_of_every_key_and_who_says_so() -> None:
         'populations = ["riders-2026"] # strict/dpcompose.toml',
         'populations = ["riders-2026", "x"] # dpcompose.toml',
         'forbid = ["keeps", "drops"] # strict/dpcompose.toml',
+        "advise = false # dpcompose.toml",
         'fail-on = "warning" # dpcompose.toml',
         'severity = {DPC204 = "off"} # strict/dpcompose.toml',
     ]
