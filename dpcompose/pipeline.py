@@ -46,6 +46,7 @@ def analyze(
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
     recheck: bool = False,
+    explained: bool = True,
 ) -> Report:
     """Certify one spec.
 
@@ -56,7 +57,8 @@ def analyze(
     against the bound whatever budget there is. `audit` has the last word on the report of a valid
     spec. `lines_above` counts the lines above the spec in a stream. The report's status says
     whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
-    if one does not pass, which is a fault of dpcompose, there is no report.
+    if one does not pass, which is a fault of dpcompose, there is no report. `explained`: whether
+    the report says why; without it a bound comes alone, with its verdict and the findings.
 
     Raises Unproved where a recheck fails.
     """
@@ -79,7 +81,8 @@ def analyze(
     limits = tuple(default) if asked is None else (asked,)
     against = resolved.adversary_budget if limit is None else None
     terms = Terms(limits, tuple(ceilings), against)
-    report = _report(source, resolved, name, terms, deltas, epsilons, recheck)
+    explained = explained or recheck  # what is cited is rechecked as well
+    report = _report(source, resolved, name, terms, deltas, epsilons, recheck, explained)
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
@@ -124,7 +127,7 @@ def check(
     `recheck` has the kernel check the bounds again. Raises ValueError where there is no budget to
     check against, and Unproved where a recheck fails.
     """
-    report = analyze(data, name, limit, recheck=recheck)
+    report = analyze(data, name, limit, recheck=recheck, explained=False)
     if report.verdict is None:
         if report.status == "invalid":
             return False
@@ -140,6 +143,7 @@ def _report(
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
     recheck: bool,
+    explained: bool,
 ) -> Report:
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
@@ -156,7 +160,7 @@ def _report(
     finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
     case = Case(source, resolved, name, asked, found.solver, terms.against)
     if finite:
-        report = certified(case, finite, (*at_delta, *at_epsilon))
+        report = certified(case, finite, (*at_delta, *at_epsilon), explained)
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
         from dpcompose.report.at_points import told_apart
 

@@ -193,6 +193,8 @@ def _run(
         from dpcompose.commands.mending import mend
 
         mended = mend(selection.gathering(), selection.agreed, past)
+    forms = {each.form for each in outputs[quiet:]}
+    task = replace(task, explained=not forms <= _UNEXPLAINED)
     printed = any(to_standard_output(each.path) for each in outputs)
     run = Run(
         task,
@@ -232,6 +234,8 @@ def _closing(past: Past | None) -> AbstractContextManager[object]:
 
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
+#: Formats that tell bounds, verdicts and findings in a line.
+_UNEXPLAINED = frozenset({Format.CONCISE})
 #: Formats that say what would make a bound less.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
 #: Formats that count what has no result.

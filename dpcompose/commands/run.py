@@ -34,6 +34,7 @@ class FileTask:
     `policies`: where the settings of each file come from. `most`: what each spec may take.
     `recheck`: whether the kernel checks every bound again. `advise`: whether to look for what would
     make a bound less, True for all of it; None: as the settings say, where `advisable`.
+    `explained`: whether anybody reads why a bound holds.
     """
 
     limit: Budget | None = None
@@ -43,6 +44,7 @@ class FileTask:
     policies: Policies = field(default_factory=Policies)
     most: Most = field(default_factory=Most)
     recheck: bool = False
+    explained: bool = True
     advisable: bool = False
     advise: bool | None = None
 
@@ -255,6 +257,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
             recheck=task.recheck,
+            explained=task.explained,
         )
         if task.advised(settings):
             work = partial(_advised, work, document, file, task.advise is True)

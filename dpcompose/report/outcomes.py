@@ -91,10 +91,13 @@ def certified(
     case: Case,
     finite: list[Solution],
     points: tuple[At, ...] = (),
+    explained: bool = True,
 ) -> Report:
-    """The report of a bound; `points`: what holds at the chosen δ's and ε's."""
+    """The report of a bound; `points`: what holds at the chosen δ's and ε's.
+
+    `explained`: with the theorem, the worst change, the proof, the costs and what was compared.
+    """
     solution = finite[0]
-    cited, compared = select(case.solver, solution)
     bounds = [explanation.bound_of(quantity) for quantity in solution.quantities]
     others = [explanation.bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
     chosen = 0
@@ -108,10 +111,18 @@ def certified(
         *solution.quantities[:chosen],
         *solution.quantities[chosen + 1 :],
     )
-    derivation = prove(case.solver, solution, cited)
-    return replace(
+    report = replace(
         _outset(case, "ok"),
         bound=bounds[chosen],
+        findings=_remarks(case, solution, bounds[chosen], points),
+        verdict=decision,
+    )
+    if not explained:
+        return report
+    cited, compared = select(case.solver, solution)
+    derivation = prove(case.solver, solution, cited)
+    return replace(
+        report,
         tree=proof_tree.of_solution(case.problem, solution, derivation, points, case.source.span),
         theorem=cited,
         worst=explanation.worst_change(solution, case.source.span),
@@ -119,11 +130,9 @@ def certified(
         alternatives=_alternatives(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
-        findings=_remarks(case, solution, bounds[chosen], points),
         shares=shares.without_each(
             case.problem, shares.of_solution(solution, case.source.span), next(iter(points), None)
         ),
-        verdict=decision,
     )
 
 

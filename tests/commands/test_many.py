@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tracemalloc
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from dpcompose.cli import app
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.once import Once
 from dpcompose.commands.parallel import pool
-from dpcompose.commands.progress import Progress, waiting_stream
+from dpcompose.commands.progress import Progress, Waiting, waiting_stream
 
 Run = Callable[..., Result]
 
@@ -419,3 +420,29 @@ def test_an_ended_reader_ends_the_processes(many: Path, folder: Path) -> None:
         command, shell=True, capture_output=True, cwd=folder, timeout=60, check=False
     )
     assert result.stdout.startswith(b"many/000.yaml") and b"Traceback" not in result.stderr
+
+
+def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.01)
+    terminal = Terminal()
+    with Waiting("fitting", terminal, "scales tried") as waiting:
+        waiting.step()
+        waiting.step()
+        deadline = time.monotonic() + 10
+        while "2 scales tried" not in terminal.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert "fitting" in terminal.getvalue() and "2 scales tried" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")
+    before = terminal.getvalue()
+    waiting.clear()
+    assert terminal.getvalue() == before
+
+
+def test_what_is_soon_done_shows_nothing() -> None:
+    terminal = Terminal()
+    with Waiting("fitting", terminal):
+        pass
+    with Waiting("fitting", None) as waiting:
+        waiting.step()
+    assert terminal.getvalue() == ""

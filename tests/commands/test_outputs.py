@@ -25,6 +25,7 @@ Run = Callable[..., Result]
 _MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
 _HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
 _BODY = f"mechanisms: [{_MECHANISM}]\n"
+EXAMPLES = Path(__file__).parents[2] / "specs"
 SPECS = {
     "fine": f"{_HEAD}{_BODY}budget: {{epsilon: 2}}\n",
     "over": f"{_HEAD}{_BODY}budget: {{epsilon: 1/2}}\n",
@@ -359,3 +360,16 @@ def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
             shell = f"{sys.executable} -m dpcompose {arguments} {rest}"
             result = subprocess.run(shell, shell=True, capture_output=True, check=False)
             assert (shell, result.returncode, result.stderr) == (shell, 2, b"")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml"))[::7], ids=lambda path: path.stem)
+def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
+    run: Run, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = (("analyze", "-q"), ("check", "--epsilon", "9", "--format", "concise"))
+    told = [run(*call, str(path), "-o", "json=told.json") for call in calls]
+    monkeypatch.setattr("dpcompose.report.outcomes.select", None)
+    monkeypatch.setattr("dpcompose.report.outcomes.prove", None)
+    for call, each in zip(calls, told, strict=True):
+        quick = run(*call, str(path))
+        assert (quick.exit_code, quick.stdout) == (each.exit_code, each.stdout)
