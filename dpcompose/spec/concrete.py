@@ -14,7 +14,11 @@ from dpcompose.spec.relations import Relation
 
 
 class Normed(Model):
-    """How far one row moves what is released, in a norm that is named; all that is said holds."""
+    """How far one row moves what is released, in a norm that is named; all that is said holds.
+
+    A plain number is in L1 for Laplace, geometric and Skellam noise, in L2 for Gaussian and
+    discrete Gaussian noise.
+    """
 
     what = "a sensitivity in a norm"
     l1: Optional[Scalar] = Field(default=None, description="In L1: the sum over the coordinates.")
@@ -82,9 +86,7 @@ class Concrete(ReadingEntry):
     mechanism: str = Field(description=MECHANISM)
     sensitivity: Sensitivity = Field(
         description="How far one row moves it: a number (for one row added or removed, "
-        "where rows come and go), or `{unbounded: …, bounded: …}`. In L1 for Laplace, geometric "
-        "and Skellam noise, in L2 for Gaussian and discrete Gaussian noise; `{l1: …}`, `{l2: …}` "
-        "and `{l2_squared: …}`, with a `dimension`, say another norm."
+        "where rows come and go), or `{unbounded: …, bounded: …}`."
     )
     relation: Optional[Relation] = Field(
         default=None, description="With a number for sensitivity: the change that it is for."

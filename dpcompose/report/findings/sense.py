@@ -84,7 +84,7 @@ def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
         yield Finding(
             "DPC209",
             "note",
-            f"ε = {number(epsilon)} lets the odds of what comes out change by e^{int(epsilon)} for "
+            f"ε = {number(epsilon)} lets the odds of what comes out change by e^{number(epsilon)} for "
             "one change of the table: next to nothing is promised",
             path,
             "more noise, fewer releases, or fewer rows of one person",

@@ -189,7 +189,7 @@ def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
     code = WRONG.replace("each.amount * 9 / 10", "min(each.amount, 1)")
     result = wrong("analyze", "--recheck", "-q", "--jobs", "2", *specs, code=code)
     assert result.returncode == 70
-    assert result.stdout == f"{specs[1]}: 0.4\n"
+    assert result.stdout == f"{specs[1]}: epsilon=0.4\n"
     assert "Unproved: " in result.stderr
 
 
