@@ -81,10 +81,11 @@ def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Find
 
 def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
     if epsilon > MOST_EPSILON:
+        told = number(epsilon)
         yield Finding(
             "DPC209",
             "note",
-            f"ε = {number(epsilon)} lets the odds of what comes out change by e^{number(epsilon)} for "
+            f"ε = {told} lets the odds of what comes out change by e^{told} for "
             "one change of the table: next to nothing is promised",
             path,
             "more noise, fewer releases, or fewer rows of one person",
