@@ -16,7 +16,7 @@ from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidate import Candidate, changed
 from dpcompose.planning.declarable import candidates
-from dpcompose.report import Advice, Report, Told
+from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.report.wording import number
@@ -161,7 +161,9 @@ class _Trials:
         found = number_of(problem)
         if found is None or (before is not None and found[1] > before * (1 - NOTHING)):
             return None
-        places = tuple(Told(each.write, self._source.span(each.path)) for each in candidate.entries)
+        places = tuple(
+            Written(each.write, self._source.span(each.path)) for each in candidate.entries
+        )
         return Advice(candidate.key, candidate.says, places, found[0], before, found[1])
 
     def _at(self, problem: Problem) -> tuple[str, Fraction] | None:

@@ -242,7 +242,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Written:
     """Something to write in a spec, and the entry that it belongs to."""
 
     write: str
@@ -260,7 +260,7 @@ class Advice:
 
     key: str
     condition: str
-    places: tuple[Told, ...]
+    places: tuple[Written, ...]
     number: str
     before: Fraction | None
     after: Fraction

@@ -31,7 +31,7 @@ from dpcompose.report import (
 )
 from dpcompose.report.assumptions import assumptions
 from dpcompose.report.because import assumed
-from dpcompose.report.findings import Numbers, findings, nonsense
+from dpcompose.report.findings import AskedNumbers, findings, nonsense
 from dpcompose.report.verdict import verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
@@ -219,7 +219,7 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     return found
 
 
-def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> Numbers:
+def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> AskedNumbers:
     """What the spec asks for, and the ε that is found: at its δ, or else the bound."""
     resolved = case.resolved
     budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
@@ -229,7 +229,7 @@ def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> Numbers
     found = [at.value for at in points if at.wanted == "delta" and at.value is not None]
     if not found and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
         found = [bound.value]
-    return Numbers(deltas, [(min(found), ("protect",))] if found else [])
+    return AskedNumbers(deltas, [(min(found), ("protect",))] if found else [])
 
 
 def _remarks(

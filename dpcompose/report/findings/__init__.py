@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dpcompose.report.findings.remarks import FINDING_CODES as _REMARKS
 from dpcompose.report.findings.remarks import Finding, findings
-from dpcompose.report.findings.sense import SENSE_CODES, Numbers, nonsense
+from dpcompose.report.findings.sense import SENSE_CODES, AskedNumbers, nonsense
 
 #: The codes of all remarks with their meanings.
 FINDING_CODES = {**_REMARKS, **SENSE_CODES}
 
-__all__ = ["FINDING_CODES", "Finding", "Numbers", "findings", "nonsense"]
+__all__ = ["FINDING_CODES", "Finding", "AskedNumbers", "findings", "nonsense"]

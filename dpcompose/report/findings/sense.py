@@ -32,7 +32,7 @@ _FAR = Fraction(10)
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class AskedNumbers:
     """What is asked for and found, each with its place in the spec: δ's, and ε's."""
 
     deltas: Sequence[tuple[Fraction, Path]]
@@ -43,7 +43,7 @@ def nonsense(
     problem: Problem,
     tops: Sequence[tuple[Root, Place]],
     solution: Solution | None,
-    numbers: Numbers,
+    numbers: AskedNumbers,
 ) -> Iterator[Finding]:
     """All remarks of this kind."""
     sizes = [root.size for root in problem.roots if root.size is not None]
