@@ -9,4 +9,4 @@ from dpcompose.report.findings.sense import SENSE_CODES, AskedNumbers, nonsense
 #: The codes of all remarks with their meanings.
 FINDING_CODES = {**_REMARKS, **SENSE_CODES}
 
-__all__ = ["FINDING_CODES", "Finding", "AskedNumbers", "findings", "nonsense"]
+__all__ = ["FINDING_CODES", "AskedNumbers", "Finding", "findings", "nonsense"]
