@@ -21,6 +21,9 @@ settings.load_profile("dpcompose")
 # Hundreds of tests start the command: what it compiles once may be kept.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Processes that test side by side are told a width; what is printed is as wide as in any pipe.
+os.environ.pop("COLUMNS", None)
+
 GOLDEN = Path(__file__).parent / "golden"
 
 Golden = Callable[[str, str], None]
