@@ -86,7 +86,9 @@ def test_every_input_is_used_and_is_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("python", [sys.executable, "python3", "./given"])
+@pytest.mark.parametrize(
+    "python", [pytest.param(sys.executable, marks=pytest.mark.long), "python3", "./given"]
+)
 def test_modules_of_the_workspace_are_not_run_while_installing(
     root: Path, temp: Path, python: str
 ) -> None:

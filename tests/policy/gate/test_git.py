@@ -12,7 +12,7 @@ import pytest
 
 from dpcompose.commands.repository.revision import Past
 
-from .attacks import call, commit, directions, git, needs_git, since, spec
+from .attacks import call, called, commit, directions, git, needs_git, since, spec
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -69,7 +69,7 @@ def test_a_bare_repository_among_the_files_is_no_repository(
     commit()
     monkeypatch.chdir(root / working)
     prefix = "" if working == "specs" else "specs/"
-    done = since("base", f"{prefix}a.yaml", f"{prefix}b.yaml")
+    done = since("base", f"{prefix}a.yaml", f"{prefix}b.yaml", run=call)
     assert done.returncode == 1, done.stderr
     assert directions(done) == {f"{prefix}a.yaml": "increased", f"{prefix}b.yaml": "same"}
     assert not trace.exists()
@@ -102,7 +102,7 @@ def test_what_git_is_configured_to_run_is_not_run(root: Path) -> None:
         done = since("base", *arguments)
         assert done.returncode == 1, done.stderr
         assert directions(done)["specs/a.yaml"] == "increased"
-    assert call("check", "--changed-since=base", "specs").returncode == 0
+    assert called("check", "--changed-since=base", "specs").returncode == 0
     assert not trace.exists()
 
 
@@ -210,7 +210,8 @@ def test_variables_of_git_name_no_other_repository(root: Path, variables: dict[s
         key: value.replace("COMMAND", command).replace("TRACE", str(trace))
         for key, value in variables.items()
     }
-    done = since("base", "specs/a.yaml", "specs/b.yaml", **given)
+    run = call if "GIT_DIR" in variables else called
+    done = since("base", "specs/a.yaml", "specs/b.yaml", run=run, **given)
     assert directions(done) == GREW if done.returncode != 2 else "elsewhere" in done.stderr
     assert not trace.exists()
 
@@ -265,7 +266,7 @@ def test_programs_of_the_work_tree_are_no_git(root: Path) -> None:
         shutil.copy(command, folder / "git")
     grow(root)
     path = os.pathsep.join([".", "bin", str(root / "bin"), os.environ["PATH"]])
-    assert directions(since("base", "specs", PATH=path)) == GREW
+    assert directions(since("base", "specs", run=call, PATH=path)) == GREW
     assert not trace.exists()
 
 
@@ -373,7 +374,7 @@ def test_names_that_are_no_text_are_compared(root: Path) -> None:
     Path(name).write_text(spec())
     commit()
     Path(name).write_text(spec(2))
-    done = since("HEAD", "specs")
+    done = since("HEAD", "specs", run=call)
     assert done.returncode == 1 and directions(done)[name] == "increased"
 
 

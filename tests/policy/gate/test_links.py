@@ -30,9 +30,11 @@ def secret(root: Path) -> Path:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_environment_is_not_printed(root: Path, form: str) -> None:
+    """The real environment of a process, which is told in text and in JSON."""
+    run = call if form in ("text", "json") else called
     Path("specs/env.yaml").symlink_to("/proc/self/environ")
     for name in ("specs/env.yaml", "specs", "specs/*.yaml", ".") if form == "json" else (".",):
-        done = call("check", name, "--format", form, TOKEN=SECRET)
+        done = run("check", name, "--format", form, TOKEN=SECRET)
         kept(done)
         assert done.returncode == 2
         assert "cannot read specs/env.yaml: it is a link" in done.stderr
@@ -70,7 +72,7 @@ def test_a_folder_on_the_way_may_be_the_link(root: Path, secret: Path) -> None:
     (root.parent / "outside" / "x.yaml").write_text(spec() + f"{SECRET}: 1\n")
     Path("way").symlink_to("../outside")
     for name in ("way/x.yaml", "*/x.yaml", str(root / "way" / "x.yaml")):
-        done = call("check", name)
+        done = called("check", name)
         kept(done)
         assert done.returncode == 2 and "leads out of the repository" in done.stderr, name
     assert since("base", "way/x.yaml").returncode == 2
@@ -79,7 +81,7 @@ def test_a_folder_on_the_way_may_be_the_link(root: Path, secret: Path) -> None:
 def test_settings_are_no_links_that_leave(root: Path, secret: Path) -> None:
     Path("specs/dpcompose.toml").symlink_to(secret)
     for arguments in (["check"], ["check", "--show-settings"], ["diff", "--against=base"]):
-        done = call(*arguments, "specs")
+        done = called(*arguments, "specs")
         kept(done)
         assert done.returncode == 2 and "cannot read specs/dpcompose.toml" in done.stderr
 
@@ -94,13 +96,12 @@ def test_a_file_that_is_no_spec_is_not_quoted(root: Path, secret: Path, form: st
     for number, text in enumerate(texts):
         Path(f".env{number}").write_text(text)
         Path(f"specs/{number}.yaml").symlink_to(f"../.env{number}")
-    run = call if form == "github" else called
     for command in ("analyze", "check"):
         names = [f"specs/{number}.yaml" for number in range(len(texts))]
-        done = run(command, *names, ".env0", "--format", form)
+        done = called(command, *names, ".env0", "--format", form)
         kept(done)
         assert done.returncode == 3
-    done = run("check", "specs", "--format", form, "--strict")
+    done = called("check", "specs", "--format", form, "--strict")
     kept(done)
     assert done.returncode == 2
 
@@ -115,7 +116,7 @@ def test_other_commands_quote_no_other_file_either(root: Path, secret: Path) -> 
         ["diff", "--against=base", "--allow-new", "--format=json", "b.yaml"],
         ["diff", "--against=base", "--allow-new", "--format=markdown", "b.yaml"],
     ):  # fmt: skip
-        done = call(*arguments)
+        done = called(*arguments)
         kept(done)
         assert done.returncode == 3, arguments
         assert "no document of the file has the key" in done.stdout + done.stderr, arguments
@@ -124,8 +125,8 @@ def test_other_commands_quote_no_other_file_either(root: Path, secret: Path) -> 
 def test_links_within_the_repository_are_fine(root: Path) -> None:
     Path("more").mkdir()
     Path("more/link.yaml").symlink_to("../specs/a.yaml")
-    assert call("check", "more").returncode == 0
-    assert call("check", "more/link.yaml", "--format=jsonl").stdout.startswith('{"schema')
+    assert called("check", "more").returncode == 0
+    assert called("check", "more/link.yaml", "--format=jsonl").stdout.startswith('{"schema')
 
 
 def test_without_a_repository_the_folder_is_the_end(
@@ -137,11 +138,11 @@ def test_without_a_repository_the_folder_is_the_end(
     (tmp_path / "outside.yaml").write_text(spec() + f"{SECRET}: 1\n")
     (tmp_path / "given" / "link.yaml").symlink_to("../outside.yaml")
     for name in ("given", "given/*.yaml", "given/.", str(tmp_path / "given")):
-        done = call("check", name, folder=tmp_path)
+        done = called("check", name, folder=tmp_path)
         kept(done)
         assert done.returncode == 2 and "leads out of" in done.stderr, name
     # Somebody named it: a link of their own, standard input, what a shell calls /dev/fd/63.
-    assert call("check", "given/link.yaml", folder=tmp_path).returncode == 3
+    assert called("check", "given/link.yaml", folder=tmp_path).returncode == 3
     with open(tmp_path / "given" / "a.yaml") as stream:
         os.set_inheritable(stream.fileno(), True)
         assert call("check", "given/a.yaml", folder=tmp_path).returncode == 0

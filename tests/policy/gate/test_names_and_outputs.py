@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .attacks import Done, call, commit, needs_git, spec
+from .attacks import Done, call, called, commit, needs_git, spec
 
 TOP = Path(__file__).parents[3]
 HOOKS = {
@@ -73,7 +73,7 @@ def test_nothing_is_written_through_a_link(root: Path, form: str, target: str) -
     for victim in (root.parent / "victim", root / "victim"):
         victim.write_text("mine")
     Path("out").symlink_to(target)
-    done = call("check", "specs", "-o", f"{form}out")
+    done = called("check", "specs", "-o", f"{form}out")
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot write out: " in done.stderr and "is a symbolic link" in done.stderr
     assert Path("out").is_symlink()
@@ -87,18 +87,18 @@ def test_no_folder_on_the_way_is_a_link_of_the_pull_request(root: Path) -> None:
     Path("reports").symlink_to("../elsewhere")
     Path("deep").mkdir()
     Path("deep/reports").symlink_to("../specs")
-    assert call("check", "specs", "-o", "reports/../plain").returncode == 0
+    assert called("check", "specs", "-o", "reports/../plain").returncode == 0
     assert Path("plain").exists() and not (root.parent / "plain").exists()
     for name in ("reports/x.json", str(root / "reports/x.json"), "deep/reports/x.json"):
-        done = call("check", "specs", "-o", f"json={name}")
+        done = called("check", "specs", "-o", f"json={name}")
         assert done.returncode == 2 and "is a symbolic link" in done.stderr, name
     for arguments in (
         ["diff", "--against=base", "specs", "--format=markdown"], ["total", "--all", "specs"],
         ["fit", "specs/a.yaml"], ["sensitivity", "specs/a.yaml"],
     ):  # fmt: skip
-        done = call(*arguments, "-o", "reports/x")
+        done = called(*arguments, "-o", "reports/x")
         assert done.returncode == 2 and "is a symbolic link" in done.stderr, arguments
-    assert call("init", "reports/x.yaml").returncode == 2
+    assert called("init", "reports/x.yaml").returncode == 2
     assert os.listdir(root.parent / "elsewhere") == []
 
 
@@ -106,20 +106,20 @@ def test_links_above_the_repository_are_nobodys_business(root: Path) -> None:
     (root.parent / "way").symlink_to(root.parent)
     Path("way").mkdir()
     name = str(root.parent / "way" / "repository" / "way" / "x")
-    assert call("check", "specs", "-o", name).returncode == 0
+    assert called("check", "specs", "-o", name).returncode == 0
     assert Path("way/x").read_text()
     (root.parent / "temp").mkdir()
     (root.parent / "link").symlink_to("temp")
-    assert call("check", "specs", "-o", str(root.parent / "link" / "x")).returncode == 0
+    assert called("check", "specs", "-o", str(root.parent / "link" / "x")).returncode == 0
     (root.parent / "victim").symlink_to("temp/x")
-    done = call("check", "specs", "-o", str(root.parent / "victim"))
+    done = called("check", "specs", "-o", str(root.parent / "victim"))
     assert done.returncode == 2 and "is a symbolic link" in done.stderr
 
 
 def test_a_further_name_of_a_file_keeps_what_it_holds(root: Path) -> None:
     Path("mine").write_text("mine")
     os.link("mine", "out")
-    assert call("check", "specs", "-o", "out").returncode == 0
+    assert called("check", "specs", "-o", "out").returncode == 0
     assert Path("mine").read_text() == "mine"
 
 

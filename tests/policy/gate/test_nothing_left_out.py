@@ -15,7 +15,7 @@ from contracts import checked
 from dpcompose.render.result_schema import result_schema
 from dpcompose.source import is_spec
 
-from .attacks import call, called, commit, directions, git, needs_git, since, spec
+from .attacks import called, commit, directions, git, needs_git, since, spec
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +102,7 @@ def test_a_spec_behind_more_than_can_be_read_is_one(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["x.yaml", "x.yml", "x.YAML", "x.Yml", "x.dp.yAmL"])
 def test_every_spelling_of_the_ending_is_found(root: Path, name: str) -> None:
     Path("specs", name).write_text(spec(3))
-    done = call("check", "specs", "--format", "jsonl")
+    done = called("check", "specs", "--format", "jsonl")
     files = [json.loads(line)["file"] for line in done.stdout.splitlines()]
     assert sorted(files) == sorted(["specs/a.yaml", "specs/b.yaml", f"specs/{name}"])
     assert done.returncode == 1
@@ -155,16 +155,15 @@ def counted(form: str, output: str) -> bool:
     "form", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"]
 )
 def test_what_is_left_out_is_counted_in_every_format(hidden: Path, form: str) -> None:
-    run = call if form == "json" else called
     for command in ("analyze", "check"):
-        done = run(command, "specs", "--format", form)
+        done = called(command, "specs", "--format", form)
         assert done.returncode == 0 and SAYS in done.stderr
         assert counted(form, done.stdout or done.stderr) or form in ("text", "concise")
-        strict = run(command, "specs", "--format", form, "--strict")
+        strict = called(command, "specs", "--format", form, "--strict")
         assert strict.returncode == 2 and SAYS in strict.stderr
-        assert run(command, "specs", "--strict", "--exit-zero").returncode == 2
-        assert run(command, "specs/a.yaml", "specs/b.yaml", "--strict").returncode == 0
-        run(command, "specs", "-o", f"{form}=out")
+        assert called(command, "specs", "--strict", "--exit-zero").returncode == 2
+        assert called(command, "specs/a.yaml", "specs/b.yaml", "--strict").returncode == 0
+        called(command, "specs", "-o", f"{form}=out")
         assert form in ("text", "concise") or counted(form, Path("out").read_text())
 
 
@@ -172,15 +171,15 @@ def test_what_is_left_out_is_counted_in_every_format(hidden: Path, form: str) ->
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_what_a_comparison_leaves_out_is_counted(hidden: Path, form: str) -> None:
     for flags, code in (([], 0), (["--strict"], 2)):
-        done = call("diff", "--against=base", "specs", "--format", form, *flags)
+        done = called("diff", "--against=base", "specs", "--format", form, *flags)
         assert (done.returncode, SAYS in done.stderr) == (code, True)
         assert form == "text" or counted(form, done.stdout)
 
 
 @needs_git
 def test_a_sum_with_less_than_all_fails_where_that_is_asked(hidden: Path) -> None:
-    assert call("total", "--all", "specs").returncode == 0
-    done = call("total", "--all", "specs", "--strict")
+    assert called("total", "--all", "specs").returncode == 0
+    done = called("total", "--all", "specs", "--strict")
     assert done.returncode == 2 and SAYS in done.stderr and done.stdout == ""
 
 
@@ -188,7 +187,7 @@ def test_a_sum_with_less_than_all_fails_where_that_is_asked(hidden: Path) -> Non
 def test_a_link_to_a_folder_that_is_looked_into_hides_nothing(root: Path) -> None:
     Path("specs/loop").symlink_to(".")
     Path("again").symlink_to("specs")
-    assert call("check", ".", "--strict").returncode == 0
+    assert called("check", ".", "--strict").returncode == 0
 
 
 # --- changed since -------------------------------------------------------------------------------
@@ -198,13 +197,13 @@ def test_a_link_to_a_folder_that_is_looked_into_hides_nothing(root: Path) -> Non
 def test_only_changed_specs_are_looked_at(root: Path) -> None:
     Path("specs/a.yaml").write_text(spec(1.5))
     Path("specs/new.yaml").write_text(spec())
-    done = call("check", "specs", "--changed-since", "base", "--format", "jsonl")
+    done = called("check", "specs", "--changed-since", "base", "--format", "jsonl")
     files = [json.loads(line)["file"] for line in done.stdout.splitlines()]
     assert (files, done.returncode) == (["specs/a.yaml", "specs/new.yaml"], 0)
-    done = call("analyze", ".", "--changed-since", "base")
+    done = called("analyze", ".", "--changed-since", "base")
     assert done.stderr == "1 file unchanged\n"
     git("stash", "-qu")
-    done = call("check", "specs", "--changed-since", "base")
+    done = called("check", "specs", "--changed-since", "base")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "2 files unchanged\n"
 
@@ -216,15 +215,15 @@ def test_a_failure_of_git_is_a_failure(root: Path) -> None:
         ("nothing", "git knows no such revision"), ("", "the revision is empty"),
         ("-x", "does not start with a hyphen"), ("base:specs", "git knows no such revision"),
     ):  # fmt: skip
-        done = call("check", "specs", f"--changed-since={revision}")
+        done = called("check", "specs", f"--changed-since={revision}")
         assert done.returncode == 2 and f"--changed-since {revision}".strip() in done.stderr
         assert says in done.stderr and done.stdout == ""
     Path("empty").mkdir()
     for arguments in (["check", "--changed-since=no"], ["diff", "--against=no"]):
-        done = call(*arguments, "empty", "--allow-empty")
+        done = called(*arguments, "empty", "--allow-empty")
         assert done.returncode == 2 and "git knows no such revision" in done.stderr
     shutil.rmtree(".git")
-    done = call("check", "specs", "--changed-since=base")
+    done = called("check", "specs", "--changed-since=base")
     assert done.returncode == 2 and "in no git repository" in done.stderr
 
 
@@ -241,7 +240,7 @@ def test_links_and_modes_do_not_make_a_changed_spec_the_old_one(root: Path) -> N
     Path("specs/b.yaml").touch()
     os.utime("specs/b.yaml", (times.st_atime, times.st_mtime))
     names = ("specs/b.yaml", "specs/link.yaml")
-    done = call("check", *names, "--changed-since=HEAD", "--format=jsonl")
+    done = called("check", *names, "--changed-since=HEAD", "--format=jsonl")
     files = [json.loads(line)["file"] for line in done.stdout.splitlines()]
     assert files == list(names) and done.returncode == 1
     assert directions(since("HEAD", "specs"))["specs/b.yaml"] == "increased"
