@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -258,14 +260,15 @@ class _UserDraft(_Draft):
 
 def random_spec(seed: int) -> dict[str, Any]:
     """The spec of one seed: always the same, and small enough to enumerate."""
-    return _first_small(seed, _Draft)
+    return deepcopy(_first_small(seed, _Draft))
 
 
 def random_user_spec(seed: int) -> dict[str, Any]:
     """The same for specs that protect users, with statements about rows."""
-    return _first_small(seed, _UserDraft)
+    return deepcopy(_first_small(seed, _UserDraft))
 
 
+@cache
 def _first_small(seed: int, draft: type[_Draft]) -> dict[str, Any]:
     rng = Random(seed)
     while True:

@@ -24,10 +24,12 @@ Sizes, and why cutting off there makes no difference:
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import islice, product, takewhile
 from typing import Any
@@ -648,7 +650,15 @@ def search(
     With `mixed`, paths may also use them in turn (where all rows are treated one by one), which
     can be shorter still.
     """
-    tree = read(spec)
+    limits = (MOST_VARIANTS, MOST_TABLES, MOST_PAIRS, ALWAYS_WHOLE)
+    return _searched(json.dumps(spec, default=str), sizes, mixed, limits)
+
+
+@lru_cache(maxsize=1024)  # doubts about a truth, and several tests, ask for it again
+def _searched(
+    spec: str, sizes: Sizes | None, mixed: bool, limits: tuple[int, ...]
+) -> tuple[Fraction | float, Notes]:
+    tree = read(json.loads(spec))
     unit = _Unit(tree)
     notes = Notes()
     worst: Cost = 0

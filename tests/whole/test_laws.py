@@ -63,11 +63,28 @@ def kept(path: Path) -> Spec:
 
 
 @cache
-def specs() -> list[Spec]:
-    """Every valid spec that the laws are tried on."""
+def whole() -> list[Spec]:
+    """Every valid spec."""
     found = [kept(path) for path in KEPT if path.stem != "expected"]
     found += [drawn(seed) for seed in SEEDS]
-    return [spec for spec in found if report(spec).status != "invalid"]
+    return [spec for spec in found if report(bare(spec)).status != "invalid"]
+
+
+@cache
+def specs() -> list[Spec]:
+    """Every valid spec that the laws are tried on."""
+    return [bare(spec) for spec in whole()]
+
+
+def bare(spec: Spec) -> Spec:
+    """A spec without the δ's for which an ε is looked for, which no law here is about."""
+    found = {key: value for key, value in spec.items() if key != "budget"}
+    asked = {key: value for key, value in spec.get("report", {}).items() if key == "notion"}
+    return {**found, "report": asked} if asked else without(found, "report")
+
+
+def without(spec: Spec, key: str) -> Spec:
+    return {other: value for other, value in spec.items() if other != key}
 
 
 @cache
@@ -524,7 +541,7 @@ for format in ("json", "text"):
 
 
 def test_runs_are_byte_identical() -> None:
-    chosen = specs()[::4]
+    chosen = whole()[::4]
     expected = "".join(
         piece
         for form in ("json", "text")
