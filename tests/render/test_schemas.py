@@ -231,7 +231,7 @@ def one_of_a_kind(document: Any) -> list[dict[str, Any]]:
 
 
 def only(node: Any, wanted: set[int]) -> Any:
-    """What is wanted, by its identity, and what it stands in: of each list what holds some of it."""
+    """What is wanted, by identity, and what it stands in: of each list what holds some of it."""
     if isinstance(node, list):
         return [only(each, wanted) for each in node if holds(each, wanted)] or node[:1]
     if isinstance(node, dict):

@@ -183,8 +183,13 @@ def alone(noise: str, count: int = 1, reads: str = "r") -> str:
     "text",
     [
         pytest.param(
-            spec(*(f"reads: s{i}, {GAUSSIAN}" for i in range(10)), datasets=nested(10)),
+            spec(*(f"reads: s{i}, {GAUSSIAN}" for i in range(5)), datasets=nested(5)),
             id="samples in samples",
+        ),
+        pytest.param(
+            spec(*(f"reads: s{i}, {GAUSSIAN}" for i in range(10)), datasets=nested(10)),
+            id="more samples in samples",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             spec(f"reads: s, {GAUSSIAN}", protect=f"{{relation: unbounded, distance: {MANY}}}",
@@ -245,11 +250,14 @@ def test_numbers_beyond_doubles_are_no_fault(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_blocks_with_an_epsilon_of_their_own_end_soon() -> None:
+@pytest.mark.parametrize(
+    ("blocks", "most"), [(300, 40), pytest.param(5000, 365, marks=pytest.mark.long)]
+)
+def test_many_blocks_with_an_epsilon_of_their_own_end_soon(blocks: int, most: int) -> None:
     text = spec(
-        *(f"reads: p.{i}, {PURE}{i + 1:04}, relation: unbounded" for i in range(5000)),
+        *(f"reads: p.{i}, {PURE}{i + 1:04}, relation: unbounded" for i in range(blocks)),
         protect="bounded",
         datasets="{r: {}, p: {from: r, partition: "
-        "{by: membership, blocks: 5000, max_blocks: 365}}}",
+        f"{{by: membership, blocks: {blocks}, max_blocks: {most}}}}}}}",
     )
     assert epsilon(examined(text)) > 1

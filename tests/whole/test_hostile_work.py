@@ -49,22 +49,25 @@ def epsilons(report: Report) -> list[Fraction]:
 # --- huge counts ---------------------------------------------------------------------------------
 
 
+UNLIKE = (
+    [
+        "notion: pure, epsilon: 0.1",
+        "notion: zcdp, rho: 0.1",
+        f"mechanism: laplace, {BOTH}, scale: 3",
+        f"mechanism: gaussian, {BOTH}, sigma: 2",
+    ],
+    [
+        "notion: zcdp, rho: 0.3",
+        "notion: approx, epsilon: 0.1, delta: 1e-30",
+        "notion: gdp, mu: 0.1",
+        f"mechanism: geometric, {BOTH}, scale: 3",
+    ],
+)
+
+
 @pytest.mark.parametrize(
     "rows",
-    [
-        [
-            "notion: pure, epsilon: 0.1",
-            "notion: zcdp, rho: 0.1",
-            f"mechanism: laplace, {BOTH}, scale: 3",
-            f"mechanism: gaussian, {BOTH}, sigma: 2",
-        ],
-        [
-            "notion: zcdp, rho: 0.3",
-            f"mechanism: geometric, {BOTH}, scale: 3",
-            "notion: approx, epsilon: 0.1, delta: 1e-30",
-            "notion: gdp, mu: 0.1",
-        ],
-    ],
+    [each[:3] for each in UNLIKE] + [pytest.param(each, marks=pytest.mark.long) for each in UNLIKE],
 )
 def test_unlike_notions_a_thousand_million_times_each(rows: list[str]) -> None:
     """Below basic composition, and above one of them alone."""
