@@ -121,8 +121,15 @@ def start(folder: Path) -> Iterator[Callable[..., Started]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent"])
-@pytest.mark.parametrize("jobs", ["2", "6"])
+@pytest.mark.parametrize(
+    ("jobs", "group"),
+    [
+        pytest.param("2", True, id="2-terminal"),
+        pytest.param("6", False, id="6-parent"),
+        pytest.param("6", True, id="6-terminal", marks=pytest.mark.long),
+        pytest.param("2", False, id="2-parent", marks=pytest.mark.long),
+    ],
+)
 def test_ctrl_c_while_processes_start_ends_all_of_them(
     start: Callable[..., Started], jobs: str, group: bool
 ) -> None:

@@ -22,7 +22,6 @@ F = Fraction
 ONE, MILLIONTH = F(1), F(1, 10**6)
 #: Losses with their chances under P, and the chance of an infinite loss.
 Outcomes = tuple[list[tuple[Any, Any]], Any]
-DP_SGD = Composition(((Sampled(F(1, 100), Composition((), F(100, 121)), False, "removed"), 400),))
 
 
 def pure(epsilon: Fraction, count: int = 1, stay: Fraction = ONE) -> Composition:
@@ -94,7 +93,7 @@ def drawn(rng: random.Random) -> tuple[Composition, list[Outcomes]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds(16, range(40)))
+@pytest.mark.parametrize("seed", seeds(12, range(40)))
 def test_few_samples(seed: int) -> None:
     rng = random.Random(seed)
     with mp.workdps(60):
@@ -175,15 +174,23 @@ def test_one_group_distance(delta: str, steps: int) -> None:
 
 
 @pytest.mark.slow
-def test_many_samples_at_a_group_distance() -> None:
-    delta = F(1, 10**5)
-    alone, single = epsilon_at(once(Grouped(DP_SGD, 2)), delta), epsilon_at(DP_SGD, delta)
+@pytest.mark.parametrize(
+    ("count", "delta", "excess"),
+    [
+        (50, F(1, 100), F(2, 100)),
+        pytest.param(400, F(1, 10**5), F(1, 100), marks=pytest.mark.long),
+    ],
+)
+def test_many_samples_at_a_group_distance(count: int, delta: F, excess: F) -> None:
+    sample = Sampled(F(1, 100), Composition((), F(100, 121)), False, "removed")
+    dp_sgd = Composition(((sample, count),))
+    alone, single = epsilon_at(once(Grouped(dp_sgd, 2)), delta), epsilon_at(dp_sgd, delta)
     assert alone is not None and single is not None and alone.upper > 2 * single.upper
     # With next to nothing beside it, by points of the curve: above, by little.
     little = (LaplaceLoss(F(1, 10**9)), 1)
-    beside = epsilon_at(Composition(((Grouped(DP_SGD, 2), 1), little)), delta)
+    beside = epsilon_at(Composition(((Grouped(dp_sgd, 2), 1), little)), delta)
     assert beside is not None and alone.upper * (1 - MILLIONTH) <= beside.upper
-    assert beside.upper <= alone.upper * F(101, 100)
+    assert beside.upper <= alone.upper * (1 + excess)
 
 
 # --- points --------------------------------------------------------------------------------------

@@ -43,8 +43,14 @@ ZERO = F(0)
 Profile = Callable[[Any], Any]
 
 
+#: Where a law is held against the truth; all of them with --long.
+POINTS, ALL_POINTS = 28, 60
+
+
 @pytest.fixture(autouse=True)
-def _digits() -> Any:
+def _digits(long: bool, monkeypatch: pytest.MonkeyPatch) -> Any:
+    if long:
+        monkeypatch.setattr(f"{__name__}.POINTS", ALL_POINTS)
     with mp.workdps(60):
         yield
 
@@ -118,7 +124,7 @@ def excess(law: Masses, truth: Profile, low: float, high: float, least: float = 
     grid points, where `truth` is at least `least`."""
     generator = random.Random(f"{law.step}{law.first}{low}")
     worst = 0.0
-    for i in range(60):
+    for i in range(POINTS):
         place = generator.randint(math.ceil(low / law.step), math.floor(high / law.step))
         epsilon = (place + (F(0) if i % 2 else F(generator.randint(1, 99), 100))) * law.step
         wanted, found = truth(number(epsilon)), profile(law, float(epsilon))
