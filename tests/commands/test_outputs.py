@@ -38,6 +38,11 @@ SPECS = {
     "empty": "",
 }
 FORMS = list(Format)
+#: For processes of their own, whose streams are the same in most formats: all with --long only.
+THEMSELVES = [
+    form if form in (Format.TEXT, Format.JSON) else pytest.param(form, marks=pytest.mark.long)
+    for form in FORMS
+]
 
 
 @pytest.fixture
@@ -283,7 +288,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
 
 @pytest.mark.slow
 @pytest_posix
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", THEMSELVES)
 def test_a_broken_pipe_leaves_the_other_outputs_whole(folder: Path, form: Format) -> None:
     before = listing(folder)
     reading, writing = os.pipe()

@@ -144,9 +144,14 @@ def test_numbers_are_rounded_to_the_least_of_few_bits_above() -> None:
         assert x <= bits_up(x, 6) <= x * Fraction(33, 32)
 
 
-def test_the_report_says_that_losses_were_rounded() -> None:
+@pytest.mark.parametrize("most", [12, pytest.param(256, marks=pytest.mark.long)])
+def test_the_report_says_that_losses_were_rounded(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     says = "that is very many different losses: their parameters are rounded up to fewer"
-    for number, rounded in ((30, False), (257, True)):
+    assert fewer_losses.MOST == 256
+    monkeypatch.setattr(fewer_losses, "MOST", most)
+    for number, rounded in ((min(most, 30), False), (most + 1, True)):
         report = analyze(spec(laplaces(number)))
         assert any(each.startswith(says) for each in report.at_delta[0].chain) == rounded
 
