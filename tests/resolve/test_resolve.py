@@ -888,15 +888,16 @@ def test_blocks_that_multiply_are_refused_at_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_mechanisms_on_five_thousand_blocks() -> None:
+@pytest.mark.parametrize("blocks", [1000, pytest.param(5000, marks=pytest.mark.long)])
+def test_twenty_thousand_mechanisms_or_more_on_many_blocks(blocks: int) -> None:
     lines = "\n".join(
-        f"{{name: q{i}, reads: p.{i % 5000}, notion: approx, epsilon: 0.{i % 89 + 1}, delta: 1e-6, "
-        "stated_on: r}"
-        for i in range(100_000)
+        f"{{name: q{i}, reads: p.{i % blocks}, notion: approx, epsilon: 0.{i % 89 + 1}, "
+        "delta: 1e-6, stated_on: r}"
+        for i in range(20 * blocks)
     )
-    found = problem("r: {}\np: {from: r, partition: {by: value, blocks: 5000}}", lines)
+    found = problem(f"r: {{}}\np: {{from: r, partition: {{by: value, blocks: {blocks}}}}}", lines)
     (partition,) = root(found).partitions
-    assert len(partition.classes) == 5000
+    assert len(partition.classes) == blocks
     assert all(len(each.dataset.mechanisms) == 20 for each in partition.classes)
 
 

@@ -508,19 +508,19 @@ def test_random_bytes(parser: str) -> None:
 
 
 @pytest.mark.slow
-def test_random_yaml_like_text(parser: str) -> None:
+def test_random_yaml_like_text(parser: str, long: bool) -> None:
     rng = random.Random(13)
     pieces = [*"ab1:-?,[]{}#&*!|>'\"%@` \n\t~<=\\é\u2028\ufeff", ": ", "- ", "\n ", "\n  ", "? ",
               "&a ", "*a", "!!str ", "!x ", "<<: ", "---\n", "...\n", "%TAG ! x\n", "\r\n", "''",
               "a: ", "b: ", "\\x", "\\u", "0.1", "null", "|\n", ">-\n"]  # fmt: skip
-    for _ in range(6000):
+    for _ in range(6000 if long else 4000):
         outcome("".join(rng.choices(pieces, k=rng.randrange(25))))
 
 
 @pytest.mark.slow
-def test_mutated_specs(parser: str) -> None:
+def test_mutated_specs(parser: str, long: bool) -> None:
     rng = random.Random(17)
-    for _ in range(1500):
+    for _ in range(1500 if long else 1000):
         data = bytearray(TEXT.encode())
         for _ in range(rng.randrange(1, 6)):
             at = rng.randrange(len(data))

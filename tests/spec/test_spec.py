@@ -228,9 +228,10 @@ def test_what_is_faulty_is_left_out_and_the_rest_is_read() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_mechanisms_are_read() -> None:
+@pytest.mark.parametrize("number", [20_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_very_many_mechanisms_are_read(number: int) -> None:
     head = "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
     entry = "  - {{name: m{}, reads: rows, notion: approx, epsilon: 0.1, delta: 1e-6}}\n"
-    source = load(head + "".join(entry.format(i) for i in range(100_000)), "x")
+    source = load(head + "".join(entry.format(i) for i in range(number)), "x")
     result = read(source, Faults(source))
-    assert result is not None and len(result.spec.mechanisms) == 100_000
+    assert result is not None and len(result.spec.mechanisms) == number

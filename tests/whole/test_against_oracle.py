@@ -24,6 +24,8 @@ from dpcompose.pipeline import analyze
 SEEDS = range(320)
 #: How many specs with a flatten are judged with a join in its place.
 JOINED = 25
+#: The one whose enumeration is slow.
+SLOW = 4
 USER_SEEDS = range(50)
 _ROUNDING = 1e-9
 
@@ -99,7 +101,7 @@ def flattening() -> list[int]:
 
 
 @pytest.mark.parametrize("column", ["", "c"])
-@pytest.mark.parametrize("number", seeds(8, range(JOINED), quick=0))
+@pytest.mark.parametrize("number", seeds(8, [n for n in range(JOINED) if n != SLOW] + [SLOW], 0))
 def test_no_bound_below_a_join_is_below_the_truth(number: int, column: str) -> None:
     spec = joined(random_spec(flattening()[number]))
     for dataset in spec["datasets"].values():
