@@ -406,7 +406,8 @@ def test_a_fault_of_the_engine_hides_no_other_spec(folder: Path, jobs: str) -> N
     result = process("analyze", "-q", ".", "--jobs", jobs, cwd=folder)
     assert result.returncode == 70
     assert result.stdout.decode().splitlines() == [
-        "a/broken.yaml: invalid", "a/z.yml: 3", "c/deep/er.dp.yaml: 4", "weird [1].yaml: 5",
+        "a/broken.yaml: invalid", "a/z.yml: epsilon=3", "c/deep/er.dp.yaml: epsilon=4",
+        "weird [1].yaml: epsilon=5",
     ]  # fmt: skip
     said = result.stderr.decode()
     assert "b.yaml: a fault of dpcompose" in said

@@ -131,7 +131,10 @@ def test_overrides_are_for_paths_below_the_file(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("budgett = 1", "unknown key `budgett`; did you mean budget? possible: budget, fail-on"),
+        (
+            "budgett = 1",
+            "unknown key `budgett`; did you mean budget? possible: advise, budget, fail-on",
+        ),
         ("require_relation = 'user'", "did you mean require-relation?"),
         ("zzz = 1", "unknown key `zzz`; possible: "),
         ('"a\\u001b[31m" = 1', "unknown key `a\\x1b[31m`"),
