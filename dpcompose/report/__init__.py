@@ -7,10 +7,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-from dpcompose.core.notions.notion import SIGNS, Notion
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.errors import Diagnostic, Span, printable
+from dpcompose.report.reasoning import Alternative as Alternative
+from dpcompose.report.reasoning import Assumption as Assumption
+from dpcompose.report.reasoning import Bound as Bound
+from dpcompose.report.reasoning import Line as Line
+from dpcompose.report.reasoning import Node as Node
+from dpcompose.report.reasoning import NodeKind as NodeKind
+from dpcompose.report.reasoning import Touch as Touch
+from dpcompose.report.reasoning import WorstChange as WorstChange
 
 #: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
 #: of no file, but counts those that a run met and has no result for.
@@ -49,112 +57,6 @@ class LeftOut:
         return "; ".join(
             f"{count} {noun.format('' if count == 1 else 's')}" for count, noun in parts if count
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A certified guarantee: `value` is ε, ρ or μ, never below the truth; `delta` for approx.
-
-    `exact` and `delta_exact`: whether the fraction is the bound itself, not rounded up.
-    """
-
-    notion: Notion
-    value: Fraction
-    delta: Fraction | None = None
-    exact: bool = True
-    delta_exact: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A mechanism that feels the worst change, and what it adds there.
-
-    `copies`: how many copies or blocks of it are touched; `each` is the loss of one of them and
-    `total` of all, both in the notion's own parameter (ε; ρ; μ) as text-free numbers.
-    """
-
-    mechanism: str
-    dataset: str
-    copies: int
-    each: Bound
-    total: Bound
-    span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorstChange:
-    """The worst neighbouring change: one sentence for each thing that happens, then the touches.
-
-    `datasets`: the datasets it changes. `omitted`: how many further touches are not listed.
-    """
-
-    says: tuple[str, ...]
-    datasets: tuple[str, ...]
-    touches: tuple[Touch, ...]
-    omitted: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One numbered step of the reasoning: `inputs` are the numbers of earlier lines."""
-
-    number: int
-    theorem: str | None
-    says: str
-    inputs: tuple[int, ...]
-    bound: Bound | None
-    spans: tuple[Span, ...]
-
-
-NodeKind = Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One numbered line of the proof tree, which is the worst change and the reasoning in one.
-
-    `depth`: how many lines it hangs below a root. `kind`: what the line is about: what reaches a
-    `dataset` or a `partition`, what a `mechanism` costs there, `more` touches of the same kind,
-    what is `free`; then what they come to together (`sum`), the `theorem` that says the same of
-    such releases, and the `reading` of the number that was asked for. `name`: the dataset or the
-    mechanism. `theorem`: its id in the book.
-    """
-
-    number: int
-    depth: int
-    kind: NodeKind
-    name: str
-    says: str
-    bound: Bound | None = None
-    theorem: str | None = None
-    spans: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """A theorem that was compared: its bound, or None and the hypothesis that fails.
-
-    `theorem` may be None for a further bound that the same theorem certifies (an undominated
-    (ε, δ), or another notion).
-    """
-
-    theorem: str | None
-    bound: Bound | None
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """Something the result rests on and the tool cannot check; the standing ones have no `span`.
-
-    `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it
-    is about, such as `datasets`.
-    """
-
-    says: str
-    span: Span | None
-    because: str | None = None
-    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
