@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from mpmath import mp, mpf
 
 import dpcompose
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
@@ -322,3 +323,65 @@ def test_a_path_whose_steps_differ_has_a_bound_without_a_pure_loss(
     assert at.value is not None
     assert two_rows_replaced(0.1, float(at.value)) <= 1e-6
     assert at.value < 19
+
+
+# --- several guarantees of one mechanism ---------------------------------------------------------
+
+
+def below_both(delta: str) -> mpf:
+    """The least ε of what is 1-DP and ½-GDP at a δ: below the chord from (e, 0) to the Gaussian.
+
+    In y = e^ε a profile is convex, and at y = e it is 0; so it lies below the line through (e, 0)
+    and any point of the Gaussian curve, and the lowest such line is the tangent.
+    """
+
+    def gaussian(y: mpf) -> mpf:
+        epsilon, mu = mp.log(y), mpf("0.5")
+        return mp.ncdf(mu / 2 - epsilon / mu) - y * mp.ncdf(-mu / 2 - epsilon / mu)
+
+    def slope(y: mpf) -> mpf:
+        return gaussian(y) / (mp.e - y)
+
+    low, high = mpf(1), mp.e
+    for _ in range(200):
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (one, high) if slope(one) > slope(two) else (low, two)
+    wanted = mpf(delta)
+    if gaussian(low) <= wanted:
+        return mp.log(mp.findroot(lambda y: gaussian(y) - wanted, mpf("1.5")))
+    return mp.log(mp.e - wanted / slope(low))
+
+
+TWO_GUARANTEES = """\
+dpcompose: 1
+protect: unbounded
+datasets: {people: {}}
+mechanisms:
+  - name: m
+    reads: people
+    count: COUNT
+    guarantees: [{notion: pure, epsilon: 1}, {notion: gdp, mu: 0.5}]
+"""
+
+
+@pytest.mark.parametrize("delta", ["0.1", "0.05", "0.01", "1e-3", "1e-6"])
+def test_several_guarantees_of_one_mechanism_hold_together(delta: str) -> None:
+    text = TWO_GUARANTEES.replace("COUNT", "1")
+    (at,) = dpcompose.analyze(text, deltas=[Fraction(delta)]).at_delta
+    truth = below_both(delta)
+    assert at.value is not None
+    assert truth <= mpf(at.value.numerator) / at.value.denominator <= truth * (1 + mpf("1e-4"))
+
+
+@pytest.mark.parametrize("count", [2, 10, 100])
+def test_together_they_are_never_looser_than_each_alone(count: int) -> None:
+    text = TWO_GUARANTEES.replace("COUNT", str(count))
+    pure = text.replace(", {notion: gdp, mu: 0.5}", "")
+    gaussian = text.replace("{notion: pure, epsilon: 1}, ", "")
+    deltas = [Fraction("1e-3"), Fraction("1e-8")]
+    both, *alone = (
+        dpcompose.analyze(each, deltas=deltas).at_delta for each in (text, pure, gaussian)
+    )
+    for together, *apart in zip(both, *alone, strict=True):
+        values = [each.value for each in apart if each.value is not None]
+        assert together.value is not None and together.value <= min(values)

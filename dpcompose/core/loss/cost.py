@@ -27,8 +27,15 @@ from dpcompose.core.change.units import (
     top_level,
 )
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars
-from dpcompose.core.loss.loss_bounds import NO_LOSS, amount_of, known_losses, shifts
-from dpcompose.core.loss.pattern import is_noise
+from dpcompose.core.loss.loss_bounds import (
+    NO_LOSS,
+    amount_of,
+    known_losses,
+    least_curve,
+    of_several_kinds,
+    shifts,
+)
+from dpcompose.core.loss.pattern import Known, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, single
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
@@ -72,16 +79,22 @@ def rejoined(state: State) -> State | None:
     return top_level(state_of(items))
 
 
+#: For so many sorts of mechanisms with several guarantees these are looked at together.
+_MOST_CURVES = 20
+
+
 @dataclass(slots=True)
 class Coster:
     """The costs of mechanisms in one algebra; remembers step counts, which repeat a lot."""
 
     algebra: Algebra
     _steps: dict[object, list[tuple[int | None, int]]]
+    _curves: dict[tuple[Known, ...], Known | None]
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
         self._steps = {}
+        self._curves = {}
 
     def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
         """The loss of all copies of a mechanism for a change of the dataset that it reads."""
@@ -230,7 +243,17 @@ class Coster:
             return ()
         # Noise moved by a sum of shifts is what it is; a stated ε is worst at one step alone.
         noise = all(is_noise(option) for option in options)
+        joined = self._least_curve(tuple(options))
+        options = options if joined is None else [*options, joined]
         return single(options, noise or self._at_one_step(placed, state))
+
+    def _least_curve(self, options: tuple[Known, ...]) -> Known | None:
+        """All options as one curve, where they are of several kinds and not too many are."""
+        if options not in self._curves:
+            if len(self._curves) >= _MOST_CURVES or not of_several_kinds(options):
+                return None
+            self._curves[options] = least_curve(options)
+        return self._curves[options]
 
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
         """Whether each statement is used for one step alone."""

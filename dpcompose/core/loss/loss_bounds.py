@@ -31,6 +31,11 @@ MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
 
 
+#: Several guarantees of one mechanism are looked at together at so many ε, the largest at most so
+#: large, or where this little δ is left.
+_CURVE_POINTS, _MOST_EPSILON, _MINUTE = 96, 64, Fraction(1, 10**15)
+
+
 class Costs(Protocol):
     """The part of a `Coster` that is needed here."""
 
@@ -60,6 +65,69 @@ def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[K
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
         found.extend(_mixed(costs, usable, state))
     return list(dict.fromkeys(found))
+
+
+def least_curve(options: Sequence[Known]) -> Known | None:
+    """Several bounds of one loss as one curve: at each ε the least δ of all; None if none is known.
+
+    What holds by several guarantees has at every ε the least of their δ's. The points are joined by
+    the least convex curve in e^ε, which every profile lies below (`profile.from_points`).
+    """
+    top = min((each for each in map(_greatest, options) if each is not None), default=None)
+    if top is None:
+        top = Fraction(1)
+        while top < _MOST_EPSILON and _least_delta(options, 2 * top) < _least_delta(options, top):
+            if _least_delta(options, top) <= _MINUTE:
+                break
+            top *= 2
+    points: list[tuple[Fraction, Fraction]] = []
+    for number in range(_CURVE_POINTS + 1):
+        epsilon = top * number / _CURVE_POINTS
+        delta = _least_delta(options, epsilon)
+        if delta < 1 and (not points or delta < points[-1][1]):
+            points.append((epsilon, delta))
+    return Known(parts.Points(tuple(points))) if len(points) > 1 else None
+
+
+def of_several_kinds(options: Sequence[Known]) -> bool:
+    """Whether curves of different forms hold; pairs and points are one form, which holds them."""
+    return len(set(map(_form, options))) > 1
+
+
+def _form(known: Known) -> object:
+    if known.stay != 1 or isinstance(known.part, parts.Points):
+        return parts.Points
+    return "gaussian" if known.part is None else type(known.part)
+
+
+def _greatest(known: Known) -> Fraction | None:
+    """An ε that holds without a δ, None if none is known."""
+    if known.gaussian or known.stay != 1:
+        return None
+    match known.part:
+        case parts.Response(epsilon):
+            return epsilon
+        case parts.MechanismLoss():
+            return known.part.greatest()
+        case _:
+            return None
+
+
+def _least_delta(options: Sequence[Known], epsilon: Fraction) -> Fraction:
+    """The least δ at an ε that some option gives, rounded up."""
+    from dpcompose.core.profile import renyi
+    from dpcompose.core.profile.solve import delta_at
+
+    found = [Fraction(1)]
+    for each in options:
+        composition = parts.Composition(
+            () if each.part is None else ((each.part, 1),), each.gaussian, each.stay
+        )
+        if isinstance(each.part, parts.Concentrated | parts.Renyi):
+            found.append(renyi.delta_at(composition, epsilon))
+        else:
+            found.append(delta_at(composition, epsilon).upper)
+    return min(found)
 
 
 def _as_steps(each: Placed, amount: Fraction) -> Placed:
