@@ -385,3 +385,30 @@ def test_together_they_are_never_looser_than_each_alone(count: int) -> None:
     for together, *apart in zip(both, *alone, strict=True):
         values = [each.value for each in apart if each.value is not None]
         assert together.value is not None and together.value <= min(values)
+
+
+# --- several rows through a sample ---------------------------------------------------------------
+
+FIVE = """\
+dpcompose: 1
+protect: {relation: unbounded, distance: 5}
+datasets:
+  people: {}
+  s: {from: people, map: {kind: sample, poisson: RATE}}
+mechanisms:
+  - {name: m, reads: SOURCE, mechanism: gaussian, sigma: 1, sensitivity: 1, count: 3}
+"""
+
+
+@pytest.mark.parametrize("rate", ["1", "0.9", "0.5", "0.01"])
+def test_a_sample_never_makes_a_group_worse_than_no_sample(rate: str) -> None:
+    deltas = [Fraction("1e-2"), Fraction("1e-6")]
+    whole, sampled = (
+        dpcompose.analyze(FIVE.replace("RATE", rate).replace("SOURCE", source), deltas=deltas)
+        for source in ("people", "s")
+    )
+    for plain, thinned in zip(whole.at_delta, sampled.at_delta, strict=True):
+        assert plain.value is not None and thinned.value is not None
+        assert thinned.value <= plain.value
+        if rate == "1":
+            assert thinned.value == plain.value

@@ -61,6 +61,7 @@ class AlongMap:
             "extremes": self.extremes,
             "unchanged": self.unchanged,
             "sample": self.sample,
+            "coupled": self.coupled,
             "unread": self.unread,
         }
         if how.rule in rules and not how.of:
@@ -216,6 +217,24 @@ class AlongMap:
             sharper.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
         best = algebra.best(sharper)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
+
+    def coupled(self, state: State) -> Walk:
+        """Several rows through one Poisson sample as if it were public, all of them drawn.
+
+        Draw the rows that the tables share alike, and those that change by themselves: then the
+        samples differ by some of these, which is a mixture of changes none of which is worse than
+        all of them. A path of single rows, each amplified, may lose more.
+        """
+        made_by = self.made_by
+        if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
+            raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        if not all(leaf.kind in (Kind.SINGLE, Kind.PAIR) for leaf in all_leaves(state)):
+            raise Refused("it is for rows")
+        after = self._below(state, as_it_is)
+        loss = yield (self.below, after)
+        told = amplification.unamplified(self.algebra, loss)
+        total = self.algebra.times(told, self.rounds)
+        return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
 
 def as_it_is(leaf: Leaf) -> Leaf:

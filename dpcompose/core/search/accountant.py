@@ -141,6 +141,12 @@ class Accountant:
             choice = yield from rules.sample(state)
         else:
             choice = yield from rules.units(state, lambda s: self._along_map(place, below, s))
+            try:
+                whole = yield from rules.coupled(state)
+            except Refused:
+                pass
+            else:
+                choice = best_of(self.algebra, [choice, whole], choice)
         if below.whole is None:
             return choice
         inside = AlongMap(self.algebra, self.oriented, place, below.whole)
