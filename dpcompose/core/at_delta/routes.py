@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import decimal_up
@@ -21,6 +22,7 @@ from dpcompose.core.profile.parts import (
     Composition,
     Concentrated,
     MechanismLoss,
+    Part,
     Renyi,
     Response,
 )
@@ -90,10 +92,21 @@ class Point:
 
 
 def is_stated(composition: Composition) -> bool:
-    """Only stated pure and approximate guarantees, of which randomized response is the worst."""
+    """Only stated pure and approximate guarantees, whose worst mechanisms are known."""
     return not composition.gaussian and all(
-        isinstance(part, Response) for part, _ in composition.parts
+        isinstance(part, Response | PureSteps) for part, _ in composition.parts
     )
+
+
+def _pure(part: Part) -> Fraction | None:
+    """The ε of a stated guarantee."""
+    match part:
+        case Response(epsilon):
+            return epsilon
+        case PureSteps():
+            return part.greatest()
+        case _:
+            return None
 
 
 def in_renyi_terms(composition: Composition) -> bool:
@@ -131,18 +144,18 @@ def least(found: list[RouteBound]) -> RouteBound:
 
 
 def _profile(composition: Composition, point: Point) -> RouteBound:
-    from dpcompose.core.profile.solve import delta_at, epsilon_at
-
     bracket: Bracket | None
     try:
         with warnings.catch_warnings():
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
-            if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta, point.many)
-            else:
-                assert point.epsilon is not None
-                bracket = delta_at(composition, point.epsilon, point.many)
+            bracket = _asked(composition, point)
+            if bracket is not None and bracket.grid is not None:
+                # What is gained over several steps may be less than what the grid adds.
+                whole = as_responses(composition)
+                other = None if whole == composition else _asked(whole, point)
+                if other is not None and other.upper < bracket.upper:
+                    bracket = replace(other, lower=None)
     except BEYOND_DOUBLES:
         bracket = None
     if not composition.parts and composition.gaussian:
@@ -151,9 +164,19 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    if bracket is not None and (rule is RouteName.LOSSES or len(composition.parts) > 1):
+    plain = all(isinstance(part, Response) for part, _ in composition.parts)
+    if bracket is not None and (not plain or len(composition.parts) > 1):
         bracket = _shortened(bracket)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
+
+
+def _asked(composition: Composition, point: Point) -> Bracket | None:
+    from dpcompose.core.profile.solve import delta_at, epsilon_at
+
+    if point.delta is not None:
+        return epsilon_at(composition, point.delta, point.many)
+    assert point.epsilon is not None
+    return delta_at(composition, point.epsilon, point.many)
 
 
 def _shortened(bracket: Bracket) -> Bracket:
@@ -193,7 +216,7 @@ def quick(composition: Composition, point: Point) -> Fraction | None:
 def _stated(composition: Composition) -> list[tuple[Fraction, Fraction, int]]:
     zero = Fraction(0)
     stated = [
-        (part.epsilon, zero, n) for part, n in composition.parts if isinstance(part, Response)
+        (epsilon, zero, n) for part, n in composition.parts if (epsilon := _pure(part)) is not None
     ]
     if composition.stay != 1:
         stated.append((zero, 1 - composition.stay, 1))
@@ -249,9 +272,12 @@ def _as_gaussian(composition: Composition, left: Fraction) -> RouteBound | None:
     if len(composition.parts) > MOST_COMPARED:
         return None
     for part, n in composition.parts:
-        if not isinstance(part, Response) or part.epsilon > MOST_EPSILON:
+        epsilon = _pure(part)
+        if epsilon is None or epsilon > MOST_EPSILON:
             return None
-        squares += Fraction(convert(part.epsilon, Notion.PURE, Notion.GDP)) * n
+        mu = part.mu() if isinstance(part, PureSteps) else None
+        square = convert(epsilon, Notion.PURE, Notion.GDP) if mu is None else mu * mu
+        squares += Fraction(square) * n
     bracket = gaussian_epsilon(squares, left)
     return RouteBound(RouteName.AS_GAUSSIAN, None if bracket is None else bracket.upper)
 

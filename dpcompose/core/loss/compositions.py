@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import Known, Pattern
+from dpcompose.core.loss.pure_steps import MOST_PATHS, PureSteps, as_responses
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.numbers.order import rank
 from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
@@ -63,7 +64,10 @@ def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
     elif rho:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
-    return Composition(tuple(order), gaussian, stay.stay)
+    made = Composition(tuple(order), gaussian, stay.stay)
+    if sum(isinstance(part, PureSteps) for part in parts) > MOST_PATHS:
+        made = as_responses(made)
+    return made
 
 
 def _written_out(known: Iterable[tuple[Known, int]]) -> Iterator[tuple[Known, int]]:

@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs
 from dpcompose.core.loss.pattern import Atom, Known, Pattern
+from dpcompose.core.loss.pure_steps import equal_steps
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Composition,
@@ -23,12 +25,10 @@ from dpcompose.core.profile.parts import (
 def family(part: Part) -> tuple[object, Fraction] | None:
     """The family in which a part with parameter a+b dominates those with a and b together.
 
-    Randomized response by basic composition; noise with monotone likelihood ratios because the
-    shifts along a path of tables add, without loss, to one shift.
+    Noise with monotone likelihood ratios is one: the shifts along a path of tables add, without
+    loss, to one shift. Pure losses are packed apart.
     """
     match part:
-        case Response(epsilon):
-            return "response", epsilon
         case MechanismLoss():
             shift = part.line()
             return None if shift is None else (part.moved(ZERO), shift)
@@ -37,8 +37,10 @@ def family(part: Part) -> tuple[object, Fraction] | None:
 
 
 class _AtomSum(NamedTuple):
-    """Single-option atoms added up: bins by family, Gaussian μ², ρ, and the chance to stay."""
+    """Atoms added up: pure losses, and with one option bins by family, Gaussian μ², ρ, and the
+    chance to stay."""
 
+    pure: dict[Pure, int]
     bins: dict[object, dict[Fraction, int]]
     gaussian: Fraction
     rho: Fraction
@@ -47,16 +49,20 @@ class _AtomSum(NamedTuple):
 
 
 def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
+    pure: dict[Pure, int] = {}
     bins: dict[object, dict[Fraction, int]] = {}
     others: dict[Atom, int] = {}
     gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
     for atom, n in atoms:
-        if len(atom.options) > 1:
+        stated = as_pure(atom)
+        if stated is None and len(atom.options) > 1:
             others[atom] = n
             continue
         known = atom.options[0]
         kin = None if known.part is None else family(known.part)
-        if isinstance(known.part, Concentrated):
+        if stated is not None:
+            pure[stated] = pure.get(stated, 0) + n
+        elif isinstance(known.part, Concentrated):
             rho += known.part.rho * n
         elif kin is not None:
             row = bins.setdefault(kin[0], {})
@@ -67,7 +73,7 @@ def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
         gaussian += known.gaussian * n
         if known.stay != 1:
             stay = stay + Survival(known.stay) * n
-    return _AtomSum(bins, gaussian, rho, stay, others)
+    return _AtomSum(pure, bins, gaussian, rho, stay, others)
 
 
 def dominates(first: Pattern, second: Pattern) -> bool:
@@ -94,7 +100,24 @@ def dominates(first: Pattern, second: Pattern) -> bool:
         return False
     if not all(_packs(over.bins.get(key, {}), bins) for key, bins in under.bins.items()):
         return False
+    if not _pure_packs(over.pure, under.pure):
+        return False
     return _matched(over.others, under.others)
+
+
+def _pure_packs(over: dict[Pure, int], under: dict[Pure, int]) -> bool:
+    if all(len(pure) == 1 and pure[0][1] == 1 for side in (over, under) for pure in side):
+        return _packs(_wholes(over), _wholes(under))
+    return packs(over, under)
+
+
+def _wholes(losses: dict[Pure, int]) -> dict[Fraction, int]:
+    """The ε of each loss as a whole, with how many there are."""
+    found: dict[Fraction, int] = {}
+    for pure, n in losses.items():
+        epsilon = least_epsilon(pure)
+        found[epsilon] = found.get(epsilon, 0) + n
+    return found
 
 
 def _packs(bins: dict[Fraction, int], items: dict[Fraction, int]) -> bool:
@@ -155,6 +178,9 @@ def _worse(a: Known, b: Known) -> bool:
         return True
     if a.part is None:
         return False
+    ours, theirs = as_pure(Atom((Known(a.part),))), as_pure(Atom((Known(b.part),)))
+    if ours is not None and theirs is not None:
+        return packs({ours: 1}, {theirs: 1})
     mine, other = family(a.part), family(b.part)
     if mine is not None and other is not None:
         return mine[0] == other[0] and mine[1] >= other[1]
@@ -187,6 +213,8 @@ def cover(first: Pattern, second: Pattern) -> Pattern:
     atoms: dict[Atom, int] = dict(over.others)
     for atom, n in under.others.items():
         atoms[atom] = max(n, atoms.get(atom, 0))
+    for part, n in _cover_pure(over.pure, under.pure):
+        atoms[Atom((Known(part),))] = n
     for key in {**over.bins, **under.bins}:
         for value, n in _larger(over.bins.get(key, {}), under.bins.get(key, {})):
             atom = Atom((Known(of_family(key, value)),))
@@ -202,10 +230,24 @@ def cover(first: Pattern, second: Pattern) -> Pattern:
     return Pattern(atoms, True, False, first.trace)
 
 
+def _cover_pure(first: dict[Pure, int], second: dict[Pure, int]) -> Iterator[tuple[Part, int]]:
+    """As steps of one ε where all are, else as responses."""
+    ways = [way for pure in (*first, *second) for way in pure]
+    every = {epsilon for epsilon, _ in ways}
+    if len(every) == 1 and any(steps > 1 for _, steps in ways):
+        (each,) = every
+        counts = [
+            {Fraction(steps): n for ((_, steps),), n in side.items()} for side in (first, second)
+        ]
+        for steps, n in _larger(*counts):
+            yield equal_steps(each, int(steps)), n
+        return
+    for epsilon, n in _larger(_wholes(first), _wholes(second)):
+        yield Response(epsilon), n
+
+
 def of_family(key: object, value: Fraction) -> Part:
     match key:
-        case "response":
-            return Response(value)
         case MechanismLoss():
             return key.moved(value)
     raise AssertionError(key)

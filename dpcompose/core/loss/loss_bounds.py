@@ -13,10 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.loss.pattern import Known
+from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
@@ -194,9 +196,32 @@ def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[K
         native = [each for each in placed if each.statement.guarantee.notion is notion]
         if all(each.statement.guarantee.noise is not None for each in native):
             continue
+        if notion is Notion.PURE:
+            yield from _pure(costs, native, state)
+            continue
         amount = costs.native(native, state, notion, (notion,))
         if not isinstance(amount, float):
             yield _of(notion, amount)
+
+
+def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Known]:
+    """Pure statements: all of them taking turns, or one of them along the whole path."""
+    amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
+    if isinstance(amount, float):
+        return
+    if not amount:
+        yield NO_LOSS
+        return
+    paths: list[tuple[Fraction, int]] = []
+    for each in native:
+        # A distance in a metric is no number of steps: no value need lie between two others.
+        if each.statement.relation.kind is RelationKind.EUCLIDEAN:
+            continue
+        steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
+        if steps is not None and steps > 1:
+            paths.append((each.statement.guarantee.value, math.ceil(steps)))
+    for part in least_of(amount, paths):
+        yield Known(part)
 
 
 def _of(notion: Notion, amount: Fraction) -> Known:

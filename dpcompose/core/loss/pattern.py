@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Concentrated,
@@ -54,7 +55,10 @@ Trace = tuple[tuple[Any, int], ...]
 def is_noise(known: Known) -> bool:
     """Whether an option is the loss of one concrete mechanism, not the worst of many."""
     part = known.part
-    noise = part is None or (isinstance(part, MechanismLoss) and part.line() is not None)
+    if isinstance(part, MechanismLoss):
+        noise = part.line() is not None and part.attained()
+    else:
+        noise = part is None
     return known.stay == 1 and noise
 
 
@@ -138,6 +142,8 @@ def _rho(known: Known) -> float:
             return rho
         case Response(epsilon):
             return rho + _double(epsilon) * math.tanh(min(_double(epsilon), 1e3) / 2)
+        case PureSteps():
+            return rho + known.part.about_rho()
         case MechanismLoss():
             return rho + _double(known.part.rho())
         case Concentrated(value):

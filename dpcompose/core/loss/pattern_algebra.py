@@ -12,6 +12,7 @@ from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import cover, dominates, family, of_family
 from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
+from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.guarantee import chain_pairs
 from dpcompose.core.notions.notion import Amount, Notion, chain, convert
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
@@ -320,8 +321,10 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
         else:
             amount = Fraction(chain(parts, notion))
             any_known = True
-            if notion is Notion.PURE and not isinstance(shift, Response):
-                yield Known(Response(amount))
+            if notion is Notion.PURE:
+                if not isinstance(shift, PureSteps) or amount < shift.greatest():
+                    path = max(each for each, _ in parts), sum(count for _, count in parts)
+                    yield from map(Known, least_of(amount, [path]))
             elif notion is Notion.ZCDP:
                 yield Known(Concentrated(amount))
             elif notion is Notion.GDP:
@@ -350,7 +353,7 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
 
 
 def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
-    """The sum of the shifts, where every step hits one loss of one and the same family."""
+    """The sum of the shifts, where every step hits one loss of one and the same mechanism."""
     key: object = None
     shift = ZERO
     for loss, count in steps:
@@ -360,7 +363,7 @@ def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
                 return None
             (atom,) = pattern.atoms
             known = atom.options[0]
-            found = None if known.part is None else family(known.part)
+            found = family(known.part) if isinstance(known.part, MechanismLoss) else None
             if found is None or known.gaussian or known.stay != 1 or key not in (None, found[0]):
                 return None
             key = found[0]

@@ -1,0 +1,118 @@
+"""Whether some pure losses are worse than others together: the latter packed into the former.
+
+ε-DP dominates all that is ε-DP together; t steps of ε-DP dominate what takes t such steps, one
+after the other, each of it ε-DP together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpcompose.core.loss.pattern import Atom, Known
+from dpcompose.core.loss.pure_steps import PureSteps
+from dpcompose.core.profile.parts import Part, Response
+
+#: A loss in ways that all hold: each so many steps of one ε; a response is one step.
+Pure = tuple[tuple[Fraction, int], ...]
+#: What is left of such a loss: for each way the steps, or of a response the ε.
+_Room = tuple[tuple[Fraction, Fraction, bool], ...]
+
+
+def as_pure(atom: Atom) -> Pure | None:
+    """The ways of a loss that is known by pure guarantees; None for another one.
+
+    Of one way only: but for its Gaussian and its δ.
+    """
+    found: list[tuple[Fraction, int]] = []
+    for known in atom.options:
+        way = _pure(known.part)
+        if way is None or (len(atom.options) > 1 and known != Known(known.part)):
+            return None
+        found.append(way)
+    return tuple(found)
+
+
+def _pure(part: Part | None) -> tuple[Fraction, int] | None:
+    match part:
+        case Response(epsilon) if epsilon:
+            return epsilon, 1
+        case PureSteps(shift, scale):
+            return 1 / scale, shift
+        case _:
+            return None
+
+
+def least_epsilon(pure: Pure) -> Fraction:
+    """The ε of the whole path, the least of all ways."""
+    return min(epsilon * steps for epsilon, steps in pure)
+
+
+def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
+    """Whether the losses `under` fit into those `over`: sound, not complete.
+
+    The largest first, each where the least is left. Whatever way is chosen of each loss `over`,
+    those inside may be read in the way that suits it.
+    """
+    free: dict[_Room, int] = {}
+    for pure, count in over.items():
+        room = tuple(
+            (epsilon, epsilon if steps == 1 else Fraction(steps), steps == 1)
+            for epsilon, steps in pure
+        )
+        free[room] = free.get(room, 0) + count
+    for pure in sorted(under, key=least_epsilon, reverse=True):
+        left = under[pure]
+        while left:
+            best: tuple[Fraction, _Room, tuple[Fraction, ...]] | None = None
+            for room in free:
+                needs = _needs(room, pure)
+                if needs is not None:
+                    rest = _rest(room, needs, 1)
+                    size = min(
+                        (amount if plain else amount * epsilon for epsilon, amount, plain in rest),
+                        default=Fraction(0),
+                    )
+                    if best is None or size < best[0]:
+                        best = size, room, needs
+            if best is None:
+                return False
+            _, room, needs = best
+            each = min(
+                int(amount // need) for (_, amount, _), need in zip(room, needs, strict=True)
+            )
+            full = min(free[room], left // each)
+            many, inside = (full, each) if full else (1, left)
+            free[room] -= many
+            if not free[room]:
+                del free[room]
+            rest = _rest(room, needs, inside)
+            if all(amount for _, amount, _ in rest):
+                free[rest] = free.get(rest, 0) + many
+            left -= many * inside
+    return True
+
+
+def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
+    """What a loss takes of each way of the room; None if it does not fit."""
+    needs: list[Fraction] = []
+    for epsilon, amount, plain in room:
+        if plain:
+            need = least_epsilon(pure)
+        else:
+            # So many steps of a smaller ε are one of this.
+            ways = [-(-steps // int(epsilon // each)) for each, steps in pure if each <= epsilon]
+            if not ways:
+                return None
+            need = Fraction(min(ways))
+        if need > amount:
+            return None
+        needs.append(need)
+    return tuple(needs)
+
+
+def _rest(room: _Room, needs: tuple[Fraction, ...], times: int) -> _Room:
+    return tuple(
+        (epsilon, amount - need * times, plain)
+        for (epsilon, amount, plain), need in zip(room, needs, strict=True)
+    )
