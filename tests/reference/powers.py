@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 from mpmath import mp, mpf
@@ -94,13 +94,13 @@ def least(first: Power, second: Power) -> Power:
     """Both hold."""
     with mp.workdps(DIGITS + 20):
         cuts = sorted({at for power in (first, second) for at, _ in power.corners()} | {mpf(1)})
-        for begin, end in list(zip(cuts, cuts[1:], strict=False)):
+        for begin, end in list(pairwise(cuts)):
             gaps = [first(at) - second(at) for at in (begin, end)]
             if gaps[0] * gaps[1] < 0:
                 cuts.append(begin + (end - begin) * gaps[0] / (gaps[0] - gaps[1]))
         cuts.sort()
         pieces: list[tuple[Fraction, Any]] = []
-        for begin, end in zip(cuts, cuts[1:], strict=False):
+        for begin, end in pairwise(cuts):
             middle = (begin + end) / 2
             lower = min((first, second), key=lambda power: power(middle))
             loss = [found for at, found in lower.corners() if at <= middle][-1]
