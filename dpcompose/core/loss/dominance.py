@@ -214,7 +214,8 @@ def cover(first: Pattern, second: Pattern) -> Pattern:
     for atom, n in under.others.items():
         atoms[atom] = max(n, atoms.get(atom, 0))
     for part, n in _cover_pure(over.pure, under.pure):
-        atoms[Atom((Known(part),))] = n
+        atom = Atom((Known(part),))
+        atoms[atom] = atoms.get(atom, 0) + n
     for key in {**over.bins, **under.bins}:
         for value, n in _larger(over.bins.get(key, {}), under.bins.get(key, {})):
             atom = Atom((Known(of_family(key, value)),))
@@ -232,18 +233,10 @@ def cover(first: Pattern, second: Pattern) -> Pattern:
 
 def _cover_pure(first: dict[Pure, int], second: dict[Pure, int]) -> Iterator[tuple[Part, int]]:
     """As steps of one ε where all are, else as responses."""
-    ways = [way for pure in (*first, *second) for way in pure]
-    every = {epsilon for epsilon, _ in ways}
-    if len(every) == 1 and any(steps > 1 for _, steps in ways):
-        (each,) = every
-        counts = [
-            {Fraction(steps): n for ((_, steps),), n in side.items()} for side in (first, second)
-        ]
-        for steps, n in _larger(*counts):
-            yield equal_steps(each, int(steps)), n
-        return
+    every = {epsilon for pure in (*first, *second) for epsilon, _ in pure}
+    each = every.pop() if len(every) == 1 else None
     for epsilon, n in _larger(_wholes(first), _wholes(second)):
-        yield Response(epsilon), n
+        yield Response(epsilon) if each is None else equal_steps(each, int(epsilon / each)), n
 
 
 def of_family(key: object, value: Fraction) -> Part:

@@ -1,0 +1,174 @@
+"""Pure guarantees over several equal steps: their curves, and which are worse than others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import pytest
+from mpmath import mp, mpf
+from reference import lattice, powers
+
+from dpcompose.core.loss.dominance import cover, dominates
+from dpcompose.core.loss.pattern import Atom, Known, Pattern, is_noise
+from dpcompose.core.loss.pure_steps import (
+    MOST_STEPS,
+    PureSteps,
+    as_responses,
+    equal_steps,
+    least_of,
+)
+from dpcompose.core.profile.parts import Composition, Part, Response
+from dpcompose.core.profile.solve import delta_at, epsilon_at
+
+F = Fraction
+DELTAS = [F(0), F(1, 10**6), F(1, 100), F(1, 5), F(1, 2)]
+
+
+@pytest.fixture(autouse=True)
+def digits() -> Iterator[None]:
+    with mp.workdps(lattice.DIGITS):
+        yield
+
+
+def law(part: Part) -> lattice.Law:
+    match part:
+        case PureSteps(shift, scale):
+            return powers.path([powers.step(1 / scale)] * shift).law()
+        case Response(epsilon):
+            return lattice.response(epsilon)
+    raise AssertionError(part)
+
+
+@pytest.mark.parametrize(("epsilon", "steps"), [("0.1", 2), ("1", 3), ("0.37", 7), ("3", 4)])
+def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> None:
+    part = equal_steps(F(epsilon), steps)
+    assert isinstance(part, PureSteps)
+    one = Composition(((part, 1),))
+    truth = law(part)
+    for n in range(8):
+        at = F(epsilon) * steps * n / 7
+        found = delta_at(one, at).upper
+        assert lattice.exact(found) >= truth.delta(at) - lattice.ROUNDING
+        assert lattice.exact(found) <= truth.delta(at) * (1 + mpf(10) ** -9) + mpf(10) ** -100
+        whole = delta_at(as_responses(one), at).upper
+        assert found <= whole
+    assert part.advantage() == pytest.approx(float(truth.delta(F(0))), rel=1e-12)
+    assert part.about_rho() == pytest.approx(float(part.rho()), rel=1e-9)
+    assert part.says() == f"{epsilon}-DP over {steps} steps"
+    assert not is_noise(Known(part))
+
+
+def test_where_little_is_gained_or_steps_are_many_it_is_one_step_of_the_sum() -> None:
+    assert equal_steps(F(1), 1) == Response(F(1))
+    assert equal_steps(F(1, 10**7), 3) == Response(F(3, 10**7))
+    assert equal_steps(F(1), MOST_STEPS + 1) == Response(F(MOST_STEPS + 1))
+    assert equal_steps(F(10**400), 2) == Response(F(2 * 10**400))
+
+
+def test_what_is_least_somewhere_is_kept() -> None:
+    two = PureSteps(2, F(1))
+    assert list(least_of(F(2), [(F(1), 2)])) == [two]
+    assert list(least_of(F(1), [(F(1), 2)])) == [Response(F(1))]
+    # e^-1 is 1 - 0.632, and tanh(0.75) is 0.635.
+    assert list(least_of(F(3, 2), [(F(1), 2)])) == [two, Response(F(3, 2))]
+    assert list(least_of(F(7, 5), [(F(1), 2)])) == [Response(F(7, 5))]
+    assert list(least_of(F(2), [(F(1), 2), (F(2), 2), (F(1), 3)])) == [two]
+    assert list(least_of(F(10**400), [(F(10**399), 10)])) == [Response(F(10**400))]
+
+
+def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
+    rng = Random(1)
+    for _ in range(60):
+        u, steps = F(rng.randint(1, 30), 10), rng.randint(2, 5)
+        b = min(u * steps, u * F(rng.randint(10, 50), 10))
+        kept = list(least_of(b, [(u, steps)]))
+        path = powers.path([powers.step(u)] * steps)
+        truth = powers.least(path, powers.step(b)).law()
+        for at in (b * n / 6 for n in range(7)):
+            least = min(law(part).delta(at) for part in kept)
+            assert least >= truth.delta(at) - lattice.ROUNDING
+            both = min(path.law().delta(at), lattice.response(b).delta(at))
+            assert abs(least - both) <= lattice.ROUNDING
+
+
+def atoms(rng: Random) -> dict[Atom, int]:
+    found: dict[Atom, int] = {}
+    for _ in range(rng.randint(1, 3)):
+        u = F(rng.choice([2, 3, 4, 6, 8]), 10)
+        options = [equal_steps(u, rng.choice([1, 1, 2, 2, 3, 4]))]
+        if rng.random() < 0.3:
+            options.append(Response(u * F(rng.randint(10, 20), 10)))
+        atom = Atom(tuple(map(Known, options)))
+        found[atom] = found.get(atom, 0) + rng.randint(1, 2)
+    return found
+
+
+def readings(pattern: Pattern) -> Iterator[lattice.Law]:
+    """The laws of a pattern with each choice of options."""
+    for chosen in product(*(atom.options for atom in pattern.atoms)):
+        whole = lattice.Law()
+        for known, n in zip(chosen, pattern.atoms.values(), strict=True):
+            assert known.part is not None
+            whole = whole * law(known.part) ** n
+        yield whole
+
+
+def worse(first: Pattern, second: Pattern) -> bool:
+    """Whether what is computed of the first is not below what is true of the second."""
+    under = list(readings(second))
+    return all(
+        over.epsilon(delta) >= min(each.epsilon(delta) for each in under) - mpf(10) ** -80
+        for over in readings(first)
+        for delta in DELTAS
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_dominates_is_worse_at_every_delta(seed: int) -> None:
+    rng = Random(seed)
+    seen = 0
+    for _ in range(60):
+        first, second = Pattern(atoms(rng)), Pattern(atoms(rng))
+        if dominates(first, second):
+            seen += 1
+            assert worse(first, second), (first, second)
+        both = cover(first, second)
+        assert dominates(both, first) and dominates(both, second)
+        assert worse(both, first) and worse(both, second)
+    assert seen
+
+
+def pattern(*losses: Part) -> Pattern:
+    found: dict[Atom, int] = {}
+    for each in losses:
+        atom = Atom((Known(each),))
+        found[atom] = found.get(atom, 0) + 1
+    return Pattern(found)
+
+
+def test_paths_are_packed_into_paths() -> None:
+    two = PureSteps(2, F(1))
+    # Two rows of one block or one row of each of two.
+    assert dominates(pattern(two), pattern(Response(F(1)), Response(F(4, 5))))
+    assert dominates(pattern(two, two), pattern(two, Response(F(1)), Response(F(1, 2))))
+    assert dominates(pattern(two), pattern(PureSteps(4, F(2))))
+    assert dominates(pattern(Response(F(2))), pattern(two))
+    assert not dominates(pattern(two), pattern(Response(F(3, 2))))
+    assert not dominates(pattern(two), pattern(PureSteps(3, F(3, 2))))
+    assert not dominates(pattern(two), pattern(Response(F(1)), Response(F(1)), Response(F(1, 9))))
+
+
+def test_paths_of_one_epsilon_are_covered_by_longer_ones() -> None:
+    two, three = PureSteps(2, F(1)), PureSteps(3, F(1))
+    assert cover(pattern(two, two), pattern(three)).atoms == pattern(three, two).atoms
+    other = cover(pattern(two), pattern(Response(F(3))))
+    assert other.atoms == pattern(Response(F(3))).atoms
+
+
+def test_no_more_than_the_sum_of_the_steps() -> None:
+    one = Composition(((PureSteps(2, F(10)), 30),))
+    found = epsilon_at(one, F(0))
+    assert found is not None and found.upper == 6
