@@ -7,7 +7,8 @@ composed, and the largest ε at δ over all pairs is taken.  Two numbers come ou
 
 * `attained`: with mechanisms that satisfy every statement, so that no bound may be below it;
 * `ceiling`: with the group step taken in the notion, ε = d at distance d, and then randomized
-  response.  For GDP and for single steps of pure and approximate DP the two are equal.
+  response; but for a pure mechanism with one guarantee, the power function of its steps.  For GDP,
+  for such a mechanism and for single steps of pure and approximate DP the two are equal.
 
 They differ because randomized response with ε = d is no worst case of a path of several steps:
 with two steps of u, no event is more than 1 - e^-u likelier at one end than at the other.
@@ -220,11 +221,20 @@ def worst(kind: Kind, distance: Fraction, ceiling: bool) -> Law:
                 factor = Fraction(int(mp.floor(grown * mpf(10) ** 100)), 10**100)
         leak = min(Fraction(1), kind.delta * factor)
         return response(kind.epsilon * steps, leak)
-    if ceiling or distance <= kind.weights[0]:
+    if distance <= kind.weights[0]:
         return response(distance)
+    if ceiling:
+        steps = distance / kind.weights[0]
+        assert not several(kind) and steps.denominator == 1
+        return chain([kind.weights[0]] * int(steps))
     if distance <= 2 * kind.weights[0]:
         return three(kind.weights[0], distance)
     return chain(_gaps(kind.weights, distance))
+
+
+def several(kind: Kind) -> bool:
+    """Whether steps of a path may be unlike."""
+    return len(kind.weights) > 1
 
 
 def three(step: Fraction, distance: Fraction) -> Law:
@@ -286,7 +296,9 @@ def composed(change: Change, ceiling: bool) -> tuple[Law, Fraction]:
     for kind, distance, count in change:
         if kind.notion in ("gdp", "zcdp"):
             variance += count * distance**2
-        elif kind.notion == "pure" and (ceiling or distance <= kind.weights[0]):
+        elif kind.notion == "pure" and (
+            distance <= kind.weights[0] or (ceiling and several(kind))
+        ):
             law = law * responses(distance, count)
         else:
             law = law * worst(kind, distance, ceiling) ** count

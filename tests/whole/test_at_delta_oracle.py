@@ -174,6 +174,49 @@ def test_unequal_blocks_in_several_notions(seed: int) -> None:
     check(spec, told, kinds, [rng.choice(DELTAS)])
 
 
+def grouped_spec(rng: Random) -> Spec:
+    """Statements for rows added or removed, of which a change takes several steps."""
+    protect, root, cap = rng.choice(
+        [
+            ("bounded", {}, {}),
+            ({"relation": "unbounded", "distance": 3}, {}, {}),
+            ({"relation": "bounded", "distance": 2}, {}, {}),
+            ({"relation": "user", "unit": "user_id"}, {"unit": "user_id"}, {"kind": "cap"}),
+        ]
+    )
+    datasets: Spec = {"root": root}
+    reads = "root"
+    if cap:
+        rows = rng.choice([2, 3])
+        datasets["few"] = {"from": "root", "map": {**cap, "rows": rows, "keep": "first"}}
+        reads, protect = "few", "user"
+    if rng.random() < 0.6:
+        by = rng.choice(["value", "membership"])
+        part: Spec = {"by": by, "blocks": ["p", "q"]}
+        if by == "membership":
+            part["max_blocks"] = rng.randint(1, 2)
+        datasets["d"] = {"from": reads, "partition": part}
+        reads = "d.*"
+    mechanisms: list[Spec] = []
+    for n in range(rng.randint(1, 2)):
+        said: list[Spec] = [
+            {"notion": "pure", "relation": "unbounded", "epsilon": rng.randint(2, 15) / 10}
+        ]
+        if rng.random() < 0.3 and not cap:
+            twice = round(said[0]["epsilon"] * rng.choice([0.7, 1.5, 1.9, 2.5]), 3)
+            said.append({"notion": "pure", "relation": "bounded", "epsilon": twice})
+        mechanisms.append({"name": f"m{n}", "reads": reads, "guarantees": said})
+    return {"dpcompose": 1, "protect": protect, "datasets": datasets, "mechanisms": mechanisms}
+
+
+@pytest.mark.parametrize("seed", seeds(24, range(60)))
+def test_groups(seed: int) -> None:
+    rng = Random(seed)
+    spec = grouped_spec(rng)
+    told, kinds = retold(spec, rng, ["pure"], 6)
+    check(spec, told, kinds, DELTAS)
+
+
 # --- samples -------------------------------------------------------------------------------------
 
 
