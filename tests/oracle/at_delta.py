@@ -296,9 +296,7 @@ def composed(change: Change, ceiling: bool) -> tuple[Law, Fraction]:
     for kind, distance, count in change:
         if kind.notion in ("gdp", "zcdp"):
             variance += count * distance**2
-        elif kind.notion == "pure" and (
-            distance <= kind.weights[0] or (ceiling and several(kind))
-        ):
+        elif kind.notion == "pure" and (distance <= kind.weights[0] or (ceiling and several(kind))):
             law = law * responses(distance, count)
         else:
             law = law * worst(kind, distance, ceiling) ** count

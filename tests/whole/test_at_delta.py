@@ -227,6 +227,13 @@ def test_several_steps_of_a_stated_epsilon(delta: str, expected: str) -> None:
     close(epsilon(thirty, delta, protect="bounded"), expected)
 
 
+def test_a_distance_in_a_metric_is_no_number_of_steps() -> None:
+    # All values may lie at two places that are 2 apart, with randomized response of 2 there.
+    nearest = "  v: {from: people, map: {kind: value, metric: euclidean, diameter: 2}}\n"
+    at = epsilon("reads: v, notion: pure, epsilon: 1, relation: euclidean", "0.1", datasets=nearest)
+    close(at, str(round(math.log(math.exp(2) - 0.1 * (1 + math.exp(2))), 11)))
+
+
 def census() -> list[Fraction]:
     """ρ of each of the 65 queries of the 2020 Census, as its production configuration has them."""
     text = (SPECS / "census-2020-redistricting-persons.yaml").read_text(encoding="utf-8")
