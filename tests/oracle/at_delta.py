@@ -27,6 +27,7 @@ from typing import Any
 from mpmath import mp, mpf
 from reference.curves import Profile, epsilon_of, tail
 from reference.lattice import DIGITS, ONE, Law, exact, finite, response, responses
+from reference.powers import path, step
 
 from .exact import MIXED, doubts
 from .tree import Node, Statement, read
@@ -211,8 +212,7 @@ def worst(kind: Kind, distance: Fraction, ceiling: bool) -> Law:
     if kind.notion == "approx":
         steps = int(distance)
         if not ceiling and steps > 1:
-            # With chance δ everything is given away.
-            return Law(chain([kind.epsilon] * steps).atoms, kind.delta)
+            return path([step(kind.epsilon, kind.delta)] * steps).law()
         factor = Fraction(steps)
         if kind.epsilon and steps > 1:
             with mp.workdps(DIGITS):
@@ -224,9 +224,9 @@ def worst(kind: Kind, distance: Fraction, ceiling: bool) -> Law:
     if distance <= kind.weights[0]:
         return response(distance)
     if ceiling:
-        steps = distance / kind.weights[0]
-        assert not several(kind) and steps.denominator == 1
-        return chain([kind.weights[0]] * int(steps))
+        [each] = kind.weights
+        assert (distance / each).denominator == 1
+        return chain([each] * int(distance / each))
     if distance <= 2 * kind.weights[0]:
         return three(kind.weights[0], distance)
     return chain(_gaps(kind.weights, distance))

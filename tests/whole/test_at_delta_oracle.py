@@ -217,6 +217,14 @@ def test_groups(seed: int) -> None:
     check(spec, told, kinds, DELTAS)
 
 
+@pytest.mark.parametrize("seed", seeds(10, range(100, 140)))
+def test_groups_with_a_delta(seed: int) -> None:
+    rng = Random(seed)
+    spec = grouped_spec(rng)
+    told, kinds = retold(spec, rng, ["approx", "pure"], 3)
+    check(spec, told, kinds, DELTAS)
+
+
 # --- samples -------------------------------------------------------------------------------------
 
 

@@ -110,7 +110,7 @@ class Coster:
             case Pairs():
                 loss = self.pairs(placed, state, algebra)
             case Patterns():
-                loss = self.pattern(placed, state)
+                loss = self.pattern(placed, state, algebra.curves)
         return algebra.times(loss, copies)
 
     # -- which steps ---------------------------------------------------------------------------
@@ -234,9 +234,9 @@ class Coster:
 
     # -- patterns ------------------------------------------------------------------------------
 
-    def pattern(self, placed: Sequence[Placed], state: State) -> Patterned:
+    def pattern(self, placed: Sequence[Placed], state: State, curves: bool = False) -> Patterned:
         """All that is known of the loss for one change, as one atom."""
-        options = known_losses(self, placed, state)
+        options = known_losses(self, placed, state, curves)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero
         if not options:

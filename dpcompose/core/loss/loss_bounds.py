@@ -17,6 +17,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
+from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import Known
 from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
@@ -54,8 +55,13 @@ class Costs(Protocol):
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier: ...
 
 
-def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Known]:
-    """Everything known of the loss of one copy; empty if nothing bounds it."""
+def known_losses(
+    costs: Costs, placed: Sequence[Placed], state: State, curves: bool = False
+) -> list[Known]:
+    """Everything known of the loss of one copy; empty if nothing bounds it.
+
+    `curves`: also what (ε, δ) over several steps say as power functions, last.
+    """
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
     found = [
@@ -63,6 +69,7 @@ def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[K
         *_numbers(costs, stated, state),
         *_pairs(costs, stated, state),
         *_curves(costs, stated, state),
+        *(_pair_curves(costs, stated, state) if curves else ()),
     ]
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
         found.extend(_mixed(costs, usable, state))
@@ -243,6 +250,15 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kno
             yield _pair(epsilon, delta)
     if len(frontier) > 1:
         yield Known(parts.Points(tuple(pair for pair in frontier if pair[1] < 1)))
+
+
+def _pair_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+    for each in placed:
+        guarantee = each.statement.guarantee
+        if guarantee.notion is Notion.APPROX:
+            steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
+            if steps is not None and steps > 1:
+                yield from pair_steps(guarantee.value, guarantee.delta, math.ceil(steps))
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> Known:

@@ -11,6 +11,7 @@ from itertools import combinations_with_replacement, islice, product
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import cover, dominates, family, of_family
+from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.guarantee import chain_pairs
@@ -46,8 +47,13 @@ _MOST_PAIRS = 4
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Losses as sets of patterns, with the operations of `loss.Scalars`."""
+    """Losses as sets of patterns, with the operations of `loss.Scalars`.
 
+    `curves`: whether (ε, δ) over several steps are read as power functions too; such losses are not
+    known to dominate others.
+    """
+
+    curves: bool = False
     zero: Patterned = (NOTHING,)
     none: Patterned = ()
     notion: Notion = Notion.PROFILE
@@ -118,7 +124,7 @@ class Patterns:
             return self.zero
         if len(steps) == 1 and steps[0][1] == 1:
             return steps[0][0]
-        options = tuple(dict.fromkeys(_chained(steps)))
+        options = tuple(dict.fromkeys(_chained(steps, self.curves)))
         if not options:
             return ()
         traces = tuple((loss[0].trace, count) for loss, count in steps)
@@ -305,7 +311,7 @@ def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
 # Chains and samples
 
 
-def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
+def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool) -> Iterator[Known]:
     """What is known of a path as a whole."""
     shift = _one_family(steps)
     any_known = shift is not None
@@ -339,6 +345,9 @@ def _chained(steps: Sequence[tuple[Patterned, int]]) -> Iterator[Known]:
         if joint is not None and joint[1]:
             any_known = True
             yield Known(Response(joint[0]), ZERO, 1 - joint[1])
+        if curves:
+            each = max(pair for pair, _ in worst), max(pair[1] for pair, _ in worst)
+            yield from pair_steps(each[0][0], each[1], sum(count for _, count in steps))
     if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
         # Each step loses no more than what covers all of them.
         worst_of_all = Patterns().undominated(pattern for loss, _ in steps for pattern in loss)

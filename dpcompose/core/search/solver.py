@@ -12,7 +12,8 @@ from dpcompose.core.change.units import State
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, either
+from dpcompose.core.loss.pure_steps import MOST_PATHS
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
@@ -148,12 +149,30 @@ class Solver:
         Empty if some mechanism has no finite bound.
         """
         if self._patterned is None:
-            accountant = Accountant(Patterns())
-            accountant.oriented = _oriented(self.problem)
+            accountant = self._accountant(Patterns())
             loss, shown = self._joint(accountant)
-            self._patterned = tuple(loss)
+            self._patterned = self._with_curves(tuple(loss))
             self._shown = tuple(_visits(accountant, shown))
         return self._patterned
+
+    def _accountant(self, algebra: Patterns) -> Accountant:
+        accountant = Accountant(algebra)
+        accountant.oriented = _oriented(self.problem)
+        return accountant
+
+    def _with_curves(self, patterned: Patterned) -> Patterned:
+        """The only pattern, with what (ε, δ) over several steps say as curves, beside what it is.
+
+        Of several patterns fewer would be known to be worse than others.
+        """
+        said = (s.guarantee for each in self.problem.mechanisms() for s in each.statements)
+        stated = {each for each in said if each.notion is Notion.APPROX}
+        if len(patterned) != 1 or not 0 < len(stated) <= MOST_PATHS:
+            return patterned
+        finer: Patterned = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
+        if len(finer) != 1 or finer == patterned or len(finer[0].atoms) > MOST_PATHS:
+            return patterned
+        return either([*patterned, *finer])
 
     def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""
