@@ -37,6 +37,9 @@ def test_analyze(name: str) -> None:
         assert Fraction(guarantee["exact"][key]) == Fraction(str(value))
     for key in {"epsilon", "delta", "rho", "mu"} & set(expected):
         assert expected[key] * (1 - 1e-9) <= guarantee[key] <= expected[key] * (1 + 1e-6)
+    found = {each["delta"]: each["epsilon"] for each in result.get("at_delta", [])}
+    for delta, value in expected.get("at_delta", {}).items():
+        assert value * (1 - 1e-9) <= found[float(delta)] <= value * (1 + 1e-9)
     for key, value in expected.get("adversary", {}).items():
         assert value * (1 - 1e-9) <= result["adversary"][key] <= value * (1 + 1e-6)
     assert expected["theorem"] in (None, result["theorem"]["id"])

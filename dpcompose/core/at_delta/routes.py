@@ -132,7 +132,8 @@ def main(composition: Composition, point: Point) -> list[RouteBound]:
         found.append(_profile(composition, point))
     renyi = _renyi(composition, point)
     if renyi is not None:
-        found.append(renyi)
+        paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
+        found.append(_not_by_rounding(renyi, found) if paths else renyi)
     if is_stated(composition):
         found.append(RouteBound(RouteName.BASIC, basic(composition, point)))
     return found
@@ -187,6 +188,16 @@ def _shortened(bracket: Bracket) -> Bracket:
         # Rounded up, and then down by more than that can have added.
         lower = Fraction(decimal_up(lower, DIGITS)) * (1 - Fraction(10, 10**DIGITS))
     return replace(bracket, upper=upper, lower=lower)
+
+
+def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
+    """The same, or as large as the best one before where only the digits that are kept differ."""
+    best = least(before).value if before else None
+    if best is None or route.value is None:
+        return route
+    if best * (1 - Fraction(10, 10**DIGITS)) <= route.value < best:
+        return replace(route, value=best)
+    return route
 
 
 def _renyi(composition: Composition, point: Point) -> RouteBound | None:
