@@ -138,6 +138,10 @@ FAMILIES: dict[str, Family] = {
     "10 000 distinct approx": (A, lambda: spec(map(approx, range(10_000)))),
     "10 000 distinct approx, no delta": (A, lambda: spec(map(approx, range(10_000)), end="")),
     "12 000 distinct pure": (A, lambda: spec(map(pure, range(12_000)))),
+    "2 000 distinct pure over two steps": (
+        A,
+        lambda: spec((f"{pure(i)}, relation: unbounded" for i in range(2_000)), protect="bounded"),
+    ),
     "12 000 distinct gdp": (A, lambda: spec(map(gdp, range(12_000)))),
     "12 000 distinct zcdp": (A, lambda: spec(map(zcdp, range(12_000)))),
     "8 000 distinct gaussian": (A, lambda: spec(map(gaussian, range(8_000)))),

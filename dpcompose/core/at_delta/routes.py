@@ -145,39 +145,40 @@ def least(found: list[RouteBound]) -> RouteBound:
 
 
 def _profile(composition: Composition, point: Point) -> RouteBound:
-    bracket: Bracket | None
-    try:
-        with warnings.catch_warnings():
-            # What is not a number gives all away, and says so by its size.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            bracket = _asked(composition, point)
-            if bracket is not None and bracket.grid is not None:
-                # What is gained over several steps may be less than what the grid adds.
-                whole = as_responses(composition)
-                other = None if whole == composition else _asked(whole, point)
-                if other is not None and other.upper < bracket.upper:
-                    bracket = replace(other, lower=None)
-    except BEYOND_DOUBLES:
-        bracket = None
     if not composition.parts and composition.gaussian:
         rule = RouteName.GAUSSIAN
     elif is_stated(composition):
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    plain = all(isinstance(part, Response) for part, _ in composition.parts)
-    if bracket is not None and (not plain or len(composition.parts) > 1):
-        bracket = _shortened(bracket)
+    bracket = _asked(composition, point)
+    whole = as_responses(composition)
+    if whole is not composition:
+        # What is gained over several steps may be less than what is lost by rounding.
+        other = _asked(whole, point)
+        if other is not None and (bracket is None or other.upper <= bracket.upper):
+            bracket = replace(other, lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
 def _asked(composition: Composition, point: Point) -> Bracket | None:
     from dpcompose.core.profile.solve import delta_at, epsilon_at
 
-    if point.delta is not None:
-        return epsilon_at(composition, point.delta, point.many)
-    assert point.epsilon is not None
-    return delta_at(composition, point.epsilon, point.many)
+    bracket: Bracket | None
+    try:
+        with warnings.catch_warnings():
+            # What is not a number gives all away, and says so by its size.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            if point.delta is not None:
+                bracket = epsilon_at(composition, point.delta, point.many)
+            else:
+                assert point.epsilon is not None
+                bracket = delta_at(composition, point.epsilon, point.many)
+    except BEYOND_DOUBLES:
+        return None
+    one = len(composition.parts) < 2 and all(isinstance(p, Response) for p, _ in composition.parts)
+    exact = one and (not composition.gaussian or not composition.parts)
+    return bracket if bracket is None or exact else _shortened(bracket)
 
 
 def _shortened(bracket: Bracket) -> Bracket:

@@ -63,7 +63,10 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
 
 
 def as_responses(composition: Composition) -> Composition:
-    """The same with every path as one step of the sum, which is no smaller."""
+    """The same with every path as one step of the sum, which is no smaller; itself if there is
+    none."""
+    if not any(isinstance(part, PureSteps) for part, _ in composition.parts):
+        return composition
     parts: dict[Part, int] = {}
     for part, n in composition.parts:
         one = Response(part.greatest()) if isinstance(part, PureSteps) else part

@@ -11,6 +11,7 @@ import pytest
 from mpmath import mp, mpf
 from reference import lattice, powers
 
+from dpcompose.core.at_delta.routes import Point, main
 from dpcompose.core.loss.dominance import cover, dominates
 from dpcompose.core.loss.pattern import Atom, Known, Pattern, is_noise
 from dpcompose.core.loss.pure_steps import (
@@ -92,6 +93,28 @@ def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
             assert least >= truth.delta(at) - lattice.ROUNDING
             both = min(path.law().delta(at), lattice.response(b).delta(at))
             assert abs(least - both) <= lattice.ROUNDING
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((PureSteps(2, F(10)), 30),),
+        ((PureSteps(2, F(10**5)), 10**9),),  # more is lost by rounding than is gained
+        ((PureSteps(2, F(1, 99)), 3),),
+        ((PureSteps(7, F(3)), 5), (PureSteps(2, F(10, 7)), 1), (Response(F(1, 9)), 4)),
+    ],
+)
+@pytest.mark.parametrize("delta", [F(1, 10**9), F(1, 10**4), F(1, 5)])
+def test_no_path_is_looser_than_the_sum_of_its_steps(
+    parts: tuple[tuple[Part, int], ...], delta: Fraction
+) -> None:
+    one, point = Composition(parts), Point(delta=delta)
+    found, whole = (main(each, point) for each in (one, as_responses(one)))
+    for here, before in zip(found, whole, strict=True):
+        assert here.rule is before.rule
+        assert here.value is not None and before.value is not None
+    best = min(each.value for each in found if each.value is not None)
+    assert best <= min(each.value for each in whole if each.value is not None)
 
 
 def atoms(rng: Random) -> dict[Atom, int]:
