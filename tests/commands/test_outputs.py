@@ -240,7 +240,8 @@ def started(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
 
 #: The signal comes at the worst moment: the temporary file is there, and nobody knows of it yet.
 AT_ONCE = """
-import os, sys, tempfile
+import os, signal, sys, tempfile
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 real = tempfile.mkstemp
 def made(*given, **named):
     found = real(*given, **named)
