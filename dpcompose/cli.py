@@ -54,7 +54,7 @@ def _print_help(command: Any, ctx: Any, name: str | None) -> None:
 class HelpfulCommand(TyperCommand):
     """A command whose help has panels, and examples at its end."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: Any, _formatter: Any) -> None:
         """Print the help."""
         _print_help(self, ctx, self.name)
 
@@ -68,7 +68,7 @@ class Commands(TyperGroup):
         panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
         return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: Any, _formatter: Any) -> None:
         """Print the help."""
         _print_help(self, ctx, None)
 

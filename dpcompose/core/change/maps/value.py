@@ -83,6 +83,7 @@ def _made(
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
 ) -> Value:
+    assert metric == "euclidean"  # the only one that there is
     if sensitivity is None and diameter is None:
         says = "a map of kind `value` needs `sensitivity` or `diameter`"
         hint = "how far one row moves the value, or how far apart any two values are"
