@@ -164,7 +164,7 @@ def _report(
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
         from dpcompose.report.at_points import told_apart
 
-        report = profile(case, (*at_delta, *at_epsilon))
+        report = profile(case, (*at_delta, *at_epsilon), explained)
         assert report.worst is not None
         at_delta, at_epsilon = (
             told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)

@@ -140,10 +140,8 @@ def analyze_files(
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     outputs = outputs_of(output, form)
-    forms = {each.form for each in outputs[quiet:]}
-    if look.detail == "brief" or (look.detail != "full" and not selection.gathering().single):
-        forms -= {Format.TEXT}  # a panel, or of many specs a table
-    task = FileTask(points=points, advisable=bool(forms & _ADVISING), advise=advise)
+    advisable = _is_advisable(outputs[quiet:], look, selection)
+    task = FileTask(points=points, advisable=advisable, advise=advise)
     return _run(task, selection, strictness, outputs, look, quiet, bare)
 
 
@@ -157,8 +155,18 @@ def check_files(
     look: Look,
 ) -> ExitCode:
     """The command `check`. Raises BadCall."""
-    task = FileTask(limit, points, checking=True)
-    return _run(task, selection, strictness, outputs_of(output, form), look)
+    outputs = outputs_of(output, form)
+    advisable = _is_advisable(outputs, look, selection)
+    task = FileTask(limit, points, checking=True, advisable=advisable)
+    return _run(task, selection, strictness, outputs, look)
+
+
+def _is_advisable(outputs: Sequence[Output[Format]], look: Look, selection: Selection) -> bool:
+    """Whether somebody reads what would make a bound less."""
+    forms = {each.form for each in outputs}
+    if look.detail == "brief" or (look.detail != "full" and not selection.gathering().single):
+        forms -= {Format.TEXT}  # a panel, or of many specs a table
+    return bool(forms & _ADVISING)
 
 
 def _run(

@@ -260,7 +260,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             explained=task.explained,
         )
         if task.advised(settings):
-            work = partial(_advised, work, document, file, task.advise is True)
+            work = partial(_advised, work, document, file, task)
         report = held_to(task.most, file, work)
         if document.number is not None:
             report = replace(report, document=document.number)
@@ -269,11 +269,18 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
     outcome.reports = unquoting(outcome.reports, data)
 
 
-def _advised(work: Callable[[], Report], document: Document, file: str, everything: bool) -> Report:
-    """The report that `work` makes, with what would make its bound less."""
+def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:
+    """The report that `work` makes, with what would make its bound less.
+
+    Where the budget decides that is only asked of one that is not met.
+    """
     from dpcompose.planning.advising import advised
 
-    return advised(work(), document.data, file, document.lines_before, everything)
+    report = work()
+    if task.checking and (report.verdict is None or report.verdict.ok):
+        return report
+    everything = task.advise is True
+    return advised(report, document.data, file, document.lines_before, everything)
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

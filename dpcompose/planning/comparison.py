@@ -211,7 +211,7 @@ def change(
         moved,
         differing,
         newly_assumed(before, after, *sources),
-        newly_assumed(after, before, sources[1], sources[0]),
+        newly_assumed(after, before, sources[1], sources[0], gone=True),
         tuple(_found(before, after, terms.least)),
         newly_free(*sources),
     )

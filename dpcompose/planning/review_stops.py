@@ -25,12 +25,13 @@ _CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "adversary")
 
 
 def newly_assumed(
-    old: Report | None, new: Report, before: Source | None, now: Source
+    old: Report | None, new: Report, before: Source | None, now: Source, gone: bool = False
 ) -> tuple[str, ...]:
     """What `new` rests on and `old` does not, whatever is true of either.
 
     What follows from the old declaration is left out: a guarantee that is weaker now assumes
-    nothing new. Of mechanisms only what they declare is told.
+    nothing new. Of mechanisms only what they declare is told. `gone`: `new` is the version of
+    before, so that what it alone rests on is no longer assumed.
     """
     known = {each.says for each in (old.assumptions if old else ())}
     facts = [
@@ -42,7 +43,7 @@ def newly_assumed(
     for each in claims(now):
         known_claim = claimed.get(each.of)
         if each.path[0] in _CLAIMED and is_new(each, known_claim):
-            facts.append(difference(each, known_claim)[0])
+            facts.append(difference(each, known_claim, gone)[0])
     return tuple(dict.fromkeys(facts))
 
 

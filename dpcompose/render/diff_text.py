@@ -28,9 +28,11 @@ _SIGNS = {"increased": "▲", "incomparable": "!", "decreased": "▼", "same": "
 def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
     """A section for each spec that changed; of several, those that did not are counted."""
     unchanged, told, only = 0, 0, None
+    settings: dict[str, None] = {}
     for each in found:
         if isinstance(each, Change) and is_unchanged(each) and not style.whole:
             unchanged += 1
+            settings.update(dict.fromkeys(each.settings))
             only = each if only is None else only
             yield ""
             continue
@@ -39,8 +41,10 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
     if not told and unchanged == 1 and only is not None:  # one spec by itself is told
         yield printed(_parts(only, style), style)
     elif unchanged:
-        more = f"{unchanged} unchanged"
-        yield ("\n" if told else "") + printed(literal(more, style, "strong"), style)
+        more: list[RenderableType] = [literal(f"{unchanged} unchanged", style, "strong")]
+        if settings:
+            more += [ruled("Settings around them", style), grid(_items(list(settings)), style)]
+        yield ("\n" if told else "") + printed(more, style)
 
 
 def is_unchanged(change: Change) -> bool:
@@ -50,7 +54,6 @@ def is_unchanged(change: Change) -> bool:
         change.findings,
         change.assumed,
         change.no_longer_assumed,
-        change.settings,
         change.failing,
         change.free,
         change.because,

@@ -149,7 +149,7 @@ def excess_over(value: Fraction, least: Fraction) -> str:
 
 def left_text(value: Fraction) -> str:
     """What is left of a budget, ≥ 0: a decimal, rounded down."""
-    decimal = decimal_up(value, _EXACT_DIGITS)
+    decimal = decimal_up(value, _DIGITS + 1)
     if Fraction(decimal) == value:
         return decimal
     context = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)

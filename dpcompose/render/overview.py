@@ -19,7 +19,7 @@ from dpcompose.render.headlines import asked, outcome
 from dpcompose.render.layout import Style, clipped
 from dpcompose.render.numbers import found_text, given_text, parameters
 from dpcompose.render.numbers import route_text as _decimal
-from dpcompose.render.panel import bar, percent, share_used
+from dpcompose.render.panel import bar, percent, share_text, share_used
 from dpcompose.report import Report
 
 #: Cells of a bar, for which there is room from so many columns on.
@@ -137,7 +137,7 @@ def _costs(report: Report) -> str:
     most = report.shares[0]
     if len(report.shares) == 1:
         return most.mechanism
-    part = "" if most.of_whole is None else f"  {percent(most.of_whole)}"
+    part = "" if most.of_whole is None else f"  {share_text(most.of_whole)}"
     return f"{most.mechanism}{part}"
 
 

@@ -91,8 +91,22 @@ def _bound(report: Report, style: Style) -> Text:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
     text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
     if origin is not None:
-        text.append_text(literal(f"    from {origin}", style))
+        word = "from" if first.rule in _FROM_BOUND.get(_notion(report), ()) else "and"
+        text.append_text(literal(f"    {word} {origin}", style))
     return text
+
+
+#: The routes by which a number at a δ follows from the bound in a notion alone.
+_FROM_BOUND = {
+    "gdp": ("exact Gaussian", "zCDP conversion"),
+    "zcdp": ("zCDP conversion",),
+    "pure": ("optimal composition", "basic composition"),
+    "approx": ("optimal composition", "basic composition"),
+}
+
+
+def _notion(report: Report) -> str:
+    return "" if report.bound is None else report.bound.notion.value
 
 
 def _named(bound: Bound) -> str:
@@ -152,6 +166,11 @@ def share_used(verdict: Verdict) -> Fraction:
 def percent(part: Fraction) -> str:
     """`89 %`, rounded up; `1417 %`."""
     return f"{math.ceil(part * 100)} %"
+
+
+def share_text(part: Fraction) -> str:
+    """A part of a whole, to the nearest per cent; `< 1 %` for what would be none."""
+    return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"
 
 
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:

@@ -50,10 +50,14 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A line that is shown; `more` says what it stands for where that is not itself."""
+    """A line that is shown; `more` says what it stands for where that is not itself.
+
+    `stands`: for how many lines.
+    """
 
     node: Node
     more: str = ""
+    stands: int = 1
 
 
 def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
@@ -136,7 +140,7 @@ def alike(nodes: Sequence[Node]) -> list[_Shown]:
             end, more = skip_to.pop(i)
             first, last_told = nodes[i - size].number, nodes[i - 1].number
             as_ = f"{first}" if first == last_told else f"{first}-{last_told}"
-            shown.append(_Shown(nodes[i], f"{more} more, each as {as_}"))
+            shown.append(_Shown(nodes[i], f"{more} more, each as {as_}", end - i))
             i = end
             continue
         shown.append(_Shown(nodes[i]))
@@ -184,7 +188,8 @@ def few(shown: Sequence[_Shown]) -> list[_Shown]:
         if end - i > _MOST_IN_A_PLACE:
             found += shown[i : i + _FIRST]
             rest = shown[i + _FIRST].node
-            found.append(_Shown(rest, f"{end - i - _FIRST} more mechanisms; --full lists them"))
+            left = sum(each.stands for each in shown[i + _FIRST : end])
+            found.append(_Shown(rest, f"{left} more mechanisms; --full lists them"))
         else:
             found += shown[i:end]
         i = end

@@ -26,7 +26,7 @@ from dpcompose.render.numbers import (
     short_amounts,
     short_text,
 )
-from dpcompose.render.panel import bar, percent
+from dpcompose.render.panel import bar, share_text
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Assumption, At, Report, Route, Share
 
@@ -138,7 +138,7 @@ def _adds(report: Report) -> str:
 def _part(part: Fraction | None, style: Style) -> Text:
     if part is None:
         return Text()
-    return bar(part, _BAR, style, "strong").append_text(literal(f" {percent(part):>5}", style))
+    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
 
 
 # --- compared ------------------------------------------------------------------------------------

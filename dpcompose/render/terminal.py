@@ -55,6 +55,7 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
         return
     yield panel(report, style)
     if style.detail == "brief":
+        yield from rechecked(report, style)
         return
     if report.tree:
         yield ruled("Why", style, "how the worst change travels, and what it costs")

@@ -136,24 +136,28 @@ def certified(
     )
 
 
-def profile(
-    case: Case,
-    found: tuple[At, ...],
-) -> Report:
-    """A result that is a profile: finite at a δ, with no bound in one notion."""
+def profile(case: Case, found: tuple[At, ...], explained: bool = True) -> Report:
+    """A result that is a profile: finite at a δ, with no bound in one notion.
 
+    `explained`: with the proof and the costs.
+    """
     shown = next(at for at in found if at.value is not None)
-    return replace(
+    report = replace(
         _outset(case, "ok"),
-        tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
         theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
-        chain=explanation.profile_chain(shown),
         findings=_remarks(case, None, None, found),
+        verdict=None if case.asked is None else verdict(case.asked, []),
+    )
+    if not explained:
+        return report
+    return replace(
+        report,
+        tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
+        chain=explanation.profile_chain(shown),
         shares=shares.without_each(
             case.problem, shares.of_profile(case.problem, shown, case.source.span), shown
         ),
-        verdict=None if case.asked is None else verdict(case.asked, []),
     )
 
 

@@ -309,7 +309,8 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     says = wording.shortly(statement.guarantee)
     needed = step.facts["steps"]
     if needed and needed > 1:
-        says = f"{wording.whole(needed)} × {says}"
+        squared = solution.notion is Notion.ZCDP and statement.guarantee.notion is Notion.ZCDP
+        says = f"{wording.whole(needed)}{'²' if squared else ''} × {says}"
     notes: list[str] = []
     if statement.relation != problem.goal.relation and statement.guarantee.noise is None:
         notes.append(f"{statement.relation}")
@@ -321,9 +322,8 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
         notes.append(f"read as {solution.notion.facts.words}")
     if notes:
         says += f", {', '.join(notes)}"
-    whole = bound_of(share(solution, felt))
-    if step.bound is not None and not step.bound.exact:
-        whole = replace(whole, exact=False)
+    exact = step.bound is not None and step.bound.exact
+    whole = bound_of(replace(share(solution, felt), exact=exact))
     return _Cost(_copies(felt) + says, whole, step.theorem)
 
 

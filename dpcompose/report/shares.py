@@ -20,9 +20,9 @@ from dpcompose.report import At, Bound, Share
 from dpcompose.report.explanation import bound_of
 
 SpanOf = Callable[[Path], Span]
-#: For so many mechanisms, of those that cost most, it is asked what holds without them; for fewer
-#: where losses take long to compose.
-_MOST, _MOST_SLOW = 12, 3
+#: For so many mechanisms, of those that cost most, it is asked what holds without them; where
+#: losses take long to compose only so many are looked at by themselves in full.
+_MOST, _MOST_SLOW = 12, 4
 #: Mechanisms beyond these are not looked at by themselves either.
 _MOST_ALONE = 100
 
@@ -74,12 +74,12 @@ def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
         slow = _slow(problem)
         for name in names[:_MOST_ALONE]:
             others = {each for each in paths if each != name}
-            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST)
+            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
             if value is not None:
                 found.append((name, min(value, total)))
     found.sort(key=lambda each: (-each[1], each[0]))
     whole = sum((value for _, value in found), Fraction(0))
-    return tuple(
+    shares = tuple(
         Share(
             name,
             Bound(Notion.APPROX, value, delta, False, True),
@@ -88,6 +88,7 @@ def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
         )
         for name, value in found
     )
+    return _each_other(problem, shares) if at.wanted == "delta" else shares
 
 
 def without_each(problem: Problem, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
@@ -100,12 +101,22 @@ def without_each(problem: Problem, shares: Sequence[Share], at: At | None) -> tu
         feels = any(True for _ in rest.mechanisms())
         if not feels:
             return (replace(only, without=Fraction(0)),)
-    most = _MOST_SLOW if _slow(problem) else _MOST
+    if _slow(problem):
+        return tuple(shares)
     told = []
-    for each in shares[:most]:
+    for each in shares[:_MOST]:
         value = _epsilon(problem.without({each.mechanism}), at.given)
         told.append(each if value is None else replace(each, without=min(value, at.value)))
-    return (*told, *shares[most:])
+    return (*told, *shares[_MOST:])
+
+
+def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
+    """Of two mechanisms alone what holds without the one is what the other costs by itself."""
+    names = {each.mechanism for each in shares}
+    if len(shares) != 2 or {each.name for each in problem.mechanisms()} != names:
+        return tuple(shares)
+    one, other = shares
+    return replace(one, without=other.bound.value), replace(other, without=one.bound.value)
 
 
 def _slow(problem: Problem) -> bool:
@@ -127,7 +138,7 @@ def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fracti
     """The least ε at a δ; None where none is known. `roughly`: by what takes little time alone."""
     from dpcompose.core.at_delta.routes import quick
 
-    point = Point(delta=delta, many=True)
+    point = Point(delta=delta)
     patterned = Solver(problem).patterns()
     if not patterned:
         return None

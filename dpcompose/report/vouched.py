@@ -158,8 +158,11 @@ def _number(text: str) -> Fraction:
 # --- in words ------------------------------------------------------------------------------------
 
 
-def difference(claim: Vouched, known: Vouched | None) -> tuple[str, Path]:
-    """What a claim says beside a known one of the same entry, and where: at the first such key."""
+def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tuple[str, Path]:
+    """What a claim says beside a known one of the same entry, and where: at the first such key.
+
+    `gone`: the claim is that of before, and the known one that of now.
+    """
     name = quoted(claim.of)
     if known is None:
         return f"{name}: {_said(claim.content)}", claim.path
@@ -171,8 +174,9 @@ def difference(claim: Vouched, known: Vouched | None) -> tuple[str, Path]:
     path: Path = (*claim.path, *keys[keys[0] in claim.path :])
     if keys[0] == "protect" and claim.path[0] == "mechanisms":
         path = tuple(keys)
-    says = f"{'.'.join(map(printable, keys))} is {_said(new)} and was {_said(old)}"
-    return f"{name} as it is: {says}", path
+    says = f"{'.'.join(map(printable, keys))} {'was' if gone else 'is'} {_said(new)}"
+    says += f" and {'is' if gone else 'was'} {_said(old)}"
+    return f"{name} as it {'was' if gone else 'is'}: {says}", path
 
 
 def _there(content: dict[str, Any], key: str) -> Any:

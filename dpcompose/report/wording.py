@@ -11,6 +11,7 @@ from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.numbers.words import NAMES as NAMES
 from dpcompose.core.numbers.words import listing as listing
 from dpcompose.core.numbers.words import number as number
@@ -34,7 +35,9 @@ def shortly(stated: Guarantee) -> str:
     if not isinstance(parameter, Fraction) or form.sensitivity is None:
         return guarantee(stated)
     key = form.key.name.replace("sigma", "σ")
-    return f"{text} ({key} {number(parameter)}, Δ {number(stated.shift)})"
+    unit = getattr(stated.noise, "unit", Fraction(1))  # of a sensitivity that is told by its square
+    moved = stated.shift if unit == 1 else sqrt_up(stated.shift * stated.shift * unit)
+    return f"{text} ({key} {number(parameter)}, Δ {number(moved)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:

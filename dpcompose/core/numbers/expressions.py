@@ -7,6 +7,7 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Mapping
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple, NoReturn
@@ -265,7 +266,9 @@ class _Parser:
         given = Fraction(found[1])
         if not 0 < given <= _MOST_GIVEN or (function.text == "ln" and given <= 1):
             return None
-        return f"write its value, a cost rounded up: {decimal_up(made(given), 7)}"
+        upper = decimal_up(made(given), 7)
+        lower = Decimal(upper).next_minus(Context(prec=7))
+        return f"write its value: noise rounded down, {lower}; anything else rounded up, {upper}"
 
     def _legal(self, word: str) -> str:
         names = self._names

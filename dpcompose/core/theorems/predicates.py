@@ -103,8 +103,10 @@ def bounded_neighbours(setting: Setting) -> None:
 def by_value(setting: Setting) -> None:
     """The value of a row decides which of two or more blocks it is in."""
     partition, _ = setting.only_partition()
-    if not partition.kind.assignment().by_value or partition.size < 2:
-        raise Refused("it needs two or more disjoint blocks by value")
+    if partition.size < 2:
+        raise Refused("it needs two or more blocks")
+    if not partition.kind.assignment().by_value:
+        raise Refused(f"the blocks of `{partition.name}` are no disjoint sets of row values")
 
 
 def compatible(setting: Setting) -> None:

@@ -260,6 +260,8 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
             f"sample `{sample}`"
         )
         hint = f"for one sample that all of them read write `draws: one` at `{sample}`"
+        if others:
+            hint += "; for mechanisms that run one after the other give each a sample of its own"
         yield Finding("DPC206", "note", each, first.path, hint)
 
 

@@ -163,6 +163,11 @@ def _way_out(touched: Touched) -> str:
         return "declare `max_degree` on the graph, or give a guarantee for that relation"
     if _curve_alone(touched):
         return "state it for neighbours as far apart as those protected"
+    if any(each.statement.guarantee.noise is not None for each in touched.placed):
+        return (
+            "say how far one row added or removed moves it (`sensitivity: {unbounded: …}` beside "
+            "`bounded`)"
+        )
     if place is root:
         return "give its unbounded guarantee (`relation: unbounded`)"
     if any(isinstance(above.dataset.made_by, Sample) for above in upwards(place)):

@@ -125,7 +125,7 @@ def test_values(text: str, value: F) -> None:
         ("x^2", "unexpected `^`", "no powers", 1),
         ("2^-3", "unexpected `^`", "no powers", 1),
         ("7//2", "`//` is unknown", "single", 1),
-        ("ln(2)", "function", "rounded up: 0.6931472", 0),
+        ("ln(2)", "function", "down, 0.6931471; anything else rounded up, 0.6931472", 0),
         ("1 + sqrt(x)", "function", "decimal", 4),
         ("1 + statee", "`statee` is no known constant", "did you mean `state`?", 4),
         ("nope", "`nope` is no known constant", "declared: `_x1`, `rho_total`, `state`", 0),

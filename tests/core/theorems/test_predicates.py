@@ -176,7 +176,7 @@ RELEASES: list[tuple[str, str, str, str, str]] = [
         "IV.13",
         "blocks by value",
         on_blocks(Notion.PURE, "bounded", "position", ", stated_on: t"),
-        "it needs two or more disjoint blocks by value",
+        "the blocks of `b` are no disjoint sets of row values",
         ON_TABLE,
     ),
     (
