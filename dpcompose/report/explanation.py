@@ -164,7 +164,7 @@ class _Teller:
             says += f"; read as {self.solution.notion.facts.words}"
         if felt.mechanism.count > 1:
             says += f"; {wording.whole(felt.mechanism.count)} copies"
-        draws = _draws(place)
+        draws = draws_of(place)
         if draws > 1:
             says += f"; in each of {wording.whole(draws)} draws of the sample"
         if felt.visit.copies > draws:
@@ -197,7 +197,7 @@ class _Teller:
         return f"{says}; no other change is worse"
 
 
-def _draws(place: Place) -> int:
+def draws_of(place: Place) -> int:
     """How many draws of samples above a place are alike."""
     draws, edge = 1, place.edge
     while edge is not None:

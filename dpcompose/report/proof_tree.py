@@ -12,7 +12,6 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.walk import Choice
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
-from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import added_up, share
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
@@ -21,7 +20,7 @@ from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
 from dpcompose.report.descent import splits
-from dpcompose.report.explanation import bound_of
+from dpcompose.report.explanation import bound_of, draws_of
 
 SpanOf = Callable[[Path], Span]
 #: What adds up, where its sign alone would not say it.
@@ -162,6 +161,7 @@ class _Writer:
         for each in felt:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
+        self._speaking = _with_all_above(each[0].visit for each in feeling.values())
         # A stack, since specs may be deep: what is next comes last.
         stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
@@ -200,23 +200,13 @@ class _Writer:
                 for each in children
                 if each.place.edge is not None and each.place.edge.partition is partition
             ]
-            if any(self._speaks(each) for each in blocks):
+            if any(id(each) in self._speaking for each in blocks):
                 found.append((depth, (partition, choice, says, blocks)))
         for each in children:
             edge = each.place.edge
-            if edge is not None and edge.partition is None and self._speaks(each):
+            if edge is not None and edge.partition is None and id(each) in self._speaking:
                 found.append((depth, each))
         return found
-
-    def _speaks(self, visit: Visit) -> bool:
-        """Whether anything at or below a visit feels the change."""
-        stack = [visit]
-        while stack:
-            each = stack.pop()
-            if id(each) in self._feeling:
-                return True
-            stack.extend(self._below.get(id(each), ()))
-        return False
 
     def _partition(
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
@@ -284,6 +274,17 @@ class _Writer:
             self.add(0, "reading", "", says, bound, None if entry is None else entry.id)
 
 
+def _with_all_above(visits: Iterable[Visit]) -> set[int]:
+    """The identities of visits and of all that they come from: what feels is there or below."""
+    found: set[int] = set()
+    for visit in visits:
+        each: Visit | None = visit
+        while each is not None and id(each) not in found:
+            found.add(id(each))
+            each = each.above
+    return found
+
+
 def _shorter(says: str) -> str:
     """A change below a root, whose own line says who is added or removed."""
     says = says.replace(" of one unit", "").replace(" added or removed", "")
@@ -322,9 +323,10 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
         notes.append(f"read as {solution.notion.facts.words}")
     if notes:
         says += f", {', '.join(notes)}"
-    exact = step.bound is not None and step.bound.exact
-    whole = bound_of(replace(share(solution, felt), exact=exact))
-    return _Cost(_copies(felt) + says, whole, step.theorem)
+    whole = share(solution, felt)
+    if solution.notion is not Notion.APPROX:  # whose δ is rounded along a distance as well
+        whole = replace(whole, exact=step.bound is not None and step.bound.exact)
+    return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 
 
 def _stated(felt: FeltLoss) -> _Cost:
@@ -336,20 +338,12 @@ def _stated(felt: FeltLoss) -> _Cost:
 def _copies(felt: FeltLoss) -> str:
     """How often one line counts: copies and draws."""
     parts: list[str] = []
-    draws = _draws(felt.visit.place)
+    draws = draws_of(felt.visit.place)
     if felt.mechanism.count > 1:
         parts.append(f"{wording.whole(felt.mechanism.count)} × ")
     if draws > 1:
         parts.append(f"{wording.whole(draws)} × ")
     return "".join(parts)
-
-
-def _draws(place: Place) -> int:
-    """How many draws of samples above a place are alike."""
-    draws, edge = 1, place.edge
-    while edge is not None:
-        draws, edge = draws * edge.rounds, edge.parent.edge
-    return draws
 
 
 def _sum(solution: Solution, step: Step, total: Bound) -> str:

@@ -150,9 +150,10 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
         least = _rows_of_unit(place.edge.parent, made_by)
         if least is not None and made_by.rows >= least:
             yield _idle((*place.dataset.path, "map", "rows"), "rows", made_by.rows, name, least)
-    rows = _rows_of_unit(place, None)
     for partition in place.dataset.partitions:
-        size = partition.size
+        if partition.max_blocks_per_unit is None and partition.max_rows_per_block is None:
+            continue
+        rows, size = _rows_of_unit(place, None), partition.size
         for key, said, least in (
             ("max_blocks_per_unit", partition.max_blocks_per_unit, _least(rows, size)),
             ("max_rows_per_block", partition.max_rows_per_block, rows),
@@ -160,6 +161,10 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
             if said is not None and least is not None and said >= least:
                 path = (*partition.path, "partition", key)
                 yield _idle(path, key, said, partition.name, least)
+
+
+#: So many maps upwards are looked at for what limits rows.
+_FARTHEST = 100
 
 
 def _least(one: int | None, other: int) -> int:
@@ -170,7 +175,9 @@ def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
     """How many rows a unit has at most, or a value of the same column; None where unknown."""
     found = place.traits.most if cap is not None else None
     at: Place | None = place
-    while at is not None:
+    for _ in range(_FARTHEST):
+        if at is None:
+            break
         made_by = at.dataset.made_by
         same = isinstance(made_by, Cap) and not isinstance(cap, RowLimit)
         same = same or (
