@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
@@ -273,7 +274,20 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
     told = sorted(found, key=lambda each: each.span is None)
-    yield by_line(_together(told), style)
+    rows = _together(told)
+    if style.detail != "full":
+        rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
+    yield by_line(rows, style)
+
+
+#: Four names or more in a sentence.
+_LISTED = re.compile("`[^`]+`(?:, `[^`]+`){2,} and `[^`]+`")
+
+
+def _fewer(found: re.Match[str]) -> str:
+    """The first two of the names, and how many more there are."""
+    names = found[0].split("`")[1::2]
+    return f"{listing(names[:2]).replace(' and ', ', ')} and {len(names) - 2} more"
 
 
 def _assumption(each: Assumption) -> str:
