@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import tee
 from typing import Generic, TypeVar
 
-from dpcompose.commands.exits import BadCall
+from dpcompose.commands.exits import BadCall, complain
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
 
@@ -90,8 +90,16 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
         found = (printed[0], *(each for each in named if each is not printed[0]))
     else:
         found = (Output(form, plain[0] if plain else None), *named)
+        if plain and form == "text" and (meant := _ending(plain[0], type(form))):
+            complain(f"{plain[0]} is written as text: -o {meant}={plain[0]} writes {meant}")
     _refuse_twice(found)
     return found
+
+
+def _ending(path: str, forms: type[StrEnum]) -> str | None:
+    """The format that a file's ending is the name of; None where that says nothing."""
+    ending = path.rpartition(".")[2].lower()
+    return ending if ending in set(forms) and ending != "text" else None
 
 
 def _named(value: str, forms: type[_Form]) -> Output[_Form] | None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.numbers.words import chance
 from dpcompose.report import At, Bound
 
 _DIGITS = 6  # of a rounded number in a report
@@ -43,6 +44,7 @@ def amounts_text(bound: Bound) -> str:
         return amount_text(bound.value, bound.exact)
     pair = [(bound.value, bound.exact), (bound.delta, bound.delta_exact)]
     decimals = [_decimal(value, exact) for value, exact in pair]
+    decimals[1] = _chance(decimals[1])
     short = "≤ " if any(each.startswith("≤") for each in decimals) else ""
     return f"{short}({', '.join(each.removeprefix('≤ ') for each in decimals)})"
 
@@ -62,7 +64,14 @@ def short_amounts(bound: Bound) -> str:
 
 
 def _signed(name: str, text: str) -> str:
+    if name == "delta":
+        text = _chance(text)
     return f"{SIGNS[name]} {text}" if text.startswith("≤") else f"{SIGNS[name]} = {text}"
+
+
+def _chance(text: str) -> str:
+    sign = "≤ " if text.startswith("≤ ") else ""
+    return sign + chance(text.removeprefix(sign))
 
 
 def limit_text(limit: Budget, bound: Bound | None) -> str:
@@ -107,6 +116,8 @@ def given_text(at: At) -> str:
     """
     symbol, value = SIGNS[at.wanted], at.given
     decimal = decimal_up(value, _EXACT_DIGITS)
+    if at.wanted == "delta":
+        decimal = chance(decimal)
     if Fraction(decimal) == value:
         return f"{symbol} = {decimal}"
     fraction = fraction_text(value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.numbers.words import chance
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import parameters
 from dpcompose.report import At, Report
@@ -64,7 +64,7 @@ def _at(found: Sequence[At], given: Fraction, missing: str) -> str:
 
 def _text(value: Fraction) -> str:
     text = decimal_up(value, _DIGITS)
-    return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
+    return chance(text)
 
 
 def render(

@@ -266,6 +266,8 @@ class _Writer:
                 continue
             entry = behind(at.rule)
             given = wording.number(at.given)
+            if at.wanted == "delta":
+                given = wording.chance(given)
             says = f"{at.rule} at {'δ' if at.wanted == 'delta' else 'ε'} = {given}"
             if at.worst and (told is None or at.worst != told.worst):
                 says += f"; the worst change there: {'; '.join(at.worst)}"

@@ -13,6 +13,7 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.numbers.words import NAMES as NAMES
+from dpcompose.core.numbers.words import chance as chance
 from dpcompose.core.numbers.words import listing as listing
 from dpcompose.core.numbers.words import number as number
 from dpcompose.core.numbers.words import plural as plural

@@ -379,3 +379,11 @@ def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
     for call, each in zip(calls, told, strict=True):
         quick = run(*call, str(path))
         assert (quick.exit_code, quick.stdout) == (each.exit_code, each.stdout)
+
+
+def test_an_ending_that_names_another_format_is_told(run: Run, folder: Path) -> None:
+    result = run("check", "fine.yaml", "-o", "x.sarif")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "dpcompose: x.sarif is written as text: -o sarif=x.sarif writes sarif\n"
+    assert run("check", "fine.yaml", "-o", "x.txt").stderr == ""
+    assert run("check", "fine.yaml", "--format", "json", "-o", "x.sarif").stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import decimal_up
@@ -18,6 +19,11 @@ def number(value: Fraction) -> str:
         return exact
     short = value.denominator < 10_000 and value.numerator.bit_length() <= 64
     return f"{value}" if short else decimal_up(value, 7)
+
+
+def chance(text: str) -> str:
+    """A decimal as small chances are written: `1e-5` for `0.00001`."""
+    return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
 
 
 def whole(count: int) -> str:
