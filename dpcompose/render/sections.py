@@ -276,8 +276,31 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
     told = sorted(found, key=lambda each: each.span is None)
     rows = _together(told)
     if style.detail != "full":
-        rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
+        rows = ((line, _in_few_words(says)) for line, says in rows)
     yield by_line(rows, style)
+
+
+#: Sentences that every report has, in few words; `--full` has them as they are, with all names.
+_IN_FEW_WORDS = (
+    ("The noise of [^:]+ is drawn from exactly the law stated: no", "Noise as stated, no"),
+    (
+        r"The sensitivities of [^:]+?(?:, in (L\d),)? hold for every two ([\w-]+) neighbours"
+        r"(?: \([^)]*\))?",
+        r"Sensitivities hold (\1, \2)",
+    ),
+    (
+        "Every mechanism draws fresh noise, independent of everything but its inputs. Maps, "
+        "partitions, parameters and the number of mechanisms are",
+        "Noise is fresh and independent; maps, blocks, parameters and their number are",
+    ),
+)
+
+
+def _in_few_words(says: str) -> str:
+    """A row of assumptions where the page has more to tell."""
+    for long, short in _IN_FEW_WORDS:
+        says = re.sub(long, short, says)
+    return _LISTED.sub(_fewer, says.replace("(, ", "("))
 
 
 #: Four names or more in a sentence.
