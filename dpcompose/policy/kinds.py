@@ -73,13 +73,13 @@ def declared(source: Source) -> Iterator[DeclaredThing]:
     datasets, mechanisms = tree.get("datasets"), tree.get("mechanisms")
     for name, entry in datasets.items() if isinstance(datasets, dict) else ():
         path = ("datasets", name)
-        yield DeclaredThing(_of_dataset(entry), name, path, reason(tree, path))
+        yield DeclaredThing(_of_dataset(entry), name, path, reason(source, path))
         yield from _of_keys(entry, name, path)
     for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         if isinstance(entry, dict):
             path = ("mechanisms", number)
             name = str(entry.get("name"))
-            yield DeclaredThing(_of_mechanism(entry), name, path, reason(tree, path))
+            yield DeclaredThing(_of_mechanism(entry), name, path, reason(source, path))
             yield from _of_keys(entry, name, path)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import Path
 from dpcompose.report import Assumption
-from dpcompose.source import Source, Value
+from dpcompose.source import Source
 
 _KEY = "because"
 
 
-def reason(tree: Value, path: Path) -> str | None:
+def reason(source: Source, path: Path) -> str | None:
     """The reason given nearest to `path`, in the entry that it belongs to; None without any."""
-    entry = _at(tree, path[:2])
+    entry = source.at(path[:2])
     if not isinstance(entry, dict):
         return None
     # Of an entry with a partition, each of the two can hold it.
@@ -30,14 +30,14 @@ def assumed(source: Source, facts: Iterable[tuple[str, Path | None]]) -> tuple[A
 
     What a mechanism guarantees is no fact of its own, so it is listed where it has a reason.
     """
-    tree, given = source.value, _KEY in source.lines.text
+    given = _KEY in source.lines.text
     found: list[Assumption] = []
     told: set[str | int] = set()  # datasets with a fact
     for says, path in facts:
         why = None
         if given and path and path[0] == "datasets":
             told.add(path[1])
-            why = reason(tree, path)
+            why = reason(source, path)
         span = None if path is None else source.span(path)
         found.append(Assumption(says, span, why, str(path[0]) if path else ""))
     if given:
@@ -46,30 +46,19 @@ def assumed(source: Source, facts: Iterable[tuple[str, Path | None]]) -> tuple[A
 
 
 def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
-    for name, path in _entries(source.value):
-        why = None if path[0] == "datasets" and path[1] in told else reason(source.value, path)
+    for name, path in _entries(source):
+        why = None if path[0] == "datasets" and path[1] in told else reason(source, path)
         if why is not None:
             verb = "declared" if path[0] == "datasets" else "stated"
             says = f"`{name}` is as it is {verb}"
             yield Assumption(says, source.span(path), why, "reasons")
 
 
-def _entries(tree: Value) -> Iterator[tuple[str, Path]]:
+def _entries(source: Source) -> Iterator[tuple[str, Path]]:
     """Every dataset and every mechanism of a valid spec."""
-    datasets, mechanisms = _at(tree, ("datasets",)), _at(tree, ("mechanisms",))
+    datasets, mechanisms = source.at(("datasets",)), source.at(("mechanisms",))
     for name in datasets if isinstance(datasets, dict) else ():
         yield name, ("datasets", name)
     for number, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         if isinstance(entry, dict):
             yield str(entry.get("name")), ("mechanisms", number)
-
-
-def _at(tree: Value, path: Path) -> Value:
-    for step in path:
-        if isinstance(tree, dict) and isinstance(step, str):
-            tree = tree.get(step)
-        elif isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree):
-            tree = tree[step]
-        else:
-            return None
-    return tree
