@@ -19,6 +19,7 @@ from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import Known
+from dpcompose.core.loss.pattern_algebra import in_notion
 from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
@@ -82,13 +83,16 @@ def least_curve(options: Sequence[Known]) -> Known | None:
     What holds by several guarantees has at every ε the least of their δ's. The points are joined by
     the least convex curve in e^ε, which every profile lies below (`profile.from_points`).
     """
-    top = min((each for each in map(_greatest, options) if each is not None), default=None)
+    pure = [in_notion(each, Notion.PURE) for each in options]
+    top = min((each for each in pure if each is not None), default=None)
     if top is None:
         top = Fraction(1)
-        while top < _MOST_EPSILON and _least_delta(options, 2 * top) < _least_delta(options, top):
-            if _least_delta(options, top) <= _MINUTE:
+        least = _least_delta(options, top)
+        while top < _MOST_EPSILON and least > _MINUTE:
+            further = _least_delta(options, 2 * top)
+            if further >= least:
                 break
-            top *= 2
+            top, least = 2 * top, further
     points: list[tuple[Fraction, Fraction]] = []
     for number in range(_CURVE_POINTS + 1):
         epsilon = top * number / _CURVE_POINTS
@@ -107,19 +111,6 @@ def _form(known: Known) -> object:
     if known.stay != 1 or isinstance(known.part, parts.Points):
         return parts.Points
     return "gaussian" if known.part is None else type(known.part)
-
-
-def _greatest(known: Known) -> Fraction | None:
-    """An ε that holds without a δ, None if none is known."""
-    if known.gaussian or known.stay != 1:
-        return None
-    match known.part:
-        case parts.Response(epsilon):
-            return epsilon
-        case parts.MechanismLoss():
-            return known.part.greatest()
-        case _:
-            return None
 
 
 def _least_delta(options: Sequence[Known], epsilon: Fraction) -> Fraction:
