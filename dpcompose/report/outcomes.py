@@ -131,7 +131,7 @@ def certified(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
         shares=shares.without_each(
-            case.problem, shares.of_solution(solution, case.source.span), next(iter(points), None)
+            case.solver, shares.of_solution(solution, case.source.span), next(iter(points), None)
         ),
     )
 
@@ -156,7 +156,7 @@ def profile(case: Case, found: tuple[At, ...], explained: bool = True) -> Report
         tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
         chain=explanation.profile_chain(shown),
         shares=shares.without_each(
-            case.problem, shares.of_profile(case.problem, shown, case.source.span), shown
+            case.solver, shares.of_profile(case.solver, shown, case.source.span), shown
         ),
     )
 

@@ -58,12 +58,13 @@ def _plus(one: Quantity, other: Quantity) -> Quantity:
     )
 
 
-def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
+def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
     """What every mechanism of the worst change at a point costs there by itself, largest first.
 
     That is an ε at a δ; their parts are those of the sum of these. Where one mechanism is all there
     is, its cost is the whole.
     """
+    problem = solver.problem
     paths = {each.name: each.path for each in problem.mechanisms()}
     names = list(dict.fromkeys(each.mechanism for each in at.touched))
     if at.value is None:
@@ -71,7 +72,7 @@ def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
     total, delta = (at.value, at.given) if at.wanted == "delta" else (at.given, at.value)
     found: list[tuple[str, Fraction]] = [(names[0], total)] if len(names) == 1 else []
     if not found:
-        slow = _slow(problem)
+        slow = _slow(solver)
         for name in names[:_MOST_ALONE]:
             others = {each for each in paths if each != name}
             value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
@@ -91,17 +92,18 @@ def of_profile(problem: Problem, at: At, span: SpanOf) -> tuple[Share, ...]:
     return _each_other(problem, shares) if at.wanted == "delta" else shares
 
 
-def without_each(problem: Problem, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
+def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
     """The shares with the ε at a chosen δ of the release without each of the largest ones."""
     if at is None or at.value is None or at.wanted != "delta":
         return tuple(shares)
+    problem = solver.problem
     if len(shares) == 1:
         only = shares[0]
         rest = problem.without({only.mechanism})
         feels = any(True for _ in rest.mechanisms())
         if not feels:
             return (replace(only, without=Fraction(0)),)
-    if _slow(problem):
+    if _slow(solver):
         return tuple(shares)
     told = []
     for each in shares[:_MOST]:
@@ -119,10 +121,10 @@ def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
     return replace(one, without=other.bound.value), replace(other, without=one.bound.value)
 
 
-def _slow(problem: Problem) -> bool:
+def _slow(solver: Solver) -> bool:
     """Whether some losses take long to compose: those below samples, or many that are unlike."""
     unlike = 0
-    for pattern in Solver(problem).patterns():
+    for pattern in solver.patterns():
         for composition in list(compositions(pattern))[:1]:
             if any(not _quick(part) for part, _ in composition.parts):
                 return True
