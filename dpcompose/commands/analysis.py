@@ -140,8 +140,7 @@ def analyze_files(
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     outputs = outputs_of(output, form)
-    advisable = _is_advisable(outputs[quiet:], look, selection)
-    task = FileTask(points=points, advisable=advisable, advise=advise)
+    task = FileTask(points=points, advise=advise)
     return _run(task, selection, strictness, outputs, look, quiet, bare)
 
 
@@ -156,16 +155,14 @@ def check_files(
 ) -> ExitCode:
     """The command `check`. Raises BadCall."""
     outputs = outputs_of(output, form)
-    advisable = _is_advisable(outputs, look, selection)
-    task = FileTask(limit, points, checking=True, advisable=advisable)
+    task = FileTask(limit, points, checking=True)
     return _run(task, selection, strictness, outputs, look)
 
 
-def _is_advisable(outputs: Sequence[Output[Format]], look: Look, selection: Selection) -> bool:
-    """Whether somebody reads what would make a bound less."""
-    forms = {each.form for each in outputs}
-    if look.detail == "brief" or (look.detail != "full" and not selection.gathering().single):
-        forms -= {Format.TEXT}  # a panel, or of many specs a table
+def _is_advisable(forms: set[Format], look: Look, single: bool) -> bool:
+    """Whether somebody reads what would make a bound less; `single`: of one spec, in full."""
+    if look.detail == "brief" or (look.detail != "full" and not single):
+        forms = forms - {Format.TEXT}  # a panel, or of many specs a table
     return bool(forms & _ADVISING)
 
 
@@ -202,7 +199,11 @@ def _run(
 
         mended = mend(selection.gathering(), selection.agreed, past)
     forms = {each.form for each in outputs[quiet:]}
-    task = replace(task, explained=not forms <= _UNEXPLAINED)
+    task = replace(
+        task,
+        explained=not forms <= _UNEXPLAINED,
+        advisable=_is_advisable(forms, look, gathering.single),
+    )
     printed = any(to_standard_output(each.path) for each in outputs)
     run = Run(
         task,
