@@ -90,6 +90,11 @@ class Style:
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
 
+    @property
+    def wide(self) -> bool:
+        """Whether there is room for more than what has to be told: from so many columns on."""
+        return self.width >= 100
+
     def plain(self, text: str) -> str:
         """`text` with control characters made visible, in characters that the output can carry."""
         return transliterated(printable(text), self.encoding)

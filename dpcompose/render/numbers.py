@@ -66,7 +66,12 @@ def short_amounts(bound: Bound) -> str:
 def _signed(name: str, text: str) -> str:
     if name == "delta":
         text = _chance(text)
-    return f"{SIGNS[name]} {text}" if text.startswith("≤") else f"{SIGNS[name]} = {text}"
+    return equation(name, text)
+
+
+def equation(name: str, number: str) -> str:
+    """A parameter and its number as it is written: `ε = 1.7`, or `ε ≤ 0.707107`."""
+    return f"{SIGNS[name]} {number}" if number.startswith("≤") else f"{SIGNS[name]} = {number}"
 
 
 def _chance(text: str) -> str:
@@ -130,9 +135,7 @@ def found_text(at: At) -> str:
     """What holds at the chosen number: `ε ≤ 4.77457`, `ε = 10`, `no finite ε`, `no δ below 1`."""
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
-    value = route_text(at.value)
-    symbol = SIGNS[other_parameter(at)]
-    return f"{symbol} {value}" if value.startswith("≤") else f"{symbol} = {value}"
+    return equation(other_parameter(at), route_text(at.value))
 
 
 def other_parameter(at: At) -> str:

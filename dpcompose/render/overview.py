@@ -17,13 +17,13 @@ from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import asked, outcome
 from dpcompose.render.layout import Style, clipped
-from dpcompose.render.numbers import found_text, given_text, parameters
+from dpcompose.render.numbers import equation, found_text, given_text, parameters
 from dpcompose.render.numbers import route_text as _decimal
 from dpcompose.render.panel import bar, percent, share_text, share_used
 from dpcompose.report import Report
 
-#: Cells of a bar, for which there is room from so many columns on.
-_BAR, _WIDE = 10, 100
+#: Cells of a bar, where there is room.
+_BAR = 10
 #: The kinds of rows in the order in which they are told, each with its sign.
 _SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
 #: So many rows of a kind are listed, unless all are asked for.
@@ -107,12 +107,7 @@ def _number(report: Report) -> str:
         return found_text(at)
     if report.bound is None:
         return "a profile"
-    return ", ".join(
-        f"{SIGNS[name]} {decimal}"
-        if (decimal := _decimal(value)).startswith("≤")
-        else f"{SIGNS[name]} = {decimal}"
-        for name, value, _ in parameters(report.bound)
-    )
+    return ", ".join(equation(name, _decimal(value)) for name, value, _ in parameters(report.bound))
 
 
 def _limit(report: Report) -> str:
@@ -180,7 +175,7 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
     given = list(dict.fromkeys(row.at for row in rows if row.at))
     same = len(given) == 1 and all(row.at or row.kind == "wrong" for row in rows)
     head = f"bound at {given[0]}" if same else "bound"
-    cells = _BAR if style.width >= _WIDE else 0
+    cells = _BAR if style.wide else 0
     table.add_column(literal(head, style), no_wrap=True, overflow="ellipsis")
     if given and not same:
         table.add_column(
@@ -221,7 +216,7 @@ def _cells(row: _Row, at: bool, limits: bool, style: Style) -> list[RenderableTy
 def _used(used: Fraction | None, style: Style, how: str) -> Text:
     if used is None:
         return Text()
-    cells = _BAR if style.width >= _WIDE else 0
+    cells = _BAR if style.wide else 0
     return bar(min(used, Fraction(1)), cells, style, how).append_text(
         literal(f"{' ' if cells else ''}{percent(used)}", style)
     )

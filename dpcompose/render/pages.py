@@ -93,18 +93,13 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
     groups: dict[str, list[tuple[str | Text, ...]]] = {name: [] for name in GROUPS}
     for entry in entries:
         title, formula = literal(entry.title, style), literal(entry.formula, style, "weak")
-        wide = style.width >= _WIDE
-        says = (title, formula) if wide else (Text("\n").join((title, formula)),)
+        says = (title, formula) if style.wide else (Text("\n").join((title, formula)),)
         groups[group_of(entry)].append((entry.id, *says))
     parts: list[RenderableType] = []
     for name, rows in groups.items():
         if rows:
             parts += [*([""] if parts else []), ruled(name, style), *listed(rows, style)]
     return printed(parts, style)
-
-
-#: From so many columns on titles and bounds stand beside each other.
-_WIDE = 100
 
 
 def theorem_page(entry: Theorem, style: Style) -> str:

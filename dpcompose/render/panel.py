@@ -25,7 +25,7 @@ from dpcompose.render.numbers import (
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound, Report, Verdict
 
-_BAR, _SHORT_BAR, _WIDE = 24, 12, 100  # cells of the budget's bar, and where there is room
+_BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar, where there is room and where not
 _MOST_REASONS = 3
 _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
@@ -145,7 +145,7 @@ def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
     """The bar of a budget that can be compared, and what is left of it."""
     used = share_used(verdict)
     how = "good" if verdict.ok else "bad"
-    text = bar(used, _BAR if style.width >= _WIDE else _SHORT_BAR, style, how)
+    text = bar(used, _BAR if style.wide else _SHORT_BAR, style, how)
     text.append_text(literal(f" {percent(used)} of {limit}  ", style))
     if verdict.ok:
         return text.append_text(literal(f"✓ {left_text(slack)} left", style, how))

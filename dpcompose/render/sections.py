@@ -17,6 +17,7 @@ from dpcompose.render.headlines import asked, listed
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     bound_text,
+    equation,
     excess_over,
     found_text,
     given_text,
@@ -206,9 +207,7 @@ def _routes(report: Report, style: Style) -> Iterator[_Row]:
 def _route(route: Route, at: At, style: Style) -> _Row:
     if route.value is None or at.value is None:
         return _row("", route.name, "none", "", route.why, style)
-    symbol = SIGNS[other_parameter(at)]
-    text = route_text(route.value)
-    value = f"{symbol} {text}" if text.startswith("≤") else f"{symbol} = {text}"
+    value = equation(other_parameter(at), route_text(route.value))
     return _row("", route.name, value, excess_over(route.value, at.value), route.why, style)
 
 
