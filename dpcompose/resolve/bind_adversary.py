@@ -14,7 +14,7 @@ from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.bind_hypotheses import Hypotheses
-from dpcompose.resolve.constants import Numbers
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.spec.adversary import Adversary as Written
 from dpcompose.spec.adversary import Hypothesis
 

@@ -21,7 +21,7 @@ from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.forest import SpecPlace
 from dpcompose.resolve.norms import Moves, alike, plain, said
-from dpcompose.resolve.parameters import Parameters
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
 
@@ -65,9 +65,9 @@ class _Moved(NamedTuple):
 class ConcreteMechanisms:
     """Reads concrete mechanisms."""
 
-    def __init__(self, meanings: Meanings, parameters: Parameters, faults: Faults) -> None:
+    def __init__(self, meanings: Meanings, numbers: Numbers, faults: Faults) -> None:
         self._meanings = meanings
-        self._parameters = parameters
+        self._numbers = numbers
         self._faults = faults
 
     def drafts(
@@ -76,7 +76,7 @@ class ConcreteMechanisms:
         """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
         form = FORMS[mechanism.mechanism]
         key = form.key.name
-        read = self._parameters.read
+        read = self._numbers.read
         parameter = read(getattr(mechanism, key), (*path, key), place, form.key.need)
         if form.sensitivity is None:
             return self._by_rows(form, mechanism, path, place, parameter)
@@ -123,9 +123,9 @@ class ConcreteMechanisms:
         """What one sensitivity says; None if it is faulty (reported)."""
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
-            found = self._parameters.read(given, at, place, form.sensitivity)
+            found = self._numbers.read(given, at, place, form.sensitivity)
             return None if found is None else plain(form, found)
-        return said(given, at, form, self._parameters.numbers.parameter, self._faults)
+        return said(given, at, form, self._numbers.parameter, self._faults)
 
     # sensitivities
 

@@ -12,7 +12,7 @@ from dpcompose.core.mechanisms.family import NUMBER
 from dpcompose.core.model.problem import Partition, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing, plural
-from dpcompose.resolve.constants import Numbers
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.spec.adversary import Hypothesis, Sets
 
 _SIZES = ("exactly", "at_least", "at_most")

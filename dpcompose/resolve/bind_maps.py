@@ -10,7 +10,7 @@ from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.mechanisms.family import Need
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
-from dpcompose.resolve.constants import Numbers
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.spec.kind_models import Sensitivity
 from dpcompose.spec.maps import AnyMap
 

@@ -10,9 +10,8 @@ from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.constants import Numbers
 from dpcompose.resolve.forest import Names, SpecPlace
-from dpcompose.resolve.parameters import Parameters
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees
 from dpcompose.resolve.statements import Draft, Varied, varying
 from dpcompose.spec import mechanisms as written
@@ -37,9 +36,8 @@ class Mechanisms:
         self._names = names
         self._faults = faults
         meanings = Meanings(relations, goal, faults)
-        parameters = Parameters(numbers, faults)
-        self._stated = StatedGuarantees(names, meanings, parameters, faults)
-        self._concrete = ConcreteMechanisms(meanings, parameters, faults)
+        self._stated = StatedGuarantees(names, meanings, numbers, faults)
+        self._concrete = ConcreteMechanisms(meanings, numbers, faults)
         self._first: dict[str, Path] = {}
         self._places: dict[str, SpecPlace | None] = {}
 

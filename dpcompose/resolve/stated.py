@@ -17,9 +17,8 @@ from dpcompose.core.numbers.exact import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.constants import DELTA, ORDER
 from dpcompose.resolve.forest import Names, SpecPlace, Splitting, ancestors, is_above
-from dpcompose.resolve.parameters import Parameters
+from dpcompose.resolve.parameters import DELTA, ORDER, Numbers
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import guarantees as written
 
@@ -39,12 +38,10 @@ _GDP = partial(Guarantee, Notion.GDP)
 class StatedGuarantees:
     """Reads stated guarantees."""
 
-    def __init__(
-        self, names: Names, meanings: Meanings, parameters: Parameters, faults: Faults
-    ) -> None:
+    def __init__(self, names: Names, meanings: Meanings, numbers: Numbers, faults: Faults) -> None:
         self._names = names
         self._meanings = meanings
-        self._parameters = parameters
+        self._numbers = numbers
         self._faults = faults
 
     def drafts(
@@ -72,7 +69,7 @@ class StatedGuarantees:
         return [draft, *_implied(draft)] if isinstance(stated, written.Profile) else [draft]
 
     def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
-        read = self._parameters.read
+        read = self._numbers.read
         match stated:
             case written.Pure():
                 value = read(stated.epsilon, (*path, "epsilon"), place)
@@ -116,8 +113,8 @@ class StatedGuarantees:
             message = f"a guarantee of notion `rdp` needs {needs}"
             self._faults.add("DPC102", path, message, hint, key=True)
             return None
-        alpha = self._parameters.read(stated.alpha, (*path, "alpha"), place, ORDER)
-        epsilon = self._parameters.read(stated.epsilon, (*path, "epsilon"), place)
+        alpha = self._numbers.read(stated.alpha, (*path, "alpha"), place, ORDER)
+        epsilon = self._numbers.read(stated.epsilon, (*path, "epsilon"), place)
         return None if alpha is None or epsilon is None else ((alpha, epsilon), _at_one_order)
 
     def _twice(self, points: Points, path: Path, given: object) -> bool:
@@ -151,7 +148,7 @@ class StatedGuarantees:
         second: tuple[str, Need],
     ) -> Points | None:
         """Pairs of numbers, each with what it is called and must be; None if some is faulty."""
-        numbers, found, fine = self._parameters.numbers, [], True
+        numbers, found, fine = self._numbers, [], True
         for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
             left = numbers.parameter(one, one_at, first[1], f"{first[0]} of {where}", is_key)
             right = numbers.parameter(other, other_at, second[1], f"{second[0]} of {where}")

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Need:
-    """What a number must be, beside not negative: `says` it; `code` and `hint` where it is not."""
+    """What a number must be: `says` it; `code` and `hint` where it is not.
+
+    `fits`: whether it is, if it must be more than not negative.
+    """
 
     says: str
     code: str
     hint: str | None
-    fits: Callable[[Fraction], bool]
+    fits: Callable[[Fraction], bool] | None = None
 
 
-NUMBER = Need("0 or more", "DPC111", None, lambda value: True)
+NUMBER = Need("0 or more", "DPC111", None)
 NOISE = Need("above 0", "DPC114", "without noise nothing is protected", lambda value: value > 0)
 STEPS = Need(
     "a whole number",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import NamedTuple
 
-from dpcompose.core.numbers.literal import cut, shown
+SHOWN = 40  # characters of a text that a message shows
 
 _INFINITE = frozenset({"inf", "infinity"})
 _BOOLEANS = frozenset({"true", "false", "yes", "no", "on", "off"})
@@ -193,3 +193,14 @@ _NOTATIONS: tuple[tuple[re.Pattern[str], str, _Write], ...] = (
         lambda found: str(int(found[0], 16)),
     ),
 )
+
+
+def cut(text: str) -> str:
+    """A text as a message shows it, no longer than `SHOWN`."""
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+def shown(text: str) -> str:
+    """The same in quotes; it may hold what a terminal acts upon."""
+    text = cut(text)
+    return f"`{text if text.isprintable() else text.encode('unicode_escape').decode()}`"
