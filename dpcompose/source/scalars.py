@@ -9,8 +9,8 @@ from dpcompose.source.limits import MAX_NAME
 class Number(str):
     """A plain scalar that YAML 1.2 reads as a number, kept as its source text.
 
-    Forms such as ``010``, ``0x10`` and ``.inf`` are numbers here too: `core.numbers.expressions` makes a
-    fraction of the text, or says what was probably meant.
+    Forms such as ``010``, ``0x10`` and ``.inf`` are numbers here too: `core.numbers.expressions`
+    makes a fraction of the text, or says what was probably meant.
     """
 
     __slots__ = ()
