@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
 from dpcompose.report import Report
 

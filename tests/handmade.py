@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.report import (
     Alternative,

@@ -17,7 +17,7 @@ from dpcompose.commands.output import Look, deliver_all, style_for, to_standard_
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
 from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
 from dpcompose.commands.run import FileTask, Run
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC

@@ -13,7 +13,7 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.render.logs import Inert

@@ -14,7 +14,7 @@ from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.memory import settle
 from dpcompose.render.problems import counted
 from dpcompose.report import Report

@@ -10,7 +10,7 @@ from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, shown
 from dpcompose.commands.output import print_out
 from dpcompose.commands.run import FileTask
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import printable
 from dpcompose.policy.settings import DEFAULTS, FIELDS, BadSettings, Said, Settings
 from dpcompose.report.wording import number

@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidate import Candidate, changed
 from dpcompose.planning.declarable import candidates

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, Level
 from dpcompose.pipeline import analyze
 from dpcompose.planning.edits import Edit, edits

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, Tree, name_of, together
 from dpcompose.planning.scaling import number_text
 from dpcompose.report.wording import listing
@@ -124,22 +124,18 @@ def _as_noise(
     spec: SpecParts, at: int, mechanism: Tree, statement: Statement, name: str
 ) -> Entry | None:
     """The noise with the guarantee that is stated, for a sensitivity of 1, in place of it."""
-    value = statement.guarantee.value
+    form, stated = FORMS[name], statement.guarantee
     replaced = statement.relation.kind is RelationKind.BOUNDED
     puts: list[Put] = []
     lead = ""
     sensitivity: Value = Number("1")
     celled: Entry | None = None
-    if name == "laplace":
-        noise = 1 / value
-    elif name == "gaussian":
-        noise = sqrt_up(1 / (2 * value))
-    else:
-        # One row replaced leaves a cell and enters another: ρ twice.
+    if form.whole:
         celled = _celled(spec, at, mechanism)
         if celled is None:
             return None
-        noise = sqrt_up(1 / value) if replaced else sqrt_up(1 / (2 * value))
+        if replaced:  # one row replaced leaves a cell and enters another: ρ twice
+            stated = replace(stated, value=stated.value / 2)
         puts += celled.puts
         lead = f"{celled.write}, "
     told = "1"
@@ -150,8 +146,9 @@ def _as_noise(
         )
     elif replaced:
         sensitivity, told = {"bounded": Number("1")}, "{bounded: 1}"
-    key = FORMS[name].key.name
-    text = number_text(noise, True, False)
+    assert form.giving is not None
+    key = form.key.name
+    text = number_text(form.giving(stated), True, False)
     puts += [Put(("mechanisms", at, each), None) for each in _STATED if each in mechanism]
     puts += [
         Put(("mechanisms", at, "mechanism"), name),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpcompose.core.at_delta.routes import COMPARED
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.errors import DpcomposeError
 from dpcompose.faults import listing

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters, rescaled
 from dpcompose.report.certify import Certified, certify

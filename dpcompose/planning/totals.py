@@ -12,8 +12,8 @@ from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Path
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select

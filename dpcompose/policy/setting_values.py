@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
 from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE

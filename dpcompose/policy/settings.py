@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Level
 from dpcompose.policy import setting_values
 from dpcompose.policy.codes import REQUIRED_BY

@@ -11,8 +11,8 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.words import chance
 from dpcompose.report import At, Bound
@@ -56,8 +56,10 @@ def short_text(bound: Bound) -> str:
     )
 
 
-def short_amounts(bound: Bound) -> str:
-    """The same without names: `1.7`, `≤ 0.707107`, `(6, 0.00006)`."""
+def short_amounts(bound: Bound, alone: bool = False) -> str:
+    """The same without names: `1.7`, `≤ 0.707107`, `(6, 0.00006)`; `alone`: without the δ."""
+    if alone:
+        return route_text(bound.value)
     if bound.delta is not None:
         return amounts_text(bound)
     return _decimal(bound.value, bound.exact)

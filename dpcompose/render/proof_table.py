@@ -41,7 +41,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
         table.add_row(
             str(node.number),
             _line(node, more, guide, width, style),
-            literal("" if more else _cost(node), style, "strong" if node.kind == "reading" else ""),
+            _cost(each, style),
             literal(_cited(node) if len(_cited(node)) <= _SHORT or node.name else "", style),
             f":{node.spans[0].line}" if node.spans else "",
         )
@@ -94,12 +94,13 @@ def _cited(node: Node) -> str:
     return in_short(node.theorem) if node.theorem else ""
 
 
-def _cost(node: Node) -> str:
-    if node.bound is None:
-        return ""
-    if node.kind == "reading":
-        return named("epsilon", node.bound.value, node.bound.exact)
-    return short_text(node.bound)
+def _cost(shown: _Shown, style: Style) -> Text:
+    bound = None if shown.more else shown.node.bound
+    if bound is None:
+        return Text()
+    if shown.node.kind == "reading":
+        return literal(named("epsilon", bound.value, bound.exact), style, "strong")
+    return literal(short_text(bound), style)
 
 
 def _guides(depths: Sequence[int]) -> list[str]:

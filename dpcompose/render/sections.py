@@ -52,7 +52,7 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.shares:
         return
     yield ruled("What each mechanism costs", style, _where(report))
-    without = any(each.without is not None for each in report.shares)
+    alone, without = report.bound is None, any(each.without is not None for each in report.shares)
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
     table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
     table.add_column(_heading(_unit(report), style), justify="right")
@@ -63,7 +63,7 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     for each, more in _folded(report.shares, style):
         row: list[RenderableType] = [
             literal(f"{len(more)} more", style, "weak") if more else literal(each.mechanism, style),
-            "" if more and not _alike(more) else literal(_amount(report, each), style),
+            "" if more and not _alike(more) else literal(short_amounts(each.bound, alone), style),
             _part(_whole(more or [each]), style),
         ]
         if without:
@@ -76,11 +76,6 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
 def _heading(text: str, style: Style) -> Text:
     """A heading of a column."""
     return literal(text, style, "weak")
-
-
-def _amount(report: Report, share: Share) -> str:
-    """The cost; where there is no bound without a δ, the ε alone."""
-    return short_amounts(share.bound) if report.bound is not None else route_text(share.bound.value)
 
 
 def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
+from dpcompose.core.notions.guarantee import Bound as Bound
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.report.reasoning import Alternative as Alternative
 from dpcompose.report.reasoning import Assumption as Assumption
-from dpcompose.report.reasoning import Bound as Bound
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
 from dpcompose.report.reasoning import NodeKind as NodeKind

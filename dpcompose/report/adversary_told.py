@@ -10,8 +10,8 @@ from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
 from dpcompose.core.hypotheses.losses import About, questions
 from dpcompose.core.hypotheses.mixtures import tell_apart
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.solver import Solution
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import for_question

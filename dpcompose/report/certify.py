@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Verdict
-from dpcompose.report.explanation import bound_of
 from dpcompose.report.verdict import deltas_of, sharper, verdict
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
-from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Derived, Path
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
-from dpcompose.core.search.proof import added_up, share
-from dpcompose.core.search.solver import FeltLoss, Solution, Visit, parameter
+from dpcompose.core.notions.guarantee import bound_of
+from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.errors import Span
@@ -22,14 +18,6 @@ from dpcompose.report.descent import descent, splits
 #: So many touched mechanisms are listed in a report.
 MOST_TOUCHES = 200
 SpanOf = Callable[[Path], Span]
-
-
-def bound_of(quantity: Quantity) -> Bound:
-    """A certified quantity in the notion's own parameter."""
-    value, exact = parameter(quantity)
-    if quantity.notion is not Notion.APPROX:
-        return Bound(quantity.notion, value, None, exact)
-    return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -58,14 +46,10 @@ def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
         felt.mechanism.name,
         felt.visit.place.dataset.name,
         felt.visit.copies * felt.mechanism.count,
-        bound_of(solution.part(_of_one_copy(solution, felt))),
-        bound_of(share(solution, felt)),
+        bound_of(solution.one_copy(felt)),
+        bound_of(solution.share(felt)),
         span(felt.mechanism.path),
     )
-
-
-def _of_one_copy(solution: Solution, felt: FeltLoss) -> object:
-    return Coster(solution.algebra).cost_of(1, felt.placed, felt.visit.state)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -192,7 +176,7 @@ class _Teller:
                 "change are bounded by group privacy, as a path of single ones"
             )
         says = f"the {units} of the mechanisms that feel the change add up"
-        if step.facts["sampled"] and self.solution.loss != added_up(self.solution):
+        if step.facts["sampled"] and self.solution.loss != self.solution.added_up():
             says += "; what reads one sample adds up first, and ε becomes ln(1 + q(e^ε - 1)) once"
         return f"{says}; no other change is worse"
 

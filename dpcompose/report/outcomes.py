@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.model.protected import initial
+from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Role
@@ -98,8 +98,8 @@ def certified(
     `explained`: with the theorem, the worst change, the proof, the costs and what was compared.
     """
     solution = finite[0]
-    bounds = [explanation.bound_of(quantity) for quantity in solution.quantities]
-    others = [explanation.bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
+    bounds = [bound_of(quantity) for quantity in solution.quantities]
+    others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
     chosen = 0
     decision = None
     if case.asked is not None:
@@ -172,7 +172,7 @@ def _alternatives(
     found += [Alternative(None, bound, "the same release in another notion") for bound in others]
     for each in compared:
         quantity = None if each.loss is None else solution.quantity(each.loss)
-        bound = None if quantity is None else explanation.bound_of(quantity)
+        bound = None if quantity is None else bound_of(quantity)
         found.append(Alternative(each.theorem, bound, each.why))
     return tuple(found)
 

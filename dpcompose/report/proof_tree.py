@@ -12,15 +12,15 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.walk import Choice
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
+from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import added_up, share
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
 from dpcompose.report.descent import splits
-from dpcompose.report.explanation import bound_of, draws_of
+from dpcompose.report.explanation import draws_of
 
 SpanOf = Callable[[Path], Span]
 #: What adds up, where its sign alone would not say it.
@@ -325,7 +325,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
         notes.append(f"read as {solution.notion.facts.words}")
     if notes:
         says += f", {', '.join(notes)}"
-    whole = share(solution, felt)
+    whole = solution.share(felt)
     if solution.notion is not Notion.APPROX:  # whose δ is rounded along a distance as well
         whole = replace(whole, exact=step.bound is not None and step.bound.exact)
     return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
@@ -356,12 +356,12 @@ def _sum(solution: Solution, step: Step, total: Bound) -> str:
     says = f"{_ADDING.get(units, units)} add up"
     if len(solution.felt) == 1 and not step.facts["bounded"]:
         return "one mechanism feels the change; no other change is worse"
-    if step.facts["sampled"] and solution.loss != added_up(solution):
+    if step.facts["sampled"] and solution.loss != solution.added_up():
         return f"{says}, and what reads one sample is amplified together: ε to ln(1 + q(e^ε - 1))"
     if step.facts["bounded"]:
         return f"{says}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:
-        amounts = Counter(Fraction(share(solution, felt).amount) for felt in solution.felt)
+        amounts = Counter(Fraction(solution.share(felt).amount) for felt in solution.felt)
         whole = sum((amount * n for amount, n in amounts.items()), Fraction(0))
         if len(amounts) <= _MOST_TERMS and sum(amounts.values()) > 1:
             terms = [

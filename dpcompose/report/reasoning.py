@@ -1,27 +1,12 @@
-"""What a report reasons with: bounds, the worst change, its proof, what was compared, assumed."""
+"""What a report reasons with: the worst change, its proof, what was compared, assumed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.guarantee import Bound
 from dpcompose.errors import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A certified guarantee: `value` is ε, ρ or μ, never below the truth; `delta` for approx.
-
-    `exact` and `delta_exact`: whether the fraction is the bound itself, not rounded up.
-    """
-
-    notion: Notion
-    value: Fraction
-    delta: Fraction | None = None
-    exact: bool = True
-    delta_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

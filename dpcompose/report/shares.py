@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.model.problem import Path, Problem
+from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response
-from dpcompose.core.search.proof import share
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Share
-from dpcompose.report.explanation import bound_of
 
 SpanOf = Callable[[Path], Span]
 #: For so many mechanisms, of those that cost most, it is asked what holds without them; where
@@ -32,29 +31,20 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
     totals: dict[str, Quantity] = {}
     paths: dict[str, Path] = {}
     for felt in solution.felt:
-        name, added = felt.mechanism.name, share(solution, felt)
+        name, added = felt.mechanism.name, solution.share(felt)
         paths[name] = felt.mechanism.path
         old = totals.get(name)
-        totals[name] = added if old is None else _plus(old, added)
-    whole = sum((Fraction(each.amount) for each in totals.values()), Fraction(0))
+        totals[name] = added if old is None else old.plus(added)
+    whole = reduce(Quantity.plus, totals.values(), Quantity(solution.notion, Fraction(0)))
     order = sorted(totals.items(), key=lambda each: (-each[1].amount, each[0]))
     return tuple(
         Share(
             name,
             bound_of(quantity),
             span(paths[name]),
-            Fraction(quantity.amount) / whole if whole else None,
+            Fraction(quantity.amount / whole.amount) if whole.amount else None,
         )
         for name, quantity in order
-    )
-
-
-def _plus(one: Quantity, other: Quantity) -> Quantity:
-    return replace(
-        one,
-        amount=Fraction(one.amount) + Fraction(other.amount),
-        delta=Fraction(one.delta) + Fraction(other.delta),
-        exact=one.exact and other.exact,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import CONVERTS, Notion, convert
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.report import At, Bound, Verdict
 
 #: A number at a δ that is better by less than this is not worth a mention.
@@ -47,7 +47,7 @@ def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | 
         )
     if notion is wanted:
         return asked[name] - bound.value, True
-    value, _ = wanted.facts.value_of(Fraction(convert(_amount(bound), notion, wanted)))
+    value, _ = wanted.value_of(Fraction(convert(_amount(bound), notion, wanted)))
     return asked[name] - value, True
 
 
@@ -69,7 +69,7 @@ def _epsilon_slack(
             "or with epsilon and a positive delta, would be comparable"
         )
     from dpcompose.core.at_delta.routes import Point, of_bound
-    from dpcompose.core.notions.quantity import Quantity
+    from dpcompose.core.notions.guarantee import Quantity
 
     spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
     if spent is None:
@@ -78,7 +78,7 @@ def _epsilon_slack(
 
 
 def _amount(bound: Bound) -> Fraction:
-    return bound.notion.facts.amount_of(bound.value)
+    return bound.notion.amount_of(bound.value)
 
 
 def implies(one: Budget, other: Budget) -> bool:

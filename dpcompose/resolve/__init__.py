@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Goal, Path, Problem
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.notions.quantity import Budget
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection

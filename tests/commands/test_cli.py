@@ -26,7 +26,7 @@ from dpcompose.cli import app
 from dpcompose.commands.explain import identifiers
 from dpcompose.commands.output import Color, Look, style_for
 from dpcompose.commands.outputs import Format
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render.rules import codes
 from dpcompose.report import Report, Verdict
 

@@ -11,7 +11,7 @@ from contracts import checked
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import sensitivity

@@ -12,7 +12,7 @@ from oracle.generate import random_spec, random_user_spec
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.totals import Release, Total, TotalAsked, add_up
 from dpcompose.policy import settings_files

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.render.json import result
 from dpcompose.report import AgainstAdversary, Report

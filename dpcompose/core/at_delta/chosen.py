@@ -15,8 +15,8 @@ from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import Pattern, size
 from dpcompose.core.loss.pattern_algebra import Patterned
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.profile.parts import Composition
 
 #: Basic composition is compared over at most so many patterns.

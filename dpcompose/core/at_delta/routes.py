@@ -14,8 +14,8 @@ from enum import StrEnum
 from fractions import Fraction
 
 from dpcompose.core.loss.pure_steps import PureSteps, as_responses
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.profile.parts import (
     Bracket,

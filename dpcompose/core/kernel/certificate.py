@@ -13,8 +13,8 @@ from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bound
 from dpcompose.core.loss.walk import Answer, How, Walk
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.apply import apply
 from dpcompose.core.theorems.setting import Reach, Setting

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.notions.guarantee import Pair, chain_pairs
-from dpcompose.core.notions.notion import Amount, Notion, at_distance, chain
-from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain, chain_pairs
 from dpcompose.core.numbers.exact import (
     MAX_BITS,
     MAX_EXPONENT,

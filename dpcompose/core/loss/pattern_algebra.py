@@ -14,8 +14,7 @@ from dpcompose.core.loss.dominance import cover, dominates, family, of_family
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
-from dpcompose.core.notions.guarantee import chain_pairs
-from dpcompose.core.notions.notion import Amount, Notion, chain, convert
+from dpcompose.core.notions.notion import Amount, Notion, chain, chain_pairs, convert
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
 from dpcompose.core.profile.parts import (
     Concentrated,

@@ -157,4 +157,5 @@ FORM = FamilyForm(
     states=("zcdp",),
     trusted=EXACTLY_DRAWN,
     whole=True,
+    giving=lambda stated: sqrt_up(1 / (2 * stated.value)),
 )

@@ -17,6 +17,7 @@ from dpcompose.core.profile.parts import Composition
 from dpcompose.core.theorem import Refused, Role, Test, Use
 
 if TYPE_CHECKING:
+    from dpcompose.core.notions.notion_facts import StatedNumbers
     from dpcompose.core.theorems.touches import FeltStep
 
 
@@ -111,6 +112,8 @@ class FamilyForm:
     whole numbers. `relative`: shifts are in units of the least
     sensitivity. `states`: the notions that it guarantees, the first of which says the most.
     `trusted`: what the author of a spec declares; `{}` stands for the names of mechanisms.
+    `giving`: the least parameter with which it guarantees what is stated, at a sensitivity of 1, in
+    pure DP or zCDP.
     """
 
     name: str
@@ -124,6 +127,7 @@ class FamilyForm:
     states: tuple[Literal["pure", "zcdp", "gdp"], ...]
     trusted: str
     whole: bool = False
+    giving: Callable[[StatedNumbers], Fraction] | None = None
 
     def made(self, parameter: Fraction, values: int | None) -> Family:
         """The mechanism with this parameter, and so many values where it has them."""

@@ -59,4 +59,5 @@ FORM = FamilyForm(
     values=False,
     states=("gdp",),
     trusted=EXACTLY_DRAWN,
+    giving=lambda stated: sqrt_up(1 / (2 * stated.value)),
 )

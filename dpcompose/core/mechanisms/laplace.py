@@ -244,4 +244,5 @@ FORM = FamilyForm(
     values=False,
     states=("pure",),
     trusted=EXACTLY_DRAWN,
+    giving=lambda stated: 1 / stated.value,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.notions.guarantee import Quantity
 
 
 @dataclass(frozen=True, slots=True, eq=False)

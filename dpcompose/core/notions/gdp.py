@@ -6,16 +6,8 @@ The squares of μ add up. Group privacy: μ grows with the distance (GMPS24, VI.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpcompose.core.notions.notion_facts import NotionFacts, same
-from dpcompose.core.numbers.exact import is_square, sqrt_up
 from dpcompose.core.numbers.words import number
-
-
-def _root(amount: Fraction) -> tuple[Fraction, bool]:
-    return sqrt_up(amount), is_square(amount)
-
 
 FACTS = NotionFacts(
     parameters=("mu",),
@@ -26,7 +18,6 @@ FACTS = NotionFacts(
     unit="μ²",
     reads_as={"gdp": same, "zcdp": lambda amount: amount / 2},
     power=2,
-    amount_of=lambda mu: mu * mu,
-    value_of=_root,
+    squared=True,
     adding="Losses in μ add by their squares.",
 )

@@ -1,14 +1,13 @@
-"""Guarantees for one step of a relation, and paths of (ε, δ) steps."""
+"""How much privacy is lost, or may be: stated guarantees, certified bounds, and budgets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, exp_up, geometric_up
+from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.numbers.exact import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family
@@ -37,7 +36,7 @@ class Guarantee:
             square = self.noise.mu_squared(self.shift)
             assert square is not None
             return square
-        return self.notion.facts.amount_of(self.value)
+        return self.notion.amount_of(self.value)
 
 
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
@@ -48,32 +47,56 @@ def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
     return Guarantee(notion, value, noise=noise, shift=shift)
 
 
-#: (ε, δ) of one step.
-Pair = tuple[Fraction, Fraction]
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A certified loss: `amount` in the unit that adds up (ε, ρ, μ²), with δ for approximate DP.
 
-
-def chain_pairs(steps: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """(ε, δ) along a path of `count` steps of each pair, in this order; None if δ reaches 1.
-
-    Both directions of the inequality must hold, so δ is the larger of the two ways of adding
-    up; each δ_i is multiplied by e to the ε of the steps on one side of it (GMPS24, VI.3).
+    `exact`: whether both are the stated bound itself, not a value rounded up from it.
     """
-    if len(steps) == 1 and steps[0][1] == 1:
-        return steps[0][0]
-    epsilon = sum((pair[0] * count for pair, count in steps), ZERO)
-    if all(pair[1] == 0 for pair, _ in steps):
-        return epsilon, ZERO
-    if epsilon > MAX_EXPONENT:
-        return None
-    forward = _one_way(steps)
-    delta = forward if len(steps) == 1 else max(forward, _one_way(steps[::-1]))
-    return None if delta >= 1 else (epsilon, delta)
+
+    notion: Notion
+    amount: Amount
+    delta: Amount = Fraction(0)
+    exact: bool = True
+
+    def plus(self, other: Quantity) -> Quantity:
+        """What both lose together, in one notion."""
+        return Quantity(
+            self.notion,
+            self.amount + other.amount,
+            self.delta + other.delta,
+            self.exact and other.exact,
+        )
 
 
-def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
-    total, before = ZERO, ZERO
-    for (epsilon, delta), count in steps:
-        if delta:
-            total += exp_up(before) * delta * geometric_up(epsilon, count)
-        before += epsilon * count
-    return total
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A certified loss as it is told: `value` is ε, ρ or μ, never below the truth.
+
+    `delta`: δ for approximate DP. `exact` and `delta_exact`: whether the fraction is the bound
+    itself, not rounded up.
+    """
+
+    notion: Notion
+    value: Fraction
+    delta: Fraction | None = None
+    exact: bool = True
+    delta_exact: bool = True
+
+
+def bound_of(quantity: Quantity) -> Bound:
+    """A certified quantity in the notion's own parameter."""
+    value, exact = quantity.notion.value_of(Fraction(quantity.amount))
+    if quantity.notion is not Notion.APPROX:
+        return Bound(quantity.notion, value, None, exact and quantity.exact)
+    return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a result may cost at most, as asked.
+
+    `parameters`: ε, ε and δ, ρ or μ by the names of specs, in the order of the spec.
+    """
+
+    parameters: tuple[tuple[str, Fraction], ...]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
 from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
 from dpcompose.core.notions.notion_facts import NotionFacts
-from dpcompose.core.numbers.exact import ZERO, sqrt_up
+from dpcompose.core.numbers.exact import (
+    MAX_EXPONENT,
+    ZERO,
+    exp_up,
+    geometric_up,
+    is_square,
+    sqrt_up,
+)
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float
@@ -29,6 +36,14 @@ class Notion(StrEnum):
     def facts(self) -> NotionFacts:
         """All there is to know of it."""
         return FACTS[self]
+
+    def amount_of(self, value: Fraction) -> Fraction:
+        """What adds up, of the parameter ε, ρ or μ."""
+        return value * value if self.facts.squared else value
+
+    def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:
+        """The parameter of what adds up, rounded up, and whether it is exact."""
+        return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
 FACTS: dict[Notion, NotionFacts] = {
@@ -91,3 +106,34 @@ def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
         return steps[0][0] * (total * total)
     root = sum((sqrt_up(Fraction(amount)) * count for amount, count in steps), ZERO)
     return root * root
+
+
+#: (ε, δ) of one step.
+Pair = tuple[Fraction, Fraction]
+
+
+def chain_pairs(steps: Sequence[tuple[Pair, int]]) -> Pair | None:
+    """(ε, δ) along a path of `count` steps of each pair, in this order; None if δ reaches 1.
+
+    Both directions of the inequality must hold, so δ is the larger of the two ways of adding
+    up; each δ_i is multiplied by e to the ε of the steps on one side of it (GMPS24, VI.3).
+    """
+    if len(steps) == 1 and steps[0][1] == 1:
+        return steps[0][0]
+    epsilon = sum((pair[0] * count for pair, count in steps), ZERO)
+    if all(pair[1] == 0 for pair, _ in steps):
+        return epsilon, ZERO
+    if epsilon > MAX_EXPONENT:
+        return None
+    forward = _one_way(steps)
+    delta = forward if len(steps) == 1 else max(forward, _one_way(steps[::-1]))
+    return None if delta >= 1 else (epsilon, delta)
+
+
+def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
+    total, before = ZERO, ZERO
+    for (epsilon, delta), count in steps:
+        if delta:
+            total += exp_up(before) * delta * geometric_up(epsilon, count)
+        before += epsilon * count
+    return total

@@ -38,22 +38,16 @@ def same(amount: Fraction) -> Fraction:
     return amount
 
 
-def exactly(amount: Fraction) -> tuple[Fraction, bool]:
-    """The amount as the parameter."""
-    return amount, True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotionFacts:
     """All there is to know of a notion.
 
     `parameters`: the keys of what it states, in specs and in JSON; `symbol` is the main one, with
     `sign` for people, who call the notion by `words`. `says`: a guarantee for people. `unit`: what
-    adds up. `amount_of` makes that of the parameter, `value_of` the parameter of that, rounded up,
-    and says whether it is exact. `power`: with which power of the distance amounts grow (group
-    privacy), None where one number does not say it. `reads_as`: the notions that it can be read as
-    without a δ (itself included), each with the least amount that always holds. `adding`: how
-    shares make the whole, where it is not by adding up.
+    adds up; `squared`: whether that is the square of the parameter. `power`: with which power of
+    the distance amounts grow (group privacy), None where one number does not say it. `reads_as`:
+    the notions that it can be read as without a δ (itself included), each with the least amount
+    that always holds. `adding`: how shares make the whole, where it is not by adding up.
     """
 
     parameters: tuple[str, ...]
@@ -64,8 +58,7 @@ class NotionFacts:
     unit: str
     reads_as: Mapping[str, Callable[[Fraction], Fraction]]
     power: int | None
-    amount_of: Callable[[Fraction], Fraction] = same
-    value_of: Callable[[Fraction], tuple[Fraction, bool]] = exactly
+    squared: bool = False
     adding: str | None = None
 
 

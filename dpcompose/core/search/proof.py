@@ -13,12 +13,12 @@ from dataclasses import replace
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
 from dpcompose.core.kernel.claims import places
-from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.solver import FeltLoss, Solution, Solver, Visit
 from dpcompose.core.theorem import Refused, Role
@@ -67,23 +67,21 @@ def _change(visit: Visit) -> Step:
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 
 
-def used_statements(
-    solution: Solution, placed: Sequence[Placed], visit: Visit, loss: Loss, count: int
-) -> tuple[Placed, ...]:
+def used_statements(solution: Solution, felt: FeltLoss) -> tuple[Placed, ...]:
     """The statement that alone gives a mechanism's loss, or all of them if none does.
 
     All of them, too, where they are very many: the points of a profile.
     """
-    if 1 < len(placed) <= MOST:
+    if 1 < len(felt.placed) <= MOST:
         coster = Coster(solution.algebra)
-        for each in placed:
-            if coster.cost_of(count, (each,), visit.state) == loss:
+        for each in felt.placed:
+            if coster.cost_of(felt.mechanism.count, (each,), felt.visit.state) == felt.loss:
                 return (each,)
-    return tuple(placed)
+    return felt.placed
 
 
 def _cost(solution: Solution, felt: FeltLoss) -> Step:
-    used = used_statements(solution, felt.placed, felt.visit, felt.loss, felt.mechanism.count)
+    used = used_statements(solution, felt)
     coster = Coster(solution.algebra)
     givens = tuple(
         Step(
@@ -132,24 +130,8 @@ def _cost(solution: Solution, felt: FeltLoss) -> Step:
 
 
 def _rest(solution: Solution, felt: Sequence[FeltLoss]) -> Step:
-    loss = solution.algebra.add(_of_all_copies(solution, each) for each in felt)
-    return Step("rest", None, (), solution.quantity(loss), {"count": len(felt)})
-
-
-def _of_all_copies(solution: Solution, felt: FeltLoss) -> Loss:
-    """What a mechanism loses in all the copies of its dataset, and at the distance, together."""
-    algebra, visit = solution.algebra, felt.visit
-    return algebra.chain([(algebra.times(felt.loss, visit.copies), visit.distance)])
-
-
-def added_up(solution: Solution) -> Loss:
-    """The losses of all mechanisms that the worst change reaches, added."""
-    return solution.algebra.add(_of_all_copies(solution, each) for each in solution.felt)
-
-
-def share(solution: Solution, felt: FeltLoss) -> Quantity:
-    """What one mechanism on one dataset adds at the worst change, all its copies together."""
-    return solution.part(_of_all_copies(solution, felt))
+    together = solution.quantity(solution.added_up(felt))
+    return Step("rest", None, (), together, {"count": len(felt)})
 
 
 def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:

@@ -19,8 +19,8 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place, lay_out
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
-from dpcompose.core.notions.quantity import Quantity
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.accountant import Accountant
 
@@ -96,6 +96,23 @@ class Solution:
             assert self.notion is Notion.APPROX
             return Quantity(Notion.APPROX, Fraction(0), Fraction(1))
         return found
+
+    def one_copy(self, felt: FeltLoss) -> Quantity:
+        """What one copy of a mechanism adds, on one of the equal blocks."""
+        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
+
+    def share(self, felt: FeltLoss) -> Quantity:
+        """What one mechanism on one dataset adds at the worst change, all its copies together."""
+        return self.part(self._of_all_copies(felt))
+
+    def added_up(self, felt: Sequence[FeltLoss] | None = None) -> Loss:
+        """The losses of all mechanisms that the worst change reaches, or of these, added."""
+        return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
+
+    def _of_all_copies(self, felt: FeltLoss) -> Loss:
+        """The loss in all the copies of the dataset, and at the distance, together."""
+        copies = self.algebra.times(felt.loss, felt.visit.copies)
+        return self.algebra.chain([(copies, felt.visit.distance)])
 
     @property
     def finite(self) -> bool:
@@ -264,10 +281,3 @@ def _quantities(
     exact = not (rounded or watch.rounded)
     for bound in bounds_of(algebra, loss):
         yield replace(bound, exact=exact)
-
-
-def parameter(quantity: Quantity) -> tuple[Fraction, bool]:
-    """ε, ρ or μ of a certified bound, and whether it is exact; μ is the root of the amount."""
-    amount = Fraction(quantity.amount)
-    value, exact = quantity.notion.facts.value_of(amount)
-    return value, exact and quantity.exact

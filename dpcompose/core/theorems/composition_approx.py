@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.change.units import Kind
-from dpcompose.core.notions.guarantee import Pair
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.composition import (

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Pair
+from dpcompose.core.notions.notion import Pair
 from dpcompose.core.numbers.exact import ONE, ZERO, decimal_up, exp_up, log1p_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions

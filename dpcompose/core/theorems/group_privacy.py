@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Pair, chain_pairs
-from dpcompose.core.notions.notion import Amount, Notion, at_distance
+from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain_pairs
 from dpcompose.core.numbers.exact import geometric_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds

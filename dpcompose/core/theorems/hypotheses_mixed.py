@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Pair
+from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH

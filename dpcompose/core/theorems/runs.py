@@ -17,7 +17,7 @@ from typing import Any
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Pair
+from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.predicates import protected_row
 from dpcompose.core.theorems.setting import Setting

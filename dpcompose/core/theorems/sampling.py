@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Pair
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.numbers.exact import amplified_up, exchanged_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds

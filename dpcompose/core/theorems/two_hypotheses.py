@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.guarantee import Pair
+from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH

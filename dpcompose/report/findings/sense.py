@@ -130,15 +130,15 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)
     if whole is None or drawn is None or not drawn.amount < whole.amount:
         return
-    facts = solution.notion.facts
-    before, after = (number(facts.value_of(Fraction(each.amount))[0]) for each in (whole, drawn))
+    notion, sign = solution.notion, solution.notion.facts.sign
+    before, after = (number(notion.value_of(Fraction(each.amount))[0]) for each in (whole, drawn))
     yield Finding(
         "DPC210",
         "note",
         f"only `{readers[0].name}` reads the Poisson sample `{place.dataset.name}`, which takes it "
-        f"from {facts.sign} = {before} to {after} and leaves out most of the rows",
+        f"from {sign} = {before} to {after} and leaves out most of the rows",
         (*place.dataset.path, "map"),
-        f"the same release of all rows, with noise for {facts.sign} = {after}, promises as much "
+        f"the same release of all rows, with noise for {sign} = {after}, promises as much "
         "and has no error of sampling",
     )
 

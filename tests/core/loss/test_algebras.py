@@ -17,8 +17,8 @@ from dpcompose.core.loss.algebras import (
     walk_pairs,
 )
 from dpcompose.core.loss.amplification import amplified, replaced, stepwise, thinned, unamplified
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Quantity
 
 F = Fraction
 NONE = F(0)

@@ -7,9 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.notions.guarantee import Guarantee, chain_pairs
-from dpcompose.core.notions.notion import Notion, chain
-from dpcompose.core.notions.quantity import Quantity
+from dpcompose.core.notions.guarantee import Guarantee, Quantity
+from dpcompose.core.notions.notion import Notion, chain, chain_pairs
 
 F = Fraction
 NONE = F(0)

@@ -95,8 +95,8 @@ def test_how_a_guarantee_is_told(stated: Guarantee, says: str) -> None:
 
 def test_mu_is_the_root_of_what_adds_up() -> None:
     assert Guarantee(Notion.GDP, HALF).amount == Fraction(1, 4)
-    assert Notion.GDP.facts.value_of(Fraction(1, 4)) == (HALF, True)
-    value, exact = Notion.GDP.facts.value_of(Fraction(2))
+    assert Notion.GDP.value_of(Fraction(1, 4)) == (HALF, True)
+    value, exact = Notion.GDP.value_of(Fraction(2))
     assert value * value > 2 and value < 1.4142136 and not exact
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from dpcompose.core.numbers.literal import ExpressionError, cut, literal, shown
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.notions.quantity import Budget
+from dpcompose.core.numbers.expressions import ExpressionError, literal
 from dpcompose.core.numbers.order import rank
-from dpcompose.core.numbers.other_notation import other_notation, reserved
+from dpcompose.core.numbers.other_notation import cut, other_notation, reserved, shown
 from dpcompose.core.numbers.words import listing, number, plural, whole
 
 F = Fraction
