@@ -7,12 +7,28 @@ and GDP nothing better is known in their own terms; as profiles they are amplifi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice, product
+from typing import Any
 
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival
+from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import amplified_up, exchanged_up
+from dpcompose.core.numbers.exact import (
+    MAX_EXPONENT,
+    ONE,
+    amplified_up,
+    bits_up,
+    exchanged_up,
+    exp_up,
+    log1p_up,
+)
+
+#: So many ways of reading the losses of one row there or not, and of one replaced, are tried.
+_MOST_WAYS = 64
+#: Significant bits of a δ.
+_BITS = 160
 
 
 def unamplified(algebra: Algebra, loss: Loss) -> Loss:
@@ -62,9 +78,9 @@ def stepwise(algebra: Algebra, row: Loss | None, steps: int, rounds: int) -> Los
 def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss | None:
     """A replaced row under `rounds` Poisson samples, from the losses of one end and of both.
 
-    Two steps of the amplified loss; or the row is in both samples or in none, which keeps ε and
-    thins δ; for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))] covers both, as the profile of an exchanged
-    row does (`profile.exchange`).
+    The row is in both samples or in none, which keeps ε and thins δ; or its ends are weighed
+    against the rest of the sample, for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], for (ε, δ) see
+    `_weighed`. At a δ the profile of an exchanged row holds both (`profile.exchange`).
     """
     match algebra:
         case Patterns():
@@ -74,8 +90,8 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
                 ways.append(algebra.one_epsilon(epsilon, rounds, both or once))
             return algebra.best(ways)
         case Pairs():
-            steps = algebra.chain([(amplified(algebra, once, rate), 2)])
-            best = algebra.best([steps, thinned(algebra, both, rate)])
+            found = islice(_weighed(algebra, once, both, rate), _MOST_WAYS)
+            best = algebra.best([algebra.frontier(found), thinned(algebra, both, rate)])
             return algebra.times(best, rounds)
         case Scalars():
             if algebra.notion is not Notion.PURE:
@@ -83,6 +99,37 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
             ends = [None if isinstance(each, float) else each for each in (once, both)]
             epsilon = exchanged_up(ends[0], ends[1], rate)
             return algebra.none if epsilon is None else algebra.times(epsilon, rounds)
+
+
+def _weighed(
+    algebra: Pairs, once: Frontier, both: Frontier, rate: Fraction
+) -> Iterator[tuple[Fraction, Any]]:
+    """A row replaced, from (u, δ) for one of its ends there or not, and (b, δ₂) for both.
+
+    Given the rest of the sample let μ₀ be the law without either row, μ and μ' those with one. Then
+    P - a·Q = q·μ - (1-q)(a-1)·μ₀ - qa·μ'. With μ' ≥ e^-u·(μ₀-δ) and μ ≤ e^u·μ₀ + δ this is at most
+    qδ(1 + a·e^-u) for a = (1-q+q·e^u)/(1-q+q·e^-u). With μ ≤ e^b·μ' + δ₂ in place of the first, on
+    a share of μ, it is at most (1-q)(a-1)e^-u·δ + qa·e^-b·δ₂ for a = (1-q+q·e^u)/(1-q+q·e^(u-b)).
+    Both hold on every event, and so for the mixture over the rest of the sample. The first is never
+    more than two steps of the amplified loss.
+    """
+
+    def pair(grown: Fraction, delta: Fraction) -> tuple[Fraction, Any]:
+        return log1p_up(grown - 1), algebra.delta(min(ONE, bits_up(delta, _BITS)))
+
+    for u, told in once:
+        if u > MAX_EXPONENT:
+            continue
+        delta, rise, fall = algebra.plain(told), exp_up(u), exp_up(-u)
+        grown = (1 - rate + rate * rise) / (1 - rate + rate / rise)
+        yield pair(grown, rate * delta * (1 + grown * fall))
+    for (u, told), (b, other) in product(once, both):
+        if max(u, b) > MAX_EXPONENT:
+            continue
+        rise, fall = exp_up(u), exp_up(-u)
+        grown = (1 - rate + rate * rise) / (1 - rate + rate / exp_up(b - u))
+        share = (1 - rate) * (grown - 1) * fall * algebra.plain(told)
+        yield pair(grown, share + rate * grown * exp_up(-b) * algebra.plain(other))
 
 
 def thinned(algebra: Algebra, loss: Loss, rate: Fraction) -> Loss:

@@ -143,9 +143,10 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
     (1 - q) + q·P_2/P, where P_1/P is at most e^u and P_2/P at least e^-b·P_1/P. It grows with
     P_1/P, so that both are attained at e^u and e^(u-b).
 
-    With q = 1 it is b. For (ε, δ) the tool takes two steps of the amplified loss (`poisson-sample`,
-    A.3). A guarantee for replaced rows alone keeps its ε, since both rows may be drawn; its δ
-    becomes qδ.
+    With q = 1 it is b. For (u, δ) per row added or removed the same ε', with b = 2u, has δ' =
+    qδ(1 + e^(ε'-u)): P_1 is at most e^u·P + δ on any event, and P_2 at least e^-u·(P - δ). With
+    (b, δ₂) per row replaced ε' has δ' = (1-q)(e^ε'-1)e^-u·δ + q·e^(ε'-b)·δ₂. A guarantee for
+    replaced rows alone keeps its ε, since both rows may be drawn; its δ becomes qδ.
 
     At a chosen δ the tool composes the whole profile of the replaced row. Let δ₁ be the profile of
     one row added or removed, δ₂ that of one replaced, A = (1-q)(e^ε - 1) and B = q·e^ε. Since

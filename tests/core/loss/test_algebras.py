@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import pytest
+from scipy.optimize import linprog
 
 from dpcompose.core.loss.algebras import (
     MOST_PAIRS,
@@ -125,8 +127,60 @@ def test_a_replaced_row() -> None:
     assert replaced(ZCDP, F(1), F(2), HALF, 1) is None
     assert replaced(PURE, math.inf, math.inf, HALF, 1) == math.inf
     pairs = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 1)
-    assert pairs is not None and pairs[0] == (F(1), F(1, 20))
-    assert float(pairs[1][0]) == pytest.approx(2 * AMPLIFIED, rel=1e-15) and pairs[1][1] == 0
+    assert pairs is not None and len(pairs) == 2
+    # With b = 1 as well: ln[(1 + e)/2], of which the share (e-1)/(e+1) is by rows replaced.
+    assert float(pairs[0][0]) == pytest.approx(AMPLIFIED, rel=1e-15)
+    assert float(pairs[0][1]) == pytest.approx((1 + math.e) / 2 / math.e / 20, rel=1e-15)
+    assert float(pairs[1][0]) == pytest.approx(1, rel=1e-15) and pairs[1][1] == 0
+    # In two steps of (1, 0.1) it would be (1.240, 0.143).
+    alone = replaced(PAIRS, ((F(1), F(1, 10)),), (), HALF, 1)
+    assert alone is not None
+    ((epsilon, delta),) = alone
+    assert float(epsilon) == pytest.approx(1, rel=1e-15) and float(delta) == pytest.approx(0.1)
+    # Nothing more than δ = 1, where it is kept as a chance of staying.
+    kept = Pairs(survival=True)
+    given = replaced(kept, ((F(1), Survival(F(1, 50))),), (), F(1), 1)
+    assert given is not None and given[0][1].stay == 0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_replaced_row_against_linear_programs(seed: int) -> None:
+    """The worst chances of one event for the laws without either row, and with one of them."""
+    rng = random.Random(seed)
+    for _ in range(10):
+        q = rng.choice([F(1, 100), F(1, 10), F(1, 3), HALF, F(9, 10), F(1)])
+        u, told = F(rng.randint(0, 40), 10), rng.choice([NONE, F(1, 10**6), F(1, 100), F(1, 10)])
+        b, other = u * F(rng.randint(0, 30), 10), rng.choice([NONE, F(1, 10**6), F(1, 100)])
+        once, both = ((u, told),), ((b, other),)
+        stated = [(0, 1, u, told), (0, 2, u, told)]
+        for epsilon, delta in replaced(PAIRS, once, PAIRS.chain([(once, 2)]), q, 1) or ():
+            assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
+        stated.append((1, 2, b, other))
+        found = replaced(PAIRS, once, both, q, 1)
+        assert found
+        for epsilon, delta in found:
+            assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
+        # No more than two steps of the amplified loss, and than a row in both samples or none.
+        steps = PAIRS.chain([(amplified(PAIRS, once, q), 2)])
+        for e, d in (*steps, *thinned(PAIRS, both, q)):
+            slack = 1 + F(1, 10**40)
+            assert any(x <= e * slack and y <= d * slack for x, y in found)
+
+
+def _worst(grown: float, q: float, stated: list[tuple[int, int, F, F]]) -> float:
+    """The largest P - grown·Q of one event, for all mechanisms that keep to (ε, δ) both ways."""
+    sides, right = [], []
+    for i, j, epsilon, delta in [*stated, *((j, i, e, d) for i, j, e, d in stated)]:
+        rise = math.exp(epsilon)
+        row = [0.0, 0.0, 0.0]
+        row[i], row[j] = 1.0, -rise
+        sides += [row, [-each for each in row]]
+        right += [float(delta), rise - 1 + float(delta)]
+    gain = [(1 - grown) * (1 - q), q, -grown * q]
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog([-x for x in gain], sides, right, bounds=[(0, 1)] * 3, options=exact)
+    assert found.status == 0
+    return -float(found.fun)
 
 
 def test_several_rows_one_by_one() -> None:
