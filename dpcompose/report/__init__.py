@@ -117,6 +117,23 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
+class Risk:
+    """The most that an attacker gains by the release, every rate rounded up (theory, section 11).
+
+    `advantage`: hits less false alarms, at the best rate. `hits`: (rate of false alarms, rate of
+    hits) of a test for whether a person is in the data. `success`: (chance at which an attack
+    succeeds without the person's data, chance with them). `from_point`: the same by `point` alone,
+    one (ε, δ) of the release; both None where it has none.
+    """
+
+    advantage: Fraction
+    hits: tuple[tuple[Fraction, Fraction], ...] = ()
+    success: tuple[tuple[Fraction, Fraction], ...] = ()
+    point: tuple[Fraction, Fraction] | None = None
+    from_point: Risk | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TouchCount:
     """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
 
@@ -234,6 +251,7 @@ class Report:
     by the kernel; None where that was not asked for, or where there is no result.
     `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
+    `risk`: what an attacker gains, where that is asked for and there is a bound.
     `advice`: what would make the number that is asked for less, if it is true; where asked for.
     """
 
@@ -257,6 +275,7 @@ class Report:
     verdict: Verdict | None = None
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
+    risk: Risk | None = None
     adversary: AgainstAdversary | None = None
     place: Span | None = None
     document: int | None = None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.guarantee import Budget, bound_of
+from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
-from dpcompose.report import At, Bound, Verdict
+from dpcompose.report import At, Bound, Risk, Verdict
 from dpcompose.report.verdict import deltas_of, sharper, verdict
 
 
@@ -20,7 +20,7 @@ class Certified:
 
     `solved`: the worst cases in every notion that was looked at, from the strongest on, finite or
     not. `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε.
-    `chosen`: whether any was chosen.
+    `chosen`: whether any was chosen. `risk`: what an attacker gains, where that was asked for.
     """
 
     solver: Solver
@@ -28,6 +28,7 @@ class Certified:
     at_delta: tuple[At, ...]
     at_epsilon: tuple[At, ...]
     chosen: bool
+    risk: Risk | None = None
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
@@ -51,13 +52,15 @@ def certify(
     limits: Sequence[Budget] = (),
     deltas: Iterable[Fraction] = (),
     epsilons: Iterable[Fraction] = (),
+    risk: AskedRisk | None = None,
     *,
     solver: Solver | None = None,
     compared: bool = True,
 ) -> Certified:
     """The least bounds of a problem that theorems certify.
 
-    `limits`: budgets, whose notions and δ are looked at as well. `solver`: one for the problem.
+    `limits`: budgets, whose notions and δ are looked at as well. `risk`: where to state what an
+    attacker gains; it has no value where there is no finite bound. `solver`: one for the problem.
     `compared`: whether numbers at a δ come with other routes, which take time and hardly ever win.
     """
     solver = solver or Solver(problem)
@@ -75,13 +78,22 @@ def certify(
                 first = solved[-1]
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
-    if not (wanted or given):
-        return Certified(solver, tuple(solved), (), (), False)
+    at_delta: tuple[At, ...] = ()
+    at_epsilon: tuple[At, ...] = ()
     # Most runs choose none, and need not load the routes.
-    from dpcompose.report.at_points import at_points
+    if wanted or given:
+        from dpcompose.report.at_points import at_points
 
-    at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
-    return Certified(solver, tuple(solved), at_delta, at_epsilon, True)
+        at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
+    told: Risk | None = None
+    if risk is not None:
+        from dpcompose.report.risk import curve_of, risk_of
+
+        curve = curve_of(solver, first)
+        if curve is not None:
+            told = risk_of(curve, risk, at_delta, () if first is None else first.quantities)
+    chosen = bool(wanted or given)
+    return Certified(solver, tuple(solved), at_delta, at_epsilon, chosen, told)
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:

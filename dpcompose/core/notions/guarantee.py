@@ -100,3 +100,15 @@ class Budget:
     """
 
     parameters: tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRisk:
+    """Where to state what an attacker gains (theory, section 11); each number is in (0, 1).
+
+    `baselines`: chances at which an attack succeeds without the person's data. `false_alarms`:
+    rates at which a test says that a person is in the data who is not.
+    """
+
+    baselines: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
+    false_alarms: tuple[Fraction, ...] = (Fraction(1, 100), Fraction(5, 100))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, exp_up
 from dpcompose.core.profile.parts import Bracket
 from dpcompose.core.profile.rounding import digits_of, down, exact_of, log_of, mpf_of, up
 
@@ -79,6 +79,10 @@ def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Bracket | None:
         return Bracket(ZERO, ZERO)
     if copies > MOST_COPIES:
         return None
+    if epsilon > MAX_EXPONENT:
+        # All come out as +ε but for a chance that is less than any rounding.
+        near = whole - at <= MAX_EXPONENT
+        return Bracket(1 - 1 / exp_up(whole - at) if near else Fraction(1))
     last = math.ceil((whole - at) / (2 * epsilon)) - 1
     scale = min(0.0, log_term(epsilon, copies, min(last, int(copies * _share(epsilon)))))
     sums = _walk(epsilon, copies, scale, None, at)

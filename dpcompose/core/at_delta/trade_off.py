@@ -1,0 +1,241 @@
+"""How well anybody can tell two neighbouring tables apart: the trade-off curve (theory, 11).
+
+A test of "the person's data are in" against "they are not" has a rate α of false alarms and a rate
+of hits. With f(α) the least rate of misses, the hits are at most 1 - f(α). A bound δ of the profile
+at any ε ≥ 0, for both orders of the tables, says f(α) ≥ max(1 - δ - e^ε·α, e^-ε·(1 - δ - α))
+(Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 2.5). So the best ε may be looked for
+in doubles: whichever is taken, what it says is certified, and is rounded up.
+
+Where several changes are the worst at different ε, the greatest δ of all at each ε is that of the
+lower convex hull of their curves. It is the hull that holds where false alarms and hits are counted
+over many people, or over the values of a secret, since these need not meet the same change.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
+
+from dpcompose.core.at_delta.chosen import choose
+from dpcompose.core.at_delta.routes import Point, of_bound
+from dpcompose.core.loss.pattern_algebra import Patterned
+from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up
+from dpcompose.core.profile.rounding import shorten
+
+#: Smaller rates of false alarms are read as this one, which has more hits.
+_LEAST_RATE = Fraction(1, 10**250)
+#: The search ends where the chords show that no ε gives less by more than this share.
+_NEAR = 1e-7
+#: … or after so many ε.
+_MOST_TRIED = 40
+#: No logarithm of a likelihood ratio below this is looked at: f is then at most e to the power.
+_LOWEST = -60.0
+_NORMAL = NormalDist()
+
+
+@dataclass(slots=True)
+class TradeOff:
+    """The curve by a certified profile.
+
+    `profile`: δ at any ε ≥ 0, for both orders of the tables. `corners`: ε's at which the profile is
+    known to bend, where the best ε may lie exactly. What was asked for is kept.
+    """
+
+    profile: Callable[[Fraction], Fraction]
+    corners: tuple[Fraction, ...] = ()
+    _known: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """The least δ that is certified at `epsilon` ≥ 0."""
+        if epsilon not in self._known:
+            self._known[epsilon] = min(ONE, self.profile(epsilon))
+        return self._known[epsilon]
+
+    @property
+    def advantage(self) -> Fraction:
+        """The most that hits can be above false alarms: δ(0), the total variation."""
+        return self.delta(ZERO)
+
+    def power(self, rate: Fraction) -> Fraction:
+        """The most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded up."""
+        rate = max(rate, _LEAST_RATE)
+        corners = (self.at(each, rate, side) for each in self.corners for side in (1, -1))
+        found = min(ONE, *corners, *_BestEpsilon(self, rate).values())
+        # So many bits are as good as what they are computed from.
+        return max(rate, min(ONE, rate + self.advantage, shorten(found, up=True)))
+
+    def at(self, epsilon: Fraction, rate: Fraction, side: int) -> Fraction:
+        """What δ at `epsilon` says of the hits; side 1: δ + e^ε·rate, side -1: the other bound.
+
+        Rounded up; it can be above 1, and then says nothing.
+        """
+        delta = self.delta(epsilon)
+        if epsilon > MAX_EXPONENT:
+            return ONE
+        if side > 0:
+            return delta + exp_up(epsilon) * rate
+        return 1 - (1 - delta - rate) / exp_up(epsilon)
+
+
+def of_patterns(patterned: Patterned, bounds: Sequence[Quantity] = ()) -> TradeOff:
+    """The curve of a problem's patterns, with `bounds` that hold for all; not both are empty."""
+
+    def profile(epsilon: Fraction) -> Fraction:
+        point = Point(epsilon=epsilon, many=True)
+        if patterned:
+            found = [choose(patterned, point, bounds, compared=False).value]
+        else:
+            found = [of_bound(each, point).value for each in bounds]
+        pairs = [each for each in bounds if each.notion in (Notion.PURE, Notion.APPROX)]
+        found += [_of_pair(Fraction(each.amount), Fraction(each.delta), epsilon) for each in pairs]
+        return min((each for each in found if each is not None), default=ONE)
+
+    return TradeOff(profile, tuple(_corners(bounds)))
+
+
+def of_quantity(bound: Quantity) -> TradeOff:
+    """The curve of a bound in one notion."""
+    return of_patterns((), (bound,))
+
+
+def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
+    """δ at another ε of what is (ε, δ)-DP and no better: 1 - (1-δ)·(1+e^at)/(1+e^ε) below ε."""
+    if at >= epsilon:
+        return delta
+    if epsilon > MAX_EXPONENT:
+        return ONE
+    # e^at rounded down.
+    return 1 - (1 - delta) * (1 + 1 / exp_up(-at)) / (1 + exp_up(epsilon))
+
+
+def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
+    for bound in bounds:
+        if bound.notion in (Notion.PURE, Notion.APPROX):
+            yield Fraction(bound.amount)
+
+
+@dataclass(slots=True)
+class _BestEpsilon:
+    """Looks for the ε that says most at a rate of false alarms.
+
+    With y = ε for one order of the tables and -ε for the other one, the bound is convex in e^y.
+    `tried`: (y, the bound) in the order of y.
+    """
+
+    curve: TradeOff
+    rate: Fraction
+    tried: list[tuple[float, float]] = field(default_factory=list)
+    exact: dict[float, Fraction] = field(default_factory=dict)
+    highest: float = 0.0
+
+    def values(self) -> Iterable[Fraction]:
+        """The bounds at all ε that were tried."""
+        self.highest = max(0.0, -math.log(self.rate)) + 1e-9
+        self._look()
+        return self.exact.values()
+
+    def _try(self, y: float) -> bool:
+        """Whether there was anything new at `y`, which is then known."""
+        y = min(max(y, _LOWEST), self.highest)
+        if y in self.exact or len(self.exact) >= _MOST_TRIED:
+            return False
+        epsilon = Fraction(abs(y))
+        value = self.exact[y] = self.curve.at(epsilon, self.rate, 1 if y >= 0 else -1)
+        insort(self.tried, (y, float(value)))
+        return True
+
+    def _look(self) -> None:
+        """Brackets the best ε, starting where it is for a Gaussian, and then closes in on it."""
+        spread = self._spread()
+        rate = min(float(self.rate), 1 - 1e-12)
+        start = spread * -_NORMAL.inv_cdf(rate) - spread * spread / 2
+        step = max(spread / 2, 1e-6)
+        self._try(0.0)
+        for corner in self.curve.corners:
+            if corner < self.highest:
+                self._try(float(corner))
+                self._try(-float(corner))
+        self._try(start)
+        while (end := self._open_end()) and self._try(self.tried[self._best()][0] + end * step):
+            step *= 2
+        turn = 0
+        while len(self.exact) < _MOST_TRIED:
+            least, by_chords = self._chords()
+            best = self.tried[self._best()][1]
+            if best - least <= _NEAR * best:
+                return
+            turn += 1
+            by_parabola = list(self._by_parabola(best)) if turn % 2 else []
+            new = sum(self._try(y) for y in by_parabola)
+            if not new and not self._try(by_chords):
+                return
+
+    def _spread(self) -> float:
+        """The μ of the Gaussian with the same advantage."""
+        share = min(float(self.curve.advantage), 1 - 1e-12)
+        return 2 * _NORMAL.inv_cdf((1 + share) / 2) if share > 0 else 0.0
+
+    def _best(self) -> int:
+        return min(range(len(self.tried)), key=lambda place: self.tried[place][1])
+
+    def _open_end(self) -> int:
+        """The side on which nothing above the best bound was tried: -1, 1, or 0 for none."""
+        place = self._best()
+        return -1 if place == 0 else int(place == len(self.tried) - 1)
+
+    def _chords(self) -> tuple[float, float]:
+        """How low the bound can be by convexity, next to the best y, and where to look for it."""
+        place = self._best()
+        origin = self.tried[place][0]
+        near = self.tried[max(0, place - 2) : place + 3]
+        points = [(math.exp(min(y - origin, 600.0)), value) for y, value in near]
+        found = []
+        for left in (min(place, 2) - 1, min(place, 2)):
+            if left < 0 or left + 1 >= len(points):
+                continue
+            (a, at_a), (b, at_b) = points[left : left + 2]
+            before = _slope(*points[left - 1 : left + 1]) if left else None
+            after = _slope(*points[left + 1 : left + 3]) if left + 2 < len(points) else None
+            if before is not None and after is not None and before < after:
+                x = min(max((at_b - at_a + before * a - after * b) / (before - after), a), b)
+                found.append((min(at_a + before * (x - a), at_b), origin + math.log(x)))
+                continue
+            # Only one line is known, which is lowest at its end.
+            middle = (near[left][0] + near[left + 1][0]) / 2
+            if before is not None:
+                found.append((at_a + before * (b - a), middle))
+            elif after is not None:
+                found.append((at_b + after * (a - b), middle))
+        return min(found, default=(self.tried[place][1], origin))
+
+    def _by_parabola(self, best: float) -> Iterable[float]:
+        """The lowest point of the parabola through the best y and its neighbours.
+
+        Where that is no lower, what is so near on both sides that the chords show it.
+        """
+        place = self._best()
+        if not 0 < place < len(self.tried) - 1:
+            return
+        (a, at_a), (b, at_b), (c, at_c) = self.tried[place - 1 : place + 2]
+        left, right = (at_b - at_a) / (b - a), (at_c - at_b) / (c - b)
+        bend = (right - left) / (c - a)
+        if bend <= 0:
+            return
+        slope = left + bend * (b - a)
+        if slope * slope / (4 * bend) > _NEAR * best / 4:
+            yield b - slope / (2 * bend)
+            return
+        near = math.sqrt(_NEAR * best / bend) / 2
+        for y in (b - near, b + near):
+            if a + near / 4 < y < c - near / 4:
+                yield y
+
+
+def _slope(one: tuple[float, float], other: tuple[float, float]) -> float:
+    return (other[1] - one[1]) / (other[0] - one[0]) if other[0] > one[0] else 0.0

@@ -1,0 +1,60 @@
+"""What an attacker gains at most, told: by the whole trade-off curve, and by one (ε, δ) alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta import trade_off
+from dpcompose.core.at_delta.trade_off import TradeOff
+from dpcompose.core.notions.guarantee import AskedRisk, Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.report import At, Risk
+
+
+def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
+    """The trade-off curve of a problem; None where some change has no finite bound.
+
+    `solution`: a finite one of the problem, whose bounds are used as well.
+    """
+    bounds = () if solution is None else solution.quantities
+    patterned = solver.patterns()
+    if not (patterned or bounds):
+        return None
+    return trade_off.of_patterns(patterned, bounds)
+
+
+def risk_of(
+    curve: TradeOff,
+    asked: AskedRisk,
+    points: Sequence[At] = (),
+    bounds: Iterable[Quantity] = (),
+) -> Risk:
+    """The risk by a curve, and by the first of `points`, an ε at a δ, or else of `bounds`."""
+    point = _point(points, bounds)
+    told = _told(curve, asked)
+    if point is None:
+        return told
+    alone = trade_off.of_quantity(Quantity(Notion.APPROX, *point))
+    return replace(told, point=point, from_point=_told(alone, asked))
+
+
+def _told(curve: TradeOff, asked: AskedRisk) -> Risk:
+    # A baseline is a rate of false alarms: how often the guess is right of the other table.
+    return Risk(
+        curve.advantage,
+        tuple((each, curve.power(each)) for each in asked.false_alarms),
+        tuple((each, curve.power(each)) for each in asked.baselines),
+    )
+
+
+def _point(points: Sequence[At], bounds: Iterable[Quantity]) -> tuple[Fraction, Fraction] | None:
+    for at in points:
+        if at.wanted == "delta" and at.value is not None:
+            return at.value, at.given
+    for bound in bounds:
+        if bound.notion in (Notion.PURE, Notion.APPROX):
+            return Fraction(bound.amount), Fraction(bound.delta)
+    return None
