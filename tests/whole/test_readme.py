@@ -295,7 +295,7 @@ def test_references_to_the_theory_lead_to_its_sections() -> None:
     package = ROOT / "dpcompose"
     theory = (package / "core" / "THEORY.md").read_text(encoding="utf-8")
     sections = set(re.findall(r"^## (\d+)\. ", theory, re.MULTILINE))
-    assert sections == set("123456789")
+    assert sections >= set("123456789")
     for path in package.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         for said in re.findall(r"[Tt]heory,\s+sections?\s+([\d, and]+)", text):

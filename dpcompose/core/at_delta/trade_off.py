@@ -1,4 +1,4 @@
-"""How well anybody can tell two neighbouring tables apart: the trade-off curve (theory, 11).
+"""How well anybody can tell two neighbouring tables apart: the trade-off curve.
 
 A test of "the person's data are in" against "they are not" has a rate α of false alarms and a rate
 of hits. With f(α) the least rate of misses, the hits are at most 1 - f(α). A bound δ of the profile
@@ -7,8 +7,9 @@ at any ε ≥ 0, for both orders of the tables, says f(α) ≥ max(1 - δ - e^ε
 in doubles: whichever is taken, what it says is certified, and is rounded up.
 
 Where several changes are the worst at different ε, the greatest δ of all at each ε is that of the
-lower convex hull of their curves. It is the hull that holds where false alarms and hits are counted
-over many people, or over the values of a secret, since these need not meet the same change.
+lower convex hull of their curves (theory, section 11). It is the hull that holds where false alarms
+and hits are counted over many people, or over the values of a secret, since these need not meet the
+same change.
 """
 
 from __future__ import annotations
