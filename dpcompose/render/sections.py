@@ -268,33 +268,10 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
     told = sorted(found, key=lambda each: each.span is None)
-    rows = _together(told)
+    rows = _together(told, style.detail != "full")
     if style.detail != "full":
-        rows = ((line, _in_few_words(says)) for line, says in rows)
+        rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
     yield by_line(rows, style)
-
-
-#: Sentences that every report has, in few words; `--full` has them as they are, with all names.
-_IN_FEW_WORDS = (
-    ("The noise of [^:]+ is drawn from exactly the law stated: no", "Noise as stated, no"),
-    (
-        r"The sensitivities of [^:]+?(?:, in (L\d),)? hold for every two ([\w-]+) neighbours"
-        r"(?: \([^)]*\))?",
-        r"Sensitivities hold (\1, \2)",
-    ),
-    (
-        "Every mechanism draws fresh noise, independent of everything but its inputs. Maps, "
-        "partitions, parameters and the number of mechanisms are",
-        "Noise is fresh and independent; maps, blocks, parameters and their number are",
-    ),
-)
-
-
-def _in_few_words(says: str) -> str:
-    """A row of assumptions where the page has more to tell."""
-    for long, short in _IN_FEW_WORDS:
-        says = re.sub(long, short, says)
-    return _LISTED.sub(_fewer, says.replace("(, ", "("))
 
 
 #: Four names or more in a sentence.
@@ -307,12 +284,13 @@ def _fewer(found: re.Match[str]) -> str:
     return f"{listing(names[:2]).replace(' and ', ', ')} and {len(names) - 2} more"
 
 
-def _assumption(each: Assumption) -> str:
+def _assumption(each: Assumption, shortly: bool) -> str:
     because = "" if each.because is None else f", because: {each.because}"
-    return sentence(each.says) + because
+    says = each.shortly if shortly and each.shortly is not None else each.says
+    return sentence(says) + because
 
 
-def _together(found: Sequence[Assumption]) -> Iterator[tuple[str, str]]:
+def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
     """The assumptions with their lines; those that differ in one name within them are one."""
     groups: list[list[Assumption]] = []
     known: dict[tuple[str, ...], list[Assumption]] = {}
@@ -330,11 +308,13 @@ def _together(found: Sequence[Assumption]) -> Iterator[tuple[str, str]]:
     told: dict[str, str] = {}
     for group in groups:
         lines = [each.span.line for each in group if each.span is not None]
-        says = _assumption(group[0])
+        says = _assumption(group[0], shortly)
         if len(group) > 1:
             names = [each.says.split("`")[1] for each in group]
             before, _, after = group[0].says.split("`")
             says = sentence(f"{before}{listing(names)}{after}")
+        if not says:
+            continue
         place = f":{listed(lines)}" if lines else ""
         if place in told and not told[place].endswith("."):
             told[place] += f". {says}" if says[:1] != "`" else f"; {says}"

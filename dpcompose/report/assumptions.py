@@ -3,45 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
+from dpcompose.core.mechanisms.family import Trusted
 from dpcompose.core.model.problem import Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import NAMES, listing, plural
 
-Fact = tuple[str, Path | None]
+
+class Fact(NamedTuple):
+    """One assumption: what it says, and the part of the spec that declares it.
+
+    `shortly`: the same in few words, where a report has more to tell; None where it is short, and
+    empty where another one says it too.
+    """
+
+    says: str
+    path: Path | None
+    shortly: str | None = None
 
 
 def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
     """Every standing and declared assumption once, in the order of the spec."""
     facts: list[Fact] = [
-        ("every mechanism draws fresh noise, independent of everything but its inputs", None),
-        (
+        Fact(
+            "every mechanism draws fresh noise, independent of everything but its inputs",
+            None,
+            "noise is fresh and independent; maps, blocks, parameters and their number are fixed "
+            "before the first output",
+        ),
+        Fact(
             "maps, partitions, parameters and the number of mechanisms are fixed before the first "
             "output",
             None,
+            "",
         ),
     ]
     goal = problem.goal.relation
     base = goal.within or goal
     if goal.keeps:
         columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
-        facts.append((f"a replacement keeps {columns}: these columns are public", ("protect",)))
+        facts.append(Fact(f"a replacement keeps {columns}: these columns are public", ("protect",)))
     if goal.name is not None:
         facts.append(
-            (
+            Fact(
                 f"`{goal.name}` neighbours are at most {goal.distance} {goal.within} steps apart",
                 ("relations", goal.name),
             )
         )
     if problem.roots_disjoint:
-        facts.append(("nobody is in two of the roots", ("roots",)))
+        facts.append(Fact("nobody is in two of the roots", ("roots",)))
         if base.kind is RelationKind.BOUNDED:
-            facts.append(("a replaced row stays in its root", ("roots",)))
+            facts.append(Fact("a replaced row stays in its root", ("roots",)))
     readers = _readers(problem)
     for root, top in tops:
         facts.extend(_of_root(problem, root))
@@ -49,7 +67,7 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
     facts.extend(_of_mechanisms(problem))
     for each in problem.post_processing:
         says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
-        facts.append((says, (*each.path, "post_processes")))
+        facts.append(Fact(says, (*each.path, "post_processes")))
     return list(dict.fromkeys(facts))
 
 
@@ -57,14 +75,14 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
     path = root.dataset.path
     name = root.dataset.name
     if root.domain is Domain.GRAPH:
-        yield f"the vertices of `{name}` are public", path
+        yield Fact(f"the vertices of `{name}` are public", path)
         if root.max_degree is not None:
-            yield (
+            yield Fact(
                 f"no vertex of `{name}` ever has more than {root.max_degree} edges",
                 (*path, "max_degree"),
             )
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
-        yield f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
+        yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
 
 
 def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
@@ -118,12 +136,12 @@ def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
     if partition is not None and not partition.drops:
         says = partition.kind.declares_left_out(partition.name, edge.parent.dataset.name)
         if says is not None:
-            yield says, partition.path
+            yield Fact(says, partition.path)
         return
     name = _child(place, edge.parent) if partition is None else partition.name
     path = ("datasets", name) if partition is None else partition.path
     owner = "map" if partition is None else "partition"
-    yield (
+    yield Fact(
         f"some possible row of `{edge.parent.dataset.name}` gives nothing to `{name}`",
         (*path, owner, "drops"),
     )
@@ -140,20 +158,20 @@ def _of_map(place: Place, readers: dict[int, Readers]) -> Iterator[Fact]:
     assert dataset.made_by is not None
     of_it = readers.get(id(dataset), _NOBODY)
     for says, at in dataset.made_by.declares(dataset.name, of_it):
-        yield says, (*path, *at)
+        yield Fact(says, (*path, *at))
 
 
 def _of_partition(partition: Partition) -> Iterator[Fact]:
     name, path = f"`{partition.name}`", (*partition.path, "partition")
     says, at = partition.kind.declares(partition.name)
-    yield says, (*path, *at)
+    yield Fact(says, (*path, *at))
     if partition.max_blocks_per_unit is not None:
-        yield (
+        yield Fact(
             f"each unit is in at most {plural(partition.max_blocks_per_unit, 'block')} of {name}",
             (*path, "max_blocks_per_unit"),
         )
     if partition.max_rows_per_block is not None:
-        yield (
+        yield Fact(
             f"each unit has at most {plural(partition.max_rows_per_block, 'row')} in a block "
             f"of {name}",
             (*path, "max_rows_per_block"),
@@ -189,15 +207,15 @@ def _readers(problem: Problem) -> dict[int, Readers]:
 
 def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
     """What is trusted of concrete mechanisms and of curves; one fact for all of a kind."""
-    found: dict[str, tuple[dict[str, None], Path]] = {}
+    found: dict[Trusted, tuple[dict[str, None], Path]] = {}
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
             if not statement.implied:
-                for says in _trusted(statement):
-                    names, _ = found.setdefault(says, ({}, statement.path))
+                for trusted in _trusted(statement):
+                    names, _ = found.setdefault(trusted, ({}, statement.path))
                     names[mechanism.name] = None
-    for says, (named, path) in found.items():
-        yield says.format(listing(named)), path
+    for trusted, (named, path) in found.items():
+        yield Fact(trusted.says.format(listing(named)), path, trusted.shortly)
 
 
 def _norm(guarantee: Guarantee) -> str | None:
@@ -208,10 +226,10 @@ def _norm(guarantee: Guarantee) -> str | None:
     return norm if guarantee.shift <= 1 else own
 
 
-def _trusted(statement: Statement) -> Iterator[str]:
+def _trusted(statement: Statement) -> Iterator[Trusted]:
     guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
-        yield "the points stated for {} hold for every two neighbours, in both orders"
+        yield Trusted("the points stated for {} hold for every two neighbours, in both orders")
     if guarantee.noise is None:
         return
     form = form_of(guarantee.noise)
@@ -224,5 +242,9 @@ def _trusted(statement: Statement) -> Iterator[str]:
         RelationKind.UNBOUNDED: " (one row added or removed)",
         RelationKind.BOUNDED: " (one row replaced)",
     }.get(statement.relation.kind, "")
-    norm = f", in {_norm(guarantee)}," if form.norm is not None else ""
-    yield f"the sensitivities of {{}}{norm} hold for every two {neighbours} neighbours{change}"
+    norm = None if form.norm is None else _norm(guarantee)
+    of = "" if norm is None else f", in {norm},"
+    yield Trusted(
+        f"the sensitivities of {{}}{of} hold for every two {neighbours} neighbours{change}",
+        f"sensitivities hold ({'' if norm is None else f'{norm}, '}{statement.relation})",
+    )

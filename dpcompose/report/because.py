@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import Path
 from dpcompose.report import Assumption
+from dpcompose.report.assumptions import Fact
 from dpcompose.source import Source
 
 _KEY = "because"
@@ -25,7 +26,7 @@ def reason(source: Source, path: Path) -> str | None:
     return None
 
 
-def assumed(source: Source, facts: Iterable[tuple[str, Path | None]]) -> tuple[Assumption, ...]:
+def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
     """`facts`, each with its place and the reason given there; then all other entries with one.
 
     What a mechanism guarantees is no fact of its own, so it is listed where it has a reason.
@@ -33,13 +34,13 @@ def assumed(source: Source, facts: Iterable[tuple[str, Path | None]]) -> tuple[A
     given = _KEY in source.lines.text
     found: list[Assumption] = []
     told: set[str | int] = set()  # datasets with a fact
-    for says, path in facts:
+    for says, path, shortly in facts:
         why = None
         if given and path and path[0] == "datasets":
             told.add(path[1])
             why = reason(source, path)
         span = None if path is None else source.span(path)
-        found.append(Assumption(says, span, why, str(path[0]) if path else ""))
+        found.append(Assumption(says, span, why, str(path[0]) if path else "", shortly))
     if given:
         found += _others(source, told)
     return tuple(found)

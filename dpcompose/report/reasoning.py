@@ -92,10 +92,12 @@ class Assumption:
     """Something the result rests on and the tool cannot check; the standing ones have no `span`.
 
     `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it
-    is about, such as `datasets`.
+    is about, such as `datasets`. `shortly`: the same in few words, where there are any; empty
+    where another one says it too.
     """
 
     says: str
     span: Span | None
     because: str | None = None
     of: str = ""
+    shortly: str | None = None

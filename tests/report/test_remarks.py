@@ -46,7 +46,8 @@ def solved(text: str) -> tuple[Problem, Solver, list[Solution]]:
 
 def assumed(text: str) -> list[str]:
     problem = problem_of(text)
-    return [says for says, path in assumptions(problem, Solver(problem).tops) if path is not None]
+    facts = assumptions(problem, Solver(problem).tops)
+    return [fact.says for fact in facts if fact.path is not None]
 
 
 def found(text: str, code: str) -> list[str]:

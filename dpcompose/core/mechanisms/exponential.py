@@ -15,6 +15,7 @@ from dpcompose.core.mechanisms.family import (
     FamilyForm,
     Need,
     ParameterKey,
+    Trusted,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
@@ -252,5 +253,7 @@ FORM = FamilyForm(
     relative=True,
     values=False,
     states=("pure",),
-    trusted="{}: outcomes are chosen with exactly the weights of the exponential mechanism",
+    trusted=Trusted(
+        "{}: outcomes are chosen with exactly the weights of the exponential mechanism"
+    ),
 )

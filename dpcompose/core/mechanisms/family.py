@@ -101,6 +101,17 @@ class Family(ABC):
         """`Laplace noise of scale 2, sensitivity 1`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """What the author of a spec declares by naming a family; `{}` stands for the mechanisms.
+
+    `shortly`: in few words, which name none of them; None where it is short.
+    """
+
+    says: str
+    shortly: str | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyForm:
     """How a family is written in a spec, and what it then guarantees.
@@ -111,7 +122,6 @@ class FamilyForm:
     are, where nothing else is said; None where they are no distances. `whole`: the noise is on
     whole numbers. `relative`: shifts are in units of the least
     sensitivity. `states`: the notions that it guarantees, the first of which says the most.
-    `trusted`: what the author of a spec declares; `{}` stands for the names of mechanisms.
     `giving`: the least parameter with which it guarantees what is stated, at a sensitivity of 1, in
     pure DP or zCDP.
     """
@@ -125,7 +135,7 @@ class FamilyForm:
     relative: bool
     values: bool
     states: tuple[Literal["pure", "zcdp", "gdp"], ...]
-    trusted: str
+    trusted: Trusted
     whole: bool = False
     giving: Callable[[StatedNumbers], Fraction] | None = None
 
@@ -149,4 +159,7 @@ def drawn_by(family: type[Family]) -> Test:
 BY_FAMILY = (Use(Role.FAMILY, "touch"),)
 
 #: What is declared by every mechanism that adds noise.
-EXACTLY_DRAWN = "the noise of {} is drawn from exactly the law stated: no floating-point leaks"
+EXACTLY_DRAWN = Trusted(
+    "the noise of {} is drawn from exactly the law stated: no floating-point leaks",
+    "noise as stated, no floating-point leaks",
+)

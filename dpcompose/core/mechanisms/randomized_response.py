@@ -14,6 +14,7 @@ from dpcompose.core.mechanisms.family import (
     Family,
     FamilyForm,
     ParameterKey,
+    Trusted,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
@@ -230,5 +231,5 @@ FORM = FamilyForm(
     relative=False,
     values=True,
     states=("pure",),
-    trusted="{}: each row is answered by itself, with exactly the odds stated",
+    trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
 )
