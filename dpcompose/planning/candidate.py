@@ -22,6 +22,23 @@ class Put(NamedTuple):
     path: Path
     value: Value
 
+    def into(self, tree: Value) -> None:
+        """Change a tree, of which all above the place is there."""
+        *above, last = self.path
+        for step in above:
+            tree = tree[str(step)] if isinstance(tree, dict) else _items(tree)[int(step)]
+        if isinstance(tree, dict) and self.value is None:
+            del tree[str(last)]
+        elif isinstance(tree, dict):
+            tree[str(last)] = self.value
+        else:
+            _items(tree)[int(last)] = self.value
+
+
+def _items(tree: Value) -> list[Value]:
+    assert isinstance(tree, list)
+    return tree
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -124,7 +141,7 @@ def changed(source: Source, candidate: Candidate) -> Source:
     tree: Value = _apart(source.value)
     for entry in candidate.entries:
         for put in entry.puts:
-            _put(tree, put)
+            put.into(tree)
     return replace(source, value=tree)
 
 
@@ -139,18 +156,3 @@ def _apart(value: Value) -> Value:
     }
     found["mechanisms"] = [dict(each) if isinstance(each, dict) else each for each in mechanisms]
     return found
-
-
-def _put(tree: Value, put: Put) -> None:
-    *above, last = put.path
-    for step in above:
-        if isinstance(tree, dict):
-            tree = tree[str(step)]
-        else:
-            assert isinstance(tree, list) and isinstance(step, int)
-            tree = tree[step]
-    assert isinstance(tree, dict)
-    if put.value is None:
-        del tree[str(last)]
-    else:
-        tree[str(last)] = put.value

@@ -6,15 +6,14 @@ left as it is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpcompose.errors import CODES, Diagnostic, Fix, InvalidSpec, Replacement, Span
 from dpcompose.resolve import resolve
 from dpcompose.source import documents, is_spec, load
+from dpcompose.source.rewriting import LINE_END, replaced
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_PASSES = 20
 
 
@@ -45,7 +44,7 @@ def corrected(data: bytes) -> Corrected | None:
         fixes = _apart(each.fix for each in found if each.fix is not None and each.fix.certain)
         if not fixes:
             break
-        changed = _written(text, fixes)
+        changed = replaced(text, (each for fix in fixes for each in fix.replacements))
         if changed in seen:
             break
         worse = _unreadable(_faults(changed)) - _unreadable(found)
@@ -99,35 +98,11 @@ def _end(span: Span) -> tuple[int, int]:
     return span.end_line, span.end_column
 
 
-def _written(text: str, fixes: Iterable[Fix]) -> str:
-    """The text with all replacements made, in the line ends that it has."""
-    start = len(text) - len(text.removeprefix("\ufeff"))
-    starts = [start, *_after_line_ends(text)]
-    line_end = found[0] if (found := _LINE_END.search(text)) else "\n"
-    ordered = sorted(
-        (each for fix in fixes for each in fix.replacements),
-        key=lambda each: _start(each.span),
-        reverse=True,
-    )
-    for each in ordered:
-        first, last = (_offset(starts, *place) for place in (_start(each.span), _end(each.span)))
-        text = text[:first] + each.text.replace("\n", line_end) + text[last:]
-    return text
-
-
-def _after_line_ends(text: str) -> Iterator[int]:
-    return (found.end() for found in _LINE_END.finditer(text))
-
-
-def _offset(starts: list[int], line: int, column: int) -> int:
-    return starts[line - 1] + column - 1
-
-
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
     """The lines of a file before its corrections, and what replaces whole stretches of them."""
     from difflib import SequenceMatcher
 
-    old, new = _LINE_END.split(found.before), _LINE_END.split(found.after)
+    old, new = LINE_END.split(found.before), LINE_END.split(found.after)
     head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
     blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)
     replacements = [

@@ -8,7 +8,7 @@ towards less loss where they have no short form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
@@ -18,8 +18,10 @@ from dpcompose.core.model.problem import Dataset, Mechanism, Problem
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
-from dpcompose.errors import DpcomposeError, InvalidSpec, Path, quoted
+from dpcompose.errors import DpcomposeError, InvalidSpec, Path, Replacement, Span, quoted
+from dpcompose.planning.candidate import Put
 from dpcompose.source import Source, Value, load
+from dpcompose.source.rewriting import replaced
 
 #: Digits of a written number that has no short form.
 DIGITS = 12
@@ -164,26 +166,19 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
 
     Factors are above 0. Raises Unscalable where the text does not have a place for each number.
     """
-    text = source.lines.text
-    offset = _offsets(text)
     known = parameters(source)
-    changes: dict[tuple[int, int], str] = {}
+    changes: dict[Span, str] = {}
     expected = _copied(source.value)
     for name, factor in factors.items():
         for each in known[name]:
             span = source.span(each.path)
-            at = offset(span.line, span.column), offset(span.end_line, span.end_column)
             new = written(each, factor)
-            anchor = text[at[0] : at[1]].split()[0] if text[at[0]] == "&" else ""
-            whole = f"{anchor} {new}" if anchor else new
-            if changes.setdefault(at, whole) != whole:
+            old = source.lines[span.line - 1][span.column - 1 :]
+            whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
+            if changes.setdefault(span, whole) != whole:
                 raise Unscalable(_shared(each, name))
-            _put(expected, each.path, new)
-    pieces, end = [], len(text)
-    for (start, stop), new in sorted(changes.items(), reverse=True):
-        pieces += [text[stop:end], new]
-        end = start
-    result = "".join([text[:end], *reversed(pieces)])
+            Put(each.path, new).into(expected)
+    result = replaced(source.lines.text, (Replacement(*each) for each in changes.items()))
     try:
         same = load(result, source.name).value == expected
     except InvalidSpec:
@@ -203,38 +198,11 @@ def _shared(parameter: Parameter, name: str) -> str:
     )
 
 
-def _offsets(text: str) -> Callable[[int, int], int]:
-    starts = [0]
-    at = text.find("\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = text.find("\n", at + 1)
-    return lambda line, column: starts[line - 1] + column - 1
-
-
 def _copied(value: Value) -> Value:
     """A tree without shared parts, no deeper than the source may be nested."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, list) else value
-
-
-def _put(tree: Value, path: Path, text: str) -> None:
-    inner: Value = tree
-    for step in path[:-1]:
-        inner = _below(inner, step)
-    last = path[-1]
-    if isinstance(inner, dict):
-        inner[str(last)] = text
-    elif isinstance(inner, list):
-        inner[int(last)] = text
-
-
-def _below(tree: Value, step: str | int) -> Value:
-    if isinstance(tree, dict) and isinstance(step, str):
-        return tree[step]
-    assert isinstance(tree, list) and isinstance(step, int)
-    return tree[step]
 
 
 def written(parameter: Parameter, factor: Fraction) -> str:

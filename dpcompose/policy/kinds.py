@@ -68,7 +68,7 @@ def declared(source: Source) -> Iterator[DeclaredThing]:
         yield DeclaredThing(("keeps",), "protect", ("protect",), None)
     of_adversary: tuple[Path, ...] = (("adversary",), ("budget", "adversary"))
     for path in of_adversary:
-        if _has(tree, path):
+        if source.at(path) is not None:
             yield DeclaredThing(("adversary",), "adversary", path, None)
     datasets, mechanisms = tree.get("datasets"), tree.get("mechanisms")
     for name, entry in datasets.items() if isinstance(datasets, dict) else ():
@@ -81,14 +81,6 @@ def declared(source: Source) -> Iterator[DeclaredThing]:
             name = str(entry.get("name"))
             yield DeclaredThing(_of_mechanism(entry), name, path, reason(source, path))
             yield from _of_keys(entry, name, path)
-
-
-def _has(tree: Value, path: Path) -> bool:
-    for step in path:
-        if not isinstance(tree, dict) or step not in tree:
-            return False
-        tree = tree[str(step)]
-    return True
 
 
 def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:

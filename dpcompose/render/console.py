@@ -15,24 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from dpcompose.render.layout import STAND_IN, Style
-
-#: What colours mean, always beside a word or a sign that says the same.
-THEME = Theme(
-    {
-        "dataset": "cyan",
-        "mechanism": "bold",
-        "number": "bold",
-        "good": "green",
-        "warn": "yellow",
-        "bad": "bold red",
-        "strong": "bold",
-        "weak": "dim",
-        "heading": "bold",
-        "note": "bold cyan",
-        "frame": "cyan",
-    }
-)
+from dpcompose.render.layout import LOOKS, STAND_IN, Style
 
 
 def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> str:
@@ -48,7 +31,7 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
         color_system="standard" if style.colour else None,
         force_terminal=style.colour,
         no_color=not style.colour,
-        theme=THEME,
+        theme=Theme(LOOKS),
         markup=False,
         emoji=False,
         highlight=False,

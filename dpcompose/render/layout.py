@@ -9,7 +9,20 @@ from typing import Literal
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 
-_LOOKS = {"strong": "bold", "good": "bold green", "bad": "bold red", "weak": "dim"}
+#: What colours mean, always beside a word or a sign that says the same.
+LOOKS = {
+    "dataset": "cyan",
+    "mechanism": "bold",
+    "number": "bold",
+    "good": "green",
+    "warn": "yellow",
+    "bad": "bold red",
+    "strong": "bold",
+    "weak": "dim",
+    "heading": "bold",
+    "note": "bold cyan",
+    "frame": "cyan",
+}
 
 #: What stands in for a symbol that the output cannot carry; anything else becomes an escape.
 _STAND_INS = {
@@ -100,14 +113,14 @@ class Style:
         return transliterated(printable(text), self.encoding)
 
     def paint(self, text: str, how: str) -> str:
-        """`text` made `strong`, `good`, `bad` or `weak`, where colour is wanted."""
+        """`text` in bold and in the colour of a meaning, where colour is wanted."""
         if not self.colour or not text:
             return text
         # Imported where it is needed: most lines of this kind go to files and pipes.
         from rich.color import ColorSystem
         from rich.style import Style as Look
 
-        return Look.parse(_LOOKS[how]).render(text, color_system=ColorSystem.STANDARD)
+        return Look.parse(f"bold {LOOKS[how]}").render(text, color_system=ColorSystem.STANDARD)
 
 
 #: The codec error handler that writes a stand-in, or an escape, for what a stream cannot carry.

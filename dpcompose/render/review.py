@@ -15,6 +15,7 @@ from dpcompose.render.diff_text import (
     budget_words,
     free,
     headline,
+    is_unchanged,
     worst_rows,
 )
 from dpcompose.render.inline import code, plain
@@ -112,8 +113,7 @@ def _invalid(found: Invalid) -> Iterator[str]:
 
 
 def _details(change: Change) -> Iterator[str]:
-    told = (change.edits, change.findings, change.assumed, change.settings, change.failing)
-    if change.direction == "same" and not any(told):
+    if is_unchanged(change) and not change.settings:
         return
     yield f"\n**{code(change.label)}**: {plain(headline(change))}\n"
     if words := budget_words(change):

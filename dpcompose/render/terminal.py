@@ -9,14 +9,16 @@ from rich.console import RenderableType
 
 from dpcompose.render.adversary_text import against_adversary
 from dpcompose.render.advised import advice
+from dpcompose.render.compared import compared
 from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.costs import costs
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import verdict_of_invalid
 from dpcompose.render.layout import Style
 from dpcompose.render.overview import overview
 from dpcompose.render.panel import panel
 from dpcompose.render.proof_table import proof
-from dpcompose.render.sections import assumed, compared, costs, ignored, rechecked, sentences
+from dpcompose.render.sections import assumed, ignored, rechecked, sentences
 from dpcompose.report import Report
 
 

@@ -15,6 +15,7 @@ from dpcompose.core.profile.fewer_losses import is_merged
 from dpcompose.core.profile.parts import Composition, Part
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import At, Route, TouchCount, wording
+from dpcompose.report.explanation import touched_by
 
 #: So many sorts of losses, and of touched mechanisms, are written out.
 MOST_LISTED = 12
@@ -73,7 +74,7 @@ def at_points(
     patterned = solver.patterns() if any(asked) else ()
     if not patterned:
         return (), ()
-    told = None if solution is None else _touched_by(solution)
+    told = None if solution is None else touched_by(solution.felt)
     bounds = () if solution is None else solution.quantities
     at_delta, at_epsilon = (
         # Neighbours share most of the work.
@@ -86,7 +87,7 @@ def at_points(
     return tuple(at_delta[each] for each in asked[0]), tuple(at_epsilon[each] for each in asked[1])
 
 
-def _told(chosen: Chosen, told: Counter[tuple[str, str]] | None) -> At:
+def _told(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     best, *others = chosen.worst.found
     worst = chosen.worst.pattern
     return At(
@@ -148,18 +149,10 @@ def _flat(trace: Trace) -> Counter[Felt]:
     return found
 
 
-def _touched(trace: Trace) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
+def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
+    found: Counter[tuple[str, str, str]] = Counter()
     for felt, n in _flat(trace).items():
-        found[felt.mechanism, wording.change(felt.state)] += n
-    return found
-
-
-def _touched_by(solution: Solution) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
-    for felt in solution.felt:
-        copies = felt.visit.copies * felt.mechanism.count
-        found[felt.mechanism.name, wording.change(felt.visit.state)] += copies
+        found[felt.mechanism, felt.dataset, wording.change(felt.state)] += n
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Derived, Path
@@ -50,6 +51,16 @@ def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
         bound_of(solution.share(felt)),
         span(felt.mechanism.path),
     )
+
+
+def touched_by(felt: Iterable[FeltLoss]) -> Counter[tuple[str, str, str]]:
+    """How often each mechanism feels a change, by its name, its dataset and what happens there."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for each in felt:
+        visit = each.visit
+        key = (each.mechanism.name, visit.place.dataset.name, wording.change(visit.state))
+        found[key] += visit.copies * each.mechanism.count
+    return found
 
 
 # ---------------------------------------------------------------------------------------------

@@ -14,13 +14,14 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.proof import amplifying
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
 from dpcompose.report.descent import splits
-from dpcompose.report.explanation import draws_of
+from dpcompose.report.explanation import draws_of, touched_by
 
 SpanOf = Callable[[Path], Span]
 #: What adds up, where its sign alone would not say it.
@@ -83,8 +84,9 @@ def of_profile(
     visits, felt = shown
     first = next(at for at in ats if at.value is not None)
     paths = {each.name: each.path for each in problem.mechanisms()}
-    writer = _Writer(span, {id(each): _stated(each) for each in felt}, _samples(visits))
-    if _counted(felt) == Counter(
+    samples = {id(each): amplifying(each) for each in visits}
+    writer = _Writer(span, {id(each): _stated(each) for each in felt}, samples)
+    if touched_by(felt) == Counter(
         {(each.mechanism, each.dataset, each.meets): each.times for each in first.touched}
     ):
         writer.write(visits, felt)
@@ -100,26 +102,6 @@ def of_profile(
 
 def _moves(step: Step) -> bool:
     return step.rule in ("root", "map", "block")
-
-
-def _counted(felt: Iterable[FeltLoss]) -> Counter[tuple[str, str, str]]:
-    found: Counter[tuple[str, str, str]] = Counter()
-    for each in felt:
-        visit = each.visit
-        key = (each.mechanism.name, visit.place.dataset.name, wording.change(visit.state))
-        found[key] += visit.copies * each.mechanism.count
-    return found
-
-
-def _samples(visits: Iterable[Visit]) -> dict[int, str | None]:
-    """The theorem at each dataset that is a sample."""
-    found: dict[int, str | None] = {}
-    for visit in visits:
-        edge = visit.place.edge
-        if edge is not None and isinstance(edge.made_by, Sample):
-            role = Role.SAMPLE if edge.made_by.size is None else Role.SAMPLE_OF_SIZE
-            found[id(visit)] = in_role(role).id
-    return found
 
 
 #: What is to be written next, and how deep: a visit, or a partition with the blocks that it is in.

@@ -7,7 +7,7 @@ to make it. Nothing is checked: what comes out may be another invalid spec.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dpcompose.errors import Path, Replacement, Span
 from dpcompose.source.positions import Source
@@ -23,6 +23,23 @@ _NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf",
 def is_plain(word: str) -> bool:
     """Whether a word can be written without quotation marks, and reads the same everywhere."""
     return bool(_PLAIN.fullmatch(word)) and word.casefold() not in _NOT_TEXT
+
+
+#: As files have them.
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def replaced(text: str, replacements: Iterable[Replacement]) -> str:
+    """The text of a file with all replacements made, which do not overlap, in its own line ends."""
+    starts = [len(text) - len(text.removeprefix("\ufeff"))]
+    starts += (found.end() for found in LINE_END.finditer(text))
+    line_end = found[0] if (found := LINE_END.search(text)) else "\n"
+    pieces, at = [], 0
+    for each in sorted(replacements, key=lambda each: (each.span.line, each.span.column)):
+        pieces.append(text[at : starts[each.span.line - 1] + each.span.column - 1])
+        pieces.append(each.text.replace("\n", line_end))
+        at = starts[each.span.end_line - 1] + each.span.end_column - 1
+    return "".join([*pieces, text[at:]])
 
 
 def renamed(source: Source, path: Path, key: str) -> Replacements:

@@ -22,6 +22,11 @@ _PARAMETERS = frozenset(key for keys in PARAMETERS.values() for key in keys)
 _STATEMENT = _PARAMETERS | {"notion", "relation", "stated_on"}
 
 
+#: Which kinds have the key `drops`.
+_KINDS = listing([each.name for each in MAPS.values() if each.has("drops")])
+_DROPPING = f"only maps of the kinds {_KINDS}, and partitions, can drop rows"
+
+
 def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
     """What to say of a key that is legal, but not here; None if it is legal nowhere near."""
     name = quoted(key)
@@ -117,32 +122,14 @@ def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | Non
         return f"{name} does not belong to a graph", "a graph has vertices and edges, not rows"
     if issubclass(model, Mapped | Split) and key in {"domain", "unit", "size", "max_degree"}:
         return f"{name} does not belong to a derived dataset", f"give {name} to the root"
+    says = f"{name} does not belong to {model.what}"
     if issubclass(model, AnyPartition):
-        return _misplaced_in_partition(model, key)
-    if issubclass(model, AnyMap):
-        return _misplaced_in_map(model, key)
-    return None
-
-
-def _misplaced_in_partition(model: type[AnyPartition], key: str) -> tuple[str, str] | None:
-    """What to say of a key that other kinds of partitions have, and why this one has not."""
-    form = next(PARTITIONS[by] for by, own in PARTITION_KINDS.items() if issubclass(model, own))
-    says = f"{quoted(key)} does not belong to {model.what}"
-    elsewhere = dict(form.elsewhere)
-    if key in elsewhere:
-        return says, elsewhere[key]
-    owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
-    return None if owner is None else (says, f"write `by: {owner}`")
-
-
-def _misplaced_in_map(model: type[AnyMap], key: str) -> tuple[str, str] | None:
-    """What to say of a key that other kinds of maps have, and why this one has not."""
-    form = next(MAPS[kind] for kind, own in MAP_KINDS.items() if issubclass(model, own))
-    says = f"{quoted(key)} does not belong to {model.what}"
-    elsewhere = dict(form.elsewhere)
-    if key in elsewhere:
-        return says, elsewhere[key]
-    if key == "drops":
-        kinds = listing([each.name for each in MAPS.values() if each.has(key)])
-        return says, f"only maps of the kinds {kinds}, and partitions, can drop rows"
-    return None
+        by = next(each for each, own in PARTITION_KINDS.items() if issubclass(model, own))
+        owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
+        hint = dict(PARTITIONS[by].elsewhere).get(key, owner and f"write `by: {owner}`")
+    elif issubclass(model, AnyMap):
+        kind = next(each for each, own in MAP_KINDS.items() if issubclass(model, own))
+        hint = dict(MAPS[kind].elsewhere).get(key, _DROPPING if key == "drops" else None)
+    else:
+        return None
+    return None if hint is None else (says, hint)

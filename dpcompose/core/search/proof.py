@@ -56,15 +56,19 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
 def _change(visit: Visit) -> Step:
     """What the change becomes in one dataset."""
     edge = visit.place.edge
-    theorem = None
-    if edge is not None and isinstance(edge.made_by, Sample):
-        if visit.place.above is None:  # else part of the one release that reads it
-            role = Role.SAMPLE if edge.made_by.size is None else Role.SAMPLE_OF_SIZE
-            theorem = in_role(role).id
-    elif edge is not None and edge.made_by is not None:
+    theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
+    if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
         theorem = in_role(Role.MAP, Notion.PURE).id
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
+
+
+def amplifying(visit: Visit) -> str | None:
+    """The theorem about what reads the dataset, where that is a sample."""
+    sample = None if visit.place.edge is None else visit.place.edge.made_by
+    if not isinstance(sample, Sample):
+        return None
+    return in_role(Role.SAMPLE if sample.size is None else Role.SAMPLE_OF_SIZE).id
 
 
 def used_statements(solution: Solution, felt: FeltLoss) -> tuple[Placed, ...]:

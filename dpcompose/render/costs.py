@@ -1,0 +1,118 @@
+"""What each mechanism costs: what it adds at the worst change, and its part of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.render.console import literal, ruled
+from dpcompose.render.layout import Style
+from dpcompose.render.numbers import (
+    given_text,
+    parameters,
+    route_text,
+    short_amounts,
+)
+from dpcompose.render.panel import bar, share_text
+from dpcompose.report import Report, Share
+
+#: Of more alike the first are told, unless everything is asked for.
+_MOST_ALIKE = 3
+_MOST_SHARES = 12
+_BAR = 12
+
+
+def costs(report: Report, style: Style) -> Iterator[RenderableType]:
+    """What each mechanism adds at the worst change, and its part of the whole."""
+    if not report.shares:
+        return
+    yield ruled("What each mechanism costs", style, _where(report))
+    alone, without = report.bound is None, any(each.without is not None for each in report.shares)
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
+    table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
+    table.add_column(_heading(_unit(report), style), justify="right")
+    table.add_column(_heading(f"share of {_adds(report)}", style), no_wrap=True)
+    if without:
+        table.add_column(_heading("ε without it", style), justify="right")
+    table.add_column("line", justify="right", style="weak", no_wrap=True)
+    for each, more in _folded(report.shares, style):
+        row: list[RenderableType] = [
+            literal(f"{len(more)} more", style, "weak") if more else literal(each.mechanism, style),
+            "" if more and not _alike(more) else literal(short_amounts(each.bound, alone), style),
+            _part(_whole(more or [each]), style),
+        ]
+        if without:
+            known = None if more else each.without
+            row.append(literal("" if known is None else route_text(known), style))
+        table.add_row(*row, f":{each.span.line}" if each.span and not more else "")
+    yield table
+
+
+def _heading(text: str, style: Style) -> Text:
+    """A heading of a column."""
+    return literal(text, style, "weak")
+
+
+def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:
+    """The shares to tell, each by itself or for those that it stands for.
+
+    Of many alike the first are told, and of many in all those that cost most.
+    """
+    left = list(shares)
+    if style.detail == "full":
+        yield from ((each, []) for each in left)
+        return
+    told = 0
+    while left and told < _MOST_SHARES:
+        run = next((n for n, each in enumerate(left) if not _alike([left[0], each])), len(left))
+        shown = run if run <= _MOST_ALIKE + 1 else _MOST_ALIKE
+        shown = min(shown, _MOST_SHARES - told)
+        yield from ((each, []) for each in left[:shown])
+        if run > shown and run > _MOST_ALIKE + 1:
+            yield left[0], left[shown:run]
+            shown = run
+        told += min(shown, _MOST_ALIKE + 1)
+        left = left[shown:]
+    if left:
+        yield left[0], left
+
+
+def _alike(shares: Sequence[Share]) -> bool:
+    return all(each.bound == shares[0].bound for each in shares)
+
+
+def _whole(shares: Sequence[Share]) -> Fraction | None:
+    parts = [each.of_whole for each in shares if each.of_whole is not None]
+    return sum(parts, Fraction(0)) if parts else None
+
+
+def _where(report: Report) -> str:
+    """At which δ, where that matters."""
+    if report.bound is None or any(each.without is not None for each in report.shares):
+        at = next(iter(report.at_delta), None)
+        return "" if at is None else f"at {given_text(at)}"
+    return ""
+
+
+def _unit(report: Report) -> str:
+    """The parameters that the costs are given in."""
+    if report.bound is None:
+        return "ε alone"
+    return ", ".join(SIGNS[name] for name, _, _ in parameters(report.bound))
+
+
+def _adds(report: Report) -> str:
+    if report.bound is None:
+        return "the sum"
+    return report.bound.notion.facts.unit.split(" ")[0]
+
+
+def _part(part: Fraction | None, style: Style) -> Text:
+    if part is None:
+        return Text()
+    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
