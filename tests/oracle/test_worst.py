@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from random import Random
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
+
+import dpcompose
 
 from .features import FEATURES, features, never
 from .judge import Claim, judge, universes
@@ -124,6 +127,30 @@ class TestOneMechanism:
             mechanisms: [{reads: rows, notion: approx, epsilon: 1, delta: 0.01}]
             """
         assert leak(text, "2") == pytest.approx(0.01 * (1 + math.e))
+
+    @pytest.mark.parametrize("epsilon", ["0.2", "0.5", "0.9"])
+    @pytest.mark.parametrize(("u", "b"), [("0", "0"), ("0.1", "0.01"), ("0.01", "0.1")])
+    def test_unlike_steps(self, u: str, b: str, epsilon: str) -> None:
+        """One group of rows replaced, and one that comes or goes: in the best of both orders."""
+        text = f"""
+            protect: bounded
+            datasets: {{rows: {{}}, days: {{from: rows, map: {{kind: group, by: c}}}}}}
+            mechanisms:
+              - name: m
+                reads: days
+                guarantees:
+                  - {{notion: approx, epsilon: 0.5, delta: {u}, relation: unbounded}}
+                  - {{notion: approx, epsilon: 0.4, delta: {b}, relation: bounded}}
+            """.replace("notion: approx, epsilon: 0.5, delta: 0,", "epsilon: 0.5,").replace(
+            "notion: approx, epsilon: 0.4, delta: 0,", "epsilon: 0.4,"
+        )
+        told = "dpcompose: 1" + dedent(text).replace("{epsilon", "{notion: pure, epsilon")
+        (bound,) = dpcompose.analyze(told, epsilons=[Fraction(epsilon)]).at_epsilon
+        assert bound.value is not None
+        truth = leak(text, epsilon)
+        assert truth <= float(bound.value) * (1 + 1e-9) + 1e-9
+        if b != "0.1":
+            assert float(bound.value) == pytest.approx(truth, rel=1e-8, abs=1e-9)
 
     def test_a_delta_below_a_sample(self) -> None:
         text = """

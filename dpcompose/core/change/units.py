@@ -224,6 +224,17 @@ def occurrences(state: State) -> Iterator[Leaf]:
                 yield item.leaf
 
 
+def only_rows(state: State) -> bool:
+    """Whether every unit, and all that hold it, are rows that come, go or are replaced by
+    themselves: in any order."""
+    return all(
+        item.leaf.kind in (Kind.SINGLE, Kind.PAIR)
+        and not item.leaf.displaced
+        and only_rows(item.below)
+        for item, _ in state
+    )
+
+
 def equal_rows(state: State) -> int | None:
     """How many rows are changed, if all are equal single ones of one item; else None."""
     if len(state) != 1:

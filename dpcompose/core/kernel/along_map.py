@@ -14,7 +14,6 @@ from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, become, moved, one_below
 from dpcompose.core.change.units import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
-from dpcompose.core.change.units import single_units as units_of
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
@@ -116,10 +115,7 @@ class AlongMap:
 
     def units(self, state: State, search: Callable[[State], Walk]) -> Walk:
         """A path of tables that differ in one unit of the change each."""
-        units = units_of(state)
-        if len(units) == 1 and units[0][1] == 1:
-            raise Refused("one unit is no path")
-        return (yield from by_units(self.algebra, units, search))
+        return (yield from by_units(self.algebra, self.place, state, search))
 
     def extremes(self, state: State) -> Walk:
         """One unit that becomes too many rows to list: a path of these rows, all of one sort."""

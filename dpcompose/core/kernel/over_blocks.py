@@ -19,7 +19,6 @@ from dpcompose.core.change.units import (
     all_leaves,
     equal_rows,
     occurrences,
-    single_units,
     with_rows,
 )
 from dpcompose.core.kernel.along_map import in_turn
@@ -100,10 +99,7 @@ class OverBlocks:
 
     def units(self, state: State, search: Callable[[State], Walk]) -> Walk:
         """A path of tables that differ in one unit of the change each."""
-        units = single_units(state)
-        if len(units) == 1 and units[0][1] == 1:
-            raise Refused("one unit is no path")
-        return (yield from by_units(self.algebra, units, search))
+        return (yield from by_units(self.algebra, self.place, state, search))
 
     def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
         """For each class the change in one of its blocks, if units become that, and its loss."""

@@ -38,7 +38,8 @@ class Scalars:
 
     `add`, `times`: composition on the same change; `worst`: a loss that covers each of several
     changes; `best`: the least of several bounds on one change; `chain`: along a path of
-    neighbouring tables; `key`: a number to sort by.
+    neighbouring tables, `free` where its steps may be taken in any order; `key`: a number to sort
+    by.
     """
 
     notion: Notion
@@ -64,7 +65,7 @@ class Scalars:
     def best(self, losses: Iterable[Loss]) -> Loss:
         return min(losses, default=math.inf)
 
-    def chain(self, parts: Sequence[tuple[Loss, int]]) -> Loss:
+    def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
         return chain(parts, self.notion)
 
     def group(self, loss: Loss, steps: int) -> Loss:
@@ -192,7 +193,7 @@ class Pairs:
     def best(self, losses: Iterable[Loss]) -> Loss:
         return self.frontier(pair for loss in losses for pair in loss)
 
-    def chain(self, parts: Sequence[tuple[Loss, int]]) -> Loss:
+    def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
         steps = [(loss, count) for loss, count in parts if count]
         if any(not loss for loss, _ in steps):
             return ()
@@ -202,7 +203,7 @@ class Pairs:
             if count * len(plain) * len(choices) > 4 * MOST_PAIRS:
                 plain = [plain[0], plain[-1]] if len(choices) <= MOST_PAIRS else plain[:1]
             choices = [[*before, (pair, count)] for before in choices for pair in plain]
-        found = (walk_pairs(walk) for walk in choices)
+        found = (walk_pairs(walk, free) for walk in choices)
         return self.frontier((p[0], self.delta(p[1])) for p in found if p is not None)
 
     def group(self, loss: Loss, steps: int) -> Loss:
@@ -215,30 +216,13 @@ class Pairs:
         return (loss[0][0], self.plain(loss[0][1]))
 
 
-def walk_pairs(walk: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """(ε, δ) along the path with the best of a few orders of its steps."""
+def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
+    """(ε, δ) along a path; `free`: its steps may be taken in any order."""
     merged: dict[Pair, int] = {}
     for pair, count in walk:
         if pair != (ZERO, ZERO):
             merged[pair] = merged.get(pair, 0) + count
-    steps = sorted(merged.items())
-    if len(steps) <= 1:
-        return chain_pairs(steps)
-    found = [chain_pairs(order) for order in _orders(steps)]
-    sound = [pair for pair in found if pair is not None]
-    return min(sound, default=None)
-
-
-def _orders(steps: list[tuple[Pair, int]]) -> Iterable[list[tuple[Pair, int]]]:
-    """Sorted both ways, and with the steps of one kind in the middle of the others."""
-    yield steps
-    yield steps[::-1]
-    for inner, count in steps:
-        rest = [step for step in steps if step[0] != inner]
-        before = [(pair, n // 2) for pair, n in rest if n // 2]
-        after = [(pair, n - n // 2) for pair, n in rest]
-        yield [*before, (inner, count), *after]
-        yield [*after, (inner, count), *before]
+    return chain_pairs(sorted(merged.items()), free)
 
 
 def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import (
@@ -43,6 +44,9 @@ from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import CONVERTS, Amount, Notion, at_distance, convert
 from dpcompose.core.numbers.exact import ZERO
+
+if TYPE_CHECKING:
+    from dpcompose.core.loss.pair_cost import Way
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
@@ -268,17 +272,32 @@ class Coster:
         # Imported where it is needed: most specs state one number.
         from dpcompose.core.loss.pair_cost import pair_cost
 
-        usable = [
-            p
-            for p in placed
-            if p.usable and p.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
+        usable = _as_pairs(placed)
+        said = [each.statement for each in usable]
+        at_once = [
+            (each.guarantee.value, each.guarantee.delta)
+            for each in said
+            if each.relation.kind is RelationKind.FREE_LUNCH
         ]
         pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
-        covers = [(usable, state)]
+        whole = _whole(pure, state, Notion.PURE)
+        if not isinstance(whole, float):
+            at_once.append((whole, ZERO))
+        return pair_cost(algebra, at_once, self.ways(placed, state))
+
+    def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
+        """The paths along which statements of pure and of approximate DP cover a change."""
+        from dpcompose.core.loss.pair_cost import all_ways
+
+        usable = _as_pairs(placed)
+        found = all_ways(usable, state, self.needed)
         joined = _joined(usable, state)
-        if joined is not None:
-            covers.append(joined)
-        return pair_cost(algebra, covers, self.needed, _whole(pure, state, Notion.PURE))
+        return found if joined is None else [*found, *all_ways(*joined, self.needed)]
+
+
+def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
+    notions = (Notion.PURE, Notion.APPROX)
+    return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
 
 
 def _joined(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
@@ -27,6 +27,9 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Amount, Notion
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, geometric_up
 from dpcompose.core.profile import parts
+
+if TYPE_CHECKING:
+    from dpcompose.core.loss.pair_cost import Way
 
 #: Nothing is lost.
 NO_LOSS = Known(None)
@@ -54,6 +57,8 @@ class Costs(Protocol):
     def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount: ...
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier: ...
+
+    def ways(self, placed: Sequence[Placed], state: State) -> list[Way]: ...
 
 
 def known_losses(
@@ -244,12 +249,18 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kno
 
 
 def _pair_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
-    for each in placed:
-        guarantee = each.statement.guarantee
-        if guarantee.notion is Notion.APPROX:
-            steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
-            if steps is not None and steps > 1:
-                yield from pair_steps(guarantee.value, guarantee.delta, math.ceil(steps))
+    """(ε, δ) and unlike ε along paths whose steps may be taken in any order."""
+    from dpcompose.core.loss.pair_cost import in_any_order
+
+    stated = [each for each in placed if each.statement.guarantee.noise is None]
+    known = {
+        (each.statement.guarantee.value, each.statement.guarantee.delta)
+        for each in stated
+        if each.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
+    }
+    if len(known) > 1 or any(delta for _, delta in known):
+        orders = (in_any_order(way) for way in costs.ways(stated, state))
+        yield from pair_steps(steps for steps in orders if steps is not None)
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> Known:

@@ -6,16 +6,15 @@ that all ways of taking turns are composed, and the undominated ones kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
-from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import Item, State
-from dpcompose.core.loss.algebras import Frontier, Pairs
+from dpcompose.core.change.units import Item, State, leaf_item, only_rows
+from dpcompose.core.loss.algebras import Frontier, Pairs, walk_pairs
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Amount
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.notions.notion import Pair
 
 #: So many statements of a mechanism are tried for one unit,
 MOST_OPTIONS = 12
@@ -24,68 +23,105 @@ MOST_PARTIAL, MOST_WALKS = 64, 256
 
 #: For each unit of a statement's level inside an item: how many steps, and how many such units.
 Needed = Callable[[Placed, Item], list[tuple[int | None, int]]]
-#: One way along a path: the loss of a step, and how many such steps.
-_Way = list[tuple[Frontier, int]]
+#: Steps along a part of a path: the loss of one, and how many such steps.
+_Steps = list[tuple[Pair, int]]
 
 
-def pair_cost(
-    algebra: Pairs,
-    covers: Sequence[tuple[Sequence[Placed], State]],
-    needed: Needed,
-    at_once: Amount,
-) -> Frontier:
+class Way(NamedTuple):
+    """One way along a path: the steps through tables of each level, by its number.
+
+    `free`: of each level, whether its tables in between exist for every order of its steps;
+    `all_free`: whether the levels may come in any order.
+    """
+
+    levels: dict[int, _Steps]
+    free: dict[int, bool]
+    all_free: bool
+
+
+def pair_cost(algebra: Pairs, at_once: Iterable[Pair], ways: Iterable[Way]) -> Frontier:
     """The undominated losses of one copy of a mechanism.
 
-    `covers`: statements with what they are to cover, the whole change each time; first all of them
-    and the change as it is. `at_once`: the ε of those that cover a change of any size, for pure DP.
+    `at_once`: what covers a change of any size.
     """
-    found: list[Frontier] = [
-        _pair(p.statement.guarantee, algebra)
-        for p in covers[0][0]
-        if p.statement.relation.kind is RelationKind.FREE_LUNCH
-    ]
-    if not isinstance(at_once, float):
-        found.append(((at_once, algebra.delta(ZERO)),))
-    for placed, state in covers:
-        found += [algebra.chain(way) for way in _all_ways(algebra, placed, state, needed)]
-    best: Frontier = algebra.best(found)
-    return best
+    found = [*at_once, *(pair for way in ways if (pair := along(way)))]
+    return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in found)
 
 
-def _all_ways(algebra: Pairs, placed: Sequence[Placed], state: State, needed: Needed) -> list[_Way]:
-    walks: list[_Way] = [[]]
+def along(way: Way) -> Pair | None:
+    """(ε, δ) along a path; None if δ reaches 1.
+
+    The steps through the tables of one level stay together: between two of them nothing need be
+    made of a table further up.
+    """
+    stages: list[tuple[Pair, int]] = []
+    for level, steps in way.levels.items():
+        stage = walk_pairs(steps, way.free[level])
+        if stage is None:
+            return None
+        stages.append((stage, 1))
+    return walk_pairs(stages, way.all_free)
+
+
+def in_any_order(way: Way) -> _Steps | None:
+    """The steps of a path through tables of one level that exist for every order of them."""
+    if len(way.levels) != 1:
+        return None
+    ((level, steps),) = way.levels.items()
+    return steps if way.free[level] or len({pair for pair, _ in steps}) == 1 else None
+
+
+def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way]:
+    """The ways of covering a change, each unit of it by the statements of one level."""
+    walks: list[list[tuple[int, _Steps]]] = [[]]
     for item, count in state:
-        ways = _ways(algebra, placed, item, count, needed)
-        walks = [before + way for before in walks for way in ways][:MOST_WALKS]
-    return walks
+        ways = _ways(placed, item, count, needed)
+        walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
+    free = {level: only_rows(_at(state, level)) for walk in walks for level, _ in walk}
+    # Of one row for each unit, one that comes may have to wait until another has gone.
+    all_free = only_rows(state) and all(each.traits.unit is None for each in placed)
+    found: list[Way] = []
+    for walk in walks:
+        levels: dict[int, _Steps] = {}
+        for level, steps in walk:
+            levels.setdefault(level, []).extend(steps)
+        found.append(Way(levels, free, all_free))
+    return found
+
+
+def _at(state: State, level: int) -> State:
+    """The units of a level by themselves."""
+    for _ in range(level):
+        state = tuple((inner, n) for item, _ in state for inner, n in item.below)
+    return tuple((leaf_item(item.leaf), n) for item, n in state)
 
 
 def _ways(
-    algebra: Pairs, placed: Sequence[Placed], item: Item, count: int, needed: Needed
-) -> list[_Way]:
+    placed: Sequence[Placed], item: Item, count: int, needed: Needed
+) -> list[tuple[int, _Steps]]:
     """The ways of covering so many equal units, by the statements of one level or another."""
-    ways: list[_Way] = []
+    ways: list[tuple[int, _Steps]] = []
     for level in sorted({each.level for each in placed}):
         here = [p for p in placed if p.level == level]
         columns = [needed(each, item) for each in here]
-        partial: list[_Way] = [[]]
+        partial: list[_Steps] = [[]]
         for row in zip(*columns, strict=True):
-            by_steps: dict[int, list[Frontier]] = {}
+            by_steps: dict[int, list[Pair]] = {}
             for p, (steps, _) in zip(here, row, strict=True):
                 if steps is not None:
-                    by_steps.setdefault(steps, []).append(_pair(p.statement.guarantee, algebra))
+                    by_steps.setdefault(steps, []).append(_pair(p.statement.guarantee))
             options = [
-                ((pair,), steps)
+                (pair, steps)
                 for steps, pairs in by_steps.items()
-                for pair in algebra.best(pairs)
+                for pair in Pairs().frontier(pairs)
             ][:MOST_OPTIONS]
             shared = _shared_out(options, row[0][1] * count)
             partial = [before + way for before in partial for way in shared][:MOST_PARTIAL]
-        ways.extend(partial)
+        ways.extend((level, way) for way in partial)
     return ways
 
 
-def _shared_out(options: Sequence[tuple[Frontier, int]], units: int) -> list[_Way]:
+def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]:
     """Ways of covering `units` equal units: each by one option, or shared between two."""
     ways = [[(loss, steps * units)] for loss, steps in options]
     some = range(1, units) if units <= 6 else (units // 2,)
@@ -95,5 +131,5 @@ def _shared_out(options: Sequence[tuple[Frontier, int]], units: int) -> list[_Wa
     return ways
 
 
-def _pair(guarantee: Guarantee, algebra: Pairs) -> Frontier:
-    return ((guarantee.value, algebra.delta(guarantee.delta)),)
+def _pair(guarantee: Guarantee) -> Pair:
+    return guarantee.value, guarantee.delta

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice, product
 
-from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
+from dpcompose.core.loss.algebras import Pairs, Scalars, Survival, walk_pairs
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import cover, dominates, family, of_family
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
-from dpcompose.core.notions.notion import Amount, Notion, chain, chain_pairs, convert
+from dpcompose.core.notions.notion import Amount, Notion, chain, convert
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
 from dpcompose.core.profile.parts import (
     Concentrated,
@@ -109,7 +109,7 @@ class Patterns:
             return either([loss[0] for loss in finite])
         return min(attained or finite, key=self.key, default=())
 
-    def chain(self, parts: Sequence[tuple[Patterned, int]]) -> Patterned:
+    def chain(self, parts: Sequence[tuple[Patterned, int]], free: bool = False) -> Patterned:
         """Along a path of neighbouring tables; steps may hit different mechanisms."""
         steps: list[tuple[Patterned, int]] = []
         for loss, count in parts:
@@ -123,7 +123,7 @@ class Patterns:
             return self.zero
         if len(steps) == 1 and steps[0][1] == 1:
             return steps[0][0]
-        options = tuple(dict.fromkeys(_chained(steps, self.curves)))
+        options = tuple(dict.fromkeys(_chained(steps, self.curves, free)))
         if not options:
             return ()
         traces = tuple((loss[0].trace, count) for loss, count in steps)
@@ -310,7 +310,7 @@ def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
 # Chains and samples
 
 
-def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool) -> Iterator[Known]:
+def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool, free: bool) -> Iterator[Known]:
     """What is known of a path as a whole."""
     shift = _one_family(steps)
     any_known = shift is not None
@@ -340,13 +340,14 @@ def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool) -> Iterator[K
             ((max(p[0] for p in found if p), max(p[1] for p in found if p)), count)
             for found, count in pairs
         ]
-        joint = chain_pairs(worst)
+        joint = walk_pairs(worst, free)
         if joint is not None and joint[1]:
             any_known = True
             yield Known(Response(joint[0]), ZERO, 1 - joint[1])
         if curves:
-            each = max(pair for pair, _ in worst), max(pair[1] for pair, _ in worst)
-            yield from pair_steps(each[0][0], each[1], sum(count for _, count in steps))
+            each = max(pair[0] for pair, _ in worst), max(pair[1] for pair, _ in worst)
+            ways = [worst] if free else []
+            yield from pair_steps([*ways, [(each, sum(count for _, count in worst))]])
     if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
         # Each step loses no more than what covers all of them.
         worst_of_all = Patterns().undominated(pattern for loss, _ in steps for pattern in loss)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dpcompose.core.change.units import State, drop_level, top_level
+from dpcompose.core.change.units import State, drop_level, only_rows, single_units, top_level
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra
 from dpcompose.core.model.tree import Place
+from dpcompose.core.theorem import Refused
 
 Need = tuple[Place, State]
 Walk = Generator[Need, Loss, Any]
@@ -66,10 +67,15 @@ class Effort:
         return allowed
 
 
-def by_units(
-    algebra: Algebra, units: Sequence[tuple[State, int]], search: Callable[[State], Walk]
-) -> Walk:
-    """A bound for several units from the losses of each alone: a path through them."""
+def by_units(algebra: Algebra, place: Place, state: State, search: Callable[[State], Walk]) -> Walk:
+    """A bound for several units from the losses of each alone: a path through them.
+
+    Rows that have no privacy unit may change in any order. A unit's rows may have to go before
+    others of it come.
+    """
+    units = single_units(state)
+    if len(units) == 1 and units[0][1] == 1:
+        raise Refused("one unit is no path")
     parts: list[tuple[Loss, int]] = []
     branches: list[Branch] = []
     hows: list[How] = []
@@ -80,7 +86,8 @@ def by_units(
         hows.append(choice.how)
     alike = units[0][1] if len(units) == 1 else 0
     how = How("units", tuple(hows))
-    return Choice(algebra.chain(parts), tuple(branches), True, alike, how)
+    free = only_rows(state) and place.up(place.depth).traits.unit is None
+    return Choice(algebra.chain(parts, free), tuple(branches), True, alike, how)
 
 
 def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:

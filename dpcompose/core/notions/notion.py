@@ -108,15 +108,20 @@ def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
     return root * root
 
 
+#: Ratios that differ by less than their rounding may be in the wrong order.
+_ORDER = 1 + Fraction(1, 10**30)
 #: (ε, δ) of one step.
 Pair = tuple[Fraction, Fraction]
 
 
-def chain_pairs(steps: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """(ε, δ) along a path of `count` steps of each pair, in this order; None if δ reaches 1.
+def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
+    """(ε, δ) along a path of `count` steps of each pair; None if δ reaches 1.
 
-    Both directions of the inequality must hold, so δ is the larger of the two ways of adding
-    up; each δ_i is multiplied by e to the ε of the steps on one side of it (GMPS24, VI.3).
+    From one end of the path to the other the δ of a step counts times e to the ε of the steps
+    before it (GMPS24, VI.3), so that two neighbours i, j in this order add less than in the other
+    where δ_i/(e^ε_i - 1) ≥ δ_j/(e^ε_j - 1). `free`: the tables in between exist for every order of
+    the steps. Each of the two directions then takes the order in which these ratios fall, and the
+    sum is the same for both. Else the order is not known, and the worst one is told.
     """
     if len(steps) == 1 and steps[0][1] == 1:
         return steps[0][0]
@@ -125,9 +130,19 @@ def chain_pairs(steps: Sequence[tuple[Pair, int]]) -> Pair | None:
         return epsilon, ZERO
     if epsilon > MAX_EXPONENT:
         return None
-    forward = _one_way(steps)
-    delta = forward if len(steps) == 1 else max(forward, _one_way(steps[::-1]))
+    order = steps if len(steps) == 1 else sorted(steps, key=_ratio, reverse=free)
+    delta = _one_way(order)
+    if len(steps) > 1 and not free:
+        delta *= _ORDER
     return None if delta >= 1 else (epsilon, delta)
+
+
+def _ratio(step: tuple[Pair, int]) -> tuple[bool, Fraction]:
+    """δ/(e^ε - 1), infinite at ε = 0."""
+    (epsilon, delta), _ = step
+    if not epsilon or not delta:
+        return bool(delta), ZERO
+    return False, delta / (exp_up(epsilon) - 1)
 
 
 def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:

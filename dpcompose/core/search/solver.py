@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
@@ -26,6 +27,9 @@ from dpcompose.core.search.accountant import Accountant
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
+
+#: So many pairs of patterns are looked at, one of a pair with the curves of paths.
+MOST_TOGETHER = 36
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,18 +182,33 @@ class Solver:
         return accountant
 
     def _with_curves(self, patterned: Patterned) -> Patterned:
-        """The only pattern, with what (ε, δ) over several steps say as curves, beside what it is.
+        """The patterns, with what paths of unlike steps or of (ε, δ) say as curves beside them.
 
-        Of several patterns fewer would be known to be worse than others.
+        Fewer patterns with curves are known to be worse than others, so that there may be more of
+        them. Those of both sorts bound every change; a pair of them has the lesser one's loss.
         """
         said = (s.guarantee for each in self.problem.mechanisms() for s in each.statements)
-        stated = {each for each in said if each.notion is Notion.APPROX}
-        if len(patterned) != 1 or not 0 < len(stated) <= MOST_PATHS:
+        stated = {
+            (each.notion, each.value, each.delta)
+            for each in said
+            if each.notion is Notion.APPROX or (each.notion is Notion.PURE and each.noise is None)
+        }
+        alike = len(stated) == 1 and Notion.PURE in next(iter(stated))
+        if not 0 < len(stated) <= MOST_PATHS or alike:
+            return patterned
+        if all(each.attained and not each.loose for each in patterned):
             return patterned
         finer: Patterned = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
-        if len(finer) != 1 or finer == patterned or len(finer[0].atoms) > MOST_PATHS:
+        small = all(len(each.atoms) <= MOST_PATHS for each in finer)
+        if not finer or finer == patterned or not small:
             return patterned
-        return either([*patterned, *finer])
+        if len(finer) * len(patterned) > MOST_TOGETHER:
+            return patterned
+        return tuple(
+            found
+            for plain, curved in product(patterned, finer)
+            for found in ((plain,) if plain == curved else either((plain, curved)))
+        )
 
     def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""

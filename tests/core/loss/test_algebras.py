@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from itertools import permutations
+from random import Random
 
 import pytest
 from scipy.optimize import linprog
@@ -76,11 +78,30 @@ def test_the_chance_that_nothing_is_given_away_multiplies() -> None:
 
 
 def test_a_path_goes_the_better_way() -> None:
-    # The δ in the middle of two steps of ε = 1 stands behind one of them, at an end behind both.
-    found = walk_pairs([((F(1), NONE), 2), ((NONE, F(1, 100)), 1)])
+    # The δ first, before all that has an ε; where the order is not known, last.
+    steps = [((F(1), NONE), 2), ((NONE, F(1, 100)), 1)]
+    assert walk_pairs(steps, free=True) == (F(2), F(1, 100))
+    found = walk_pairs(steps)
     assert found is not None and found[0] == 2
-    assert float(found[1]) == pytest.approx(math.e / 100, rel=1e-15)
+    assert float(found[1]) == pytest.approx(math.exp(2) / 100, rel=1e-15)
     assert walk_pairs([((NONE, F(1, 2)), 2)]) is None
+
+
+def test_no_order_of_a_path_is_better_or_worse() -> None:
+    rng = Random(5)
+    for _ in range(100):
+        steps = [(F(rng.randint(0, 9), 10), F(rng.randint(0, 9), 1000)) for _ in range(4)]
+        every = []
+        for order in permutations(steps):
+            total, before = 0.0, 0.0
+            for epsilon, delta in order:
+                total += math.exp(before) * float(delta)
+                before += float(epsilon)
+            every.append(total)
+        for free, wanted in ((True, min(every)), (False, max(every))):
+            found = walk_pairs([(step, 1) for step in steps], free)
+            assert found is not None and found[0] == sum(step[0] for step in steps)
+            assert float(found[1]) == pytest.approx(wanted, rel=1e-14)
 
 
 def test_bounds_of_a_loss() -> None:
