@@ -144,6 +144,40 @@ mechanisms:
         see=("filter", "flatten", "key", "bounded"),
     ),
     Topic(
+        words=("columns", "only"),
+        about="At a root, `columns` lists all that a row has; a name that is none of them is then "
+        "a fault, and one can ask what is learnt of some. The map of that kind selects columns: it "
+        "uses and keeps those of `only`, so that a row replaced in others alone changes nothing "
+        "there.",
+        example="""\
+protect: {relation: bounded, changes: [race]}
+datasets:
+  people: {columns: [county, age, race]}
+  ages: {from: people, map: {kind: columns, only: [county, age]}}
+mechanisms:
+  - {name: ages, reads: ages, notion: pure, epsilon: 0.5, relation: bounded}
+  - {name: all, reads: people, notion: pure, epsilon: 0.2, relation: bounded}""",
+        theorems=("III.6",),
+        see=("changes", "uses", "questions", "row"),
+    ),
+    Topic(
+        words=("uses",),
+        about="The columns on which something depends alone: whether a row passes a `filter`, how "
+        "many rows a `flatten` makes of it and what they hold beside what they keep, what a `row` "
+        "map makes of it, which rows a `join-public` finds, in which block of a partition by value "
+        "it is. A row replaced in other columns alone then passes or does not, as before; stays in "
+        "its block; or changes nothing below. You vouch for it.",
+        example="""\
+protect: {relation: bounded, changes: [grade]}
+datasets:
+  pupils: {columns: [school, age, grade]}
+  young: {from: pupils, map: {kind: filter, uses: [age]}}
+  school: {from: young, partition: {by: value, blocks: 9, uses: [school]}}
+mechanisms: [{name: grades, reads: school.*, notion: pure, epsilon: 0.5}]""",
+        theorems=("IV.6",),
+        see=("changes", "columns", "keeps", "key"),
+    ),
+    Topic(
         words=("flatten", "max_rows", "exact"),
         about="One row becomes at most `max_rows` rows, such as the words of a document. One row "
         "more or less above is as many below, and costs so many times as much. `exact: true` "

@@ -58,6 +58,23 @@ mechanisms:
         see=("unbounded", "keeps", "stated_on", "position"),
     ),
     Topic(
+        words=("changes",),
+        about="With `bounded`: the only columns in which a row and its replacement may differ, of "
+        "a root that lists its `columns`. It says what is learnt of these by one who knows the "
+        "others: which mechanisms depend on them, and no more. A guarantee without a relation "
+        "speaks of the same neighbours; `relation: bounded` is one for any replacement.",
+        example="""\
+protect: {relation: bounded, changes: [block]}
+datasets:
+  people: {columns: [state, block, age]}
+  states: {from: people, map: {kind: columns, only: [state, age]}}
+mechanisms:
+  - {name: states, reads: states, notion: pure, epsilon: 2, stated_on: people}
+  - {name: blocks, reads: people, notion: pure, epsilon: 0.1}""",
+        theorems=("IV.10",),
+        see=("columns", "uses", "questions", "keeps", "bounded"),
+    ),
+    Topic(
         words=("user",),
         about="All rows of one privacy unit are added or removed. The root names the column of the "
         "unit; a cap, or a partition with bounds for one unit, keeps the loss finite.",
@@ -177,6 +194,25 @@ mechanisms:
     sensitivity: 1
 budget: {epsilon: 1, delta: 1e-6}""",
         see=("report", "epsilon", "delta", "rho", "mu"),
+    ),
+    Topic(
+        words=("questions",),
+        about="Who learns what: a list of questions, each with a `name` and the columns that it "
+        "`changes`. Each is answered by the bound where one row is replaced in these columns "
+        "alone, beside the bound for what the spec protects; its guarantees stay what they are. "
+        "`analyze --by attribute` asks for each column of the roots by itself.",
+        example="""\
+protect: bounded
+datasets:
+  people: {columns: [county, age, race]}
+  ages: {from: people, map: {kind: columns, only: [county, age]}}
+mechanisms:
+  - {name: ages, reads: ages, notion: pure, epsilon: 0.5}
+  - {name: all, reads: people, notion: pure, epsilon: 0.2}
+report:
+  questions: [{name: the race, changes: [race]}]""",
+        theorems=("IV.10",),
+        see=("changes", "columns", "report"),
     ),
     Topic(
         words=("report",),

@@ -49,6 +49,20 @@ def _levels(levels: int) -> str:
 
 
 MEANING = {
+    "DPC131": CodeEntry(
+        why="A root that lists its `columns` lists all of them, so that a name of none is a slip. "
+        "Below a map only those columns are as they were that it keeps or selects.",
+        example="""\
+datasets:
+  people: {columns: [state, race]}
+  by_state: {from: people, map: {kind: columns, only: [sate]}}
+mechanisms: [{name: total, reads: by_state, notion: pure, epsilon: 1}]""",
+        instead="""\
+datasets:
+  people: {columns: [state, race]}
+  by_state: {from: people, map: {kind: columns, only: [state]}}
+mechanisms: [{name: total, reads: by_state, notion: pure, epsilon: 1}]""",
+    ),
     "DPC140": CodeEntry(
         why="Where the number of rows is public, no table has a neighbour with one row more or "
         "less. A guarantee about neighbours that do not exist holds for every mechanism, even for "
@@ -183,8 +197,8 @@ mechanisms:
   - {name: total, reads: adults, notion: pure, epsilon: 1, stated_on: people}""",
     ),
     "DPC152": CodeEntry(
-        why="`keeps` names the columns that are the same in a row and in its replacement. A row "
-        "that is added or removed replaces none.",
+        why="`keeps` names the columns that are the same in a row and in its replacement, "
+        "`changes` those that may not be. A row that is added or removed replaces none.",
         example="protect: {relation: unbounded, keeps: [city]}",
         instead="protect: {relation: bounded, keeps: [city]}",
     ),
@@ -266,6 +280,20 @@ datasets:
   half: {from: trips, partition: {by: position, blocks: 2}}
   few: {from: half.*, map: {kind: sample, size: 10, of: 50}}
 mechanisms: [{name: total, reads: few, notion: pure, epsilon: 1}]""",
+    ),
+    "DPC159": CodeEntry(
+        why="`changes` says that all other columns stay as they are. Where nobody has said which "
+        "these are, something that depends on the changed ones may be among them.",
+        example="""\
+protect: {relation: bounded, changes: [race]}
+datasets:
+  people: {}
+mechanisms: [{name: total, reads: people, notion: pure, epsilon: 1}]""",
+        instead="""\
+protect: {relation: bounded, changes: [race]}
+datasets:
+  people: {columns: [state, age, race]}
+mechanisms: [{name: total, reads: people, notion: pure, epsilon: 1}]""",
     ),
     "DPC160": CodeEntry(
         why="The hypotheses are about one person who is one row, there or not; the theorems say "

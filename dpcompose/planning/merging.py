@@ -151,7 +151,7 @@ def _same_root(
 
 
 def _declared(root: Root) -> tuple[object, ...]:
-    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size
+    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, root.columns
 
 
 def _one_island(islands: Sequence[Island]) -> Island:

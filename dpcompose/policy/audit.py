@@ -14,7 +14,7 @@ from dpcompose.policy.ignores import ignoring
 from dpcompose.policy.kinds import declared
 from dpcompose.policy.real_reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
-from dpcompose.report import Report
+from dpcompose.report import Report, relation_words
 from dpcompose.report.wording import number
 from dpcompose.source import Source
 
@@ -63,9 +63,7 @@ def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Di
     if report.relation is None:
         return
     # Columns that a replacement keeps are not protected: that is another, weaker relation.
-    found = report.relation
-    if report.keeps:
-        found += f" keeping {', '.join(report.keeps)}"
+    found = relation_words(report)
     wanted = next((each for each in settings.relations if found not in each), None)
     if wanted is not None:
         says = f"{quoted(found)} neighbours are protected, where {' or '.join(wanted)} is required"

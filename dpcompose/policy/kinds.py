@@ -15,7 +15,7 @@ OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-
 
 #: Keys of mechanisms and maps that are kinds of their own, wherever they stand in an entry.
 OF_KEYS = ("stated_on", "count", "sensitivity", "post_processes")
-_INNER = ("guarantees", "map", "relation")  # what holds such keys as well
+_INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys as well
 
 
 @cache
@@ -33,7 +33,8 @@ def kinds() -> tuple[str, ...]:
         "notion": NOTIONS,
     }
     return (
-        *("root", "graph", "post-processing", "drops", "keeps", "roots.disjoint"),
+        *("root", "graph", "post-processing", "drops", "keeps", "changes", "uses"),
+        *("roots.disjoint",),
         *("adversary", *OF_KEYS),
         *(f"{family}.{kind}" for family, members in families.items() for kind in ("*", *members)),
     )
@@ -64,8 +65,9 @@ def declared(source: Source) -> Iterator[DeclaredThing]:
     if tree.get("roots") is not None:
         yield DeclaredThing(("roots.disjoint",), "roots", ("roots",), None)
     protect = tree.get("protect")
-    if isinstance(protect, dict) and protect.get("keeps"):
-        yield DeclaredThing(("keeps",), "protect", ("protect",), None)
+    for key in ("keeps", "changes"):
+        if isinstance(protect, dict) and protect.get(key):
+            yield DeclaredThing(_as(key), "protect", ("protect",), None)
     of_adversary: tuple[Path, ...] = (("adversary",), ("budget", "adversary"))
     for path in of_adversary:
         if source.at(path) is not None:
@@ -92,10 +94,15 @@ def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:
             stack += [(item, (*at, index)) for index, item in reversed([*enumerate(each)])]
         if not isinstance(each, dict):
             continue
-        for key in (*OF_KEYS, "keeps"):
-            if each.get(key):
-                yield DeclaredThing((key,), name, (*at, key), None)
+        for key in (*OF_KEYS, "keeps", "changes", "uses"):
+            if each.get(key) or (key == "uses" and key in each):
+                yield DeclaredThing(_as(key), name, (*at, key), None)
         stack += [(each[key], (*at, key)) for key in _INNER if key in each]
+
+
+def _as(key: str) -> tuple[str, ...]:
+    """The kinds that a key is of: what changes some columns alone keeps all others."""
+    return (key, "keeps") if key == "changes" else (key,)
 
 
 def _of_dataset(entry: Value) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dpcompose.render.numbers import (
     limit_text,
     named,
 )
-from dpcompose.report import At, Report, Verdict
+from dpcompose.report import At, Report, Verdict, relation_words
 
 
 def outcome(report: Report, checking: bool) -> str:
@@ -74,9 +74,9 @@ def checked(report: Report, verdict: Verdict, style: Style) -> str:
 
 def neighbours(report: Report) -> str:
     """The relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
-    words = f"{report.relation} neighbours"
-    if report.keeps:
-        words += f" keeping {', '.join(report.keeps)}"
+    words = f"{report.relation} neighbours" + relation_words(report).removeprefix(
+        str(report.relation)
+    )
     return words if report.distance == 1 else f"{report.distance} steps of {words}"
 
 

@@ -142,7 +142,8 @@ def _protect(report: Report) -> Shape | None:
     if report.relation is None:
         return None
     keeps = {"keeps": list(report.keeps)} if report.keeps else {}
-    return {"relation": report.relation, **keeps, "distance": report.distance}
+    changes = {"changes": list(report.changes)} if report.changes else {}
+    return {"relation": report.relation, **keeps, **changes, "distance": report.distance}
 
 
 def _guarantee(report: Report) -> Shape | None:

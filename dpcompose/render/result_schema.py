@@ -198,7 +198,10 @@ DEFINITIONS: dict[str, Schema] = {
     "result": _RESULT,
     "protect": mapping(
         "The neighbouring relation that is protected.",
-        {"keeps": listed(TEXT, "Columns that a replaced row keeps.")},
+        {
+            "keeps": listed(TEXT, "Columns that a replaced row keeps."),
+            "changes": listed(TEXT, "The columns that alone a replaced row changes."),
+        },
         relation=TEXT,
         distance={"type": "integer", "minimum": 1},
     ),

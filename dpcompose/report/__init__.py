@@ -231,6 +231,14 @@ class Views(Protocol):
         """What a notebook shows."""
 
 
+def relation_words(report: Report) -> str:
+    """The relation protected, with the columns that it leaves out: `bounded keeping city`."""
+    words = str(report.relation)
+    if report.keeps:
+        words += f" keeping {', '.join(report.keeps)}"
+    return f"{words} changing {', '.join(report.changes)} alone" if report.changes else words
+
+
 #: Loads the views, where there are any: the package says which, as reports know nothing of layout.
 VIEWS: list[Callable[[], Views]] = []
 
@@ -241,7 +249,8 @@ class Report:
 
     `file` is what `file:line:column` names; `document` is its number where the file has several.
 
-    `relation` and `keeps`: the relation protected, and the columns that a replacement keeps.
+    `relation`, `keeps` and `changes`: the relation protected, and the columns that a replacement
+    keeps, or those that alone it changes.
     `protects`: what the protected change is, in words. `tree`: the proof, line by line;
     `chain`: the same reasoning in sentences.
     `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
@@ -260,6 +269,7 @@ class Report:
     status: Status
     relation: str | None = None
     keeps: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     distance: int = 1
     protects: str = ""
     bound: Bound | None = None

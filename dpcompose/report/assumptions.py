@@ -49,6 +49,10 @@ def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
     if goal.keeps:
         columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
         facts.append(Fact(f"a replacement keeps {columns}: these columns are public", ("protect",)))
+    if goal.changes is not None:
+        columns = ", ".join(f"`{column}`" for column in sorted(goal.changes))
+        says = f"a replacement changes {columns} alone: all other columns are taken as known"
+        facts.append(Fact(says, ("protect",)))
     if goal.name is not None:
         facts.append(
             Fact(
@@ -81,6 +85,9 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
                 f"no vertex of `{name}` ever has more than {root.max_degree} edges",
                 (*path, "max_degree"),
             )
+    if root.columns is not None and problem.goal.relation.changes is not None:
+        columns = listing(sorted(root.columns))
+        yield Fact(f"a row of `{name}` has no columns but {columns}", (*path, "columns"))
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
         yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
 

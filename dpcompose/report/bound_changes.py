@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
-from dpcompose.report import At, Bound, Report
+from dpcompose.report import At, Bound, Report, relation_words
 from dpcompose.report.wording import number
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]
@@ -93,9 +93,8 @@ def _symbols(bound: Bound) -> str:
 
 
 def _protected(report: Report) -> str:
-    keeps = f" keeping {', '.join(report.keeps)}" if report.keeps else ""
     distance = f" at distance {report.distance}" if report.distance > 1 else ""
-    return f"{report.relation}{keeps} neighbours{distance}"
+    return f"{relation_words(report)} neighbours{distance}"
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:

@@ -66,6 +66,7 @@ def _outset(case: Case, status: Status) -> Report:
         status=status,
         relation=goal.relation.name or goal.relation.kind.value,
         keeps=tuple(sorted(goal.relation.keeps)),
+        changes=tuple(sorted(goal.relation.changes or ())),
         protects=_protects(case.problem, case.solver),
         distance=goal.distance,
         assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
@@ -80,10 +81,13 @@ def _protects(problem: Problem, solver: Solver) -> str:
     if goal.relation.kind is RelationKind.USER and units:
         times = "one" if goal.distance == 1 else wording.whole(goal.distance)
         return f"{times} `{'` or `'.join(units)}`: all its rows added or removed"
-    changes = dict.fromkeys(wording.change(initial(root, top, goal)) for root, top in solver.tops)
+    states = [initial(root, top, goal) for root, top in solver.tops]
+    changes = dict.fromkeys(wording.change(state) for state in states if state)
     says = " or ".join(changes)
     if goal.relation.keeps:
         says += f", {wording.listing(sorted(goal.relation.keeps))} kept"
+    if goal.relation.changes is not None:
+        says += f", in {wording.listing(sorted(goal.relation.changes))} alone"
     return says
 
 

@@ -28,7 +28,12 @@ _WEAKER_IF_LARGER = frozenset(
 _WEAKER_IF_SMALLER = frozenset(form.key.name for form in FORMS.values() if form.key.noise)
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
 #: Keys below which nothing is a number.
-_NAMES = frozenset({"kinds", "blocks", "keeps", "post_processes", "unit", "column"})
+_NAMES = frozenset(
+    {
+        "kinds", "blocks", "keeps", "changes", "uses", "only", "columns", "post_processes", "unit",
+        "column",
+    }
+)  # fmt: skip
 #: How often a mechanism runs is no claim that a larger number weakens: it is a parameter.
 _PARAMETERS = frozenset({"count"})
 
@@ -36,7 +41,9 @@ _PARAMETERS = frozenset({"count"})
 #: What stands for the value of a key that is not there.
 _ABSENT = object()
 #: Keys without which as much is said of what is declared, and less assumed.
-_MORE = frozenset({"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter"})
+_MORE = frozenset(
+    {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter", "uses"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ def _claims(tree: dict[str, Value]) -> Iterator[Vouched]:
         if key in tree:
             yield Vouched(key, {key: _plain(tree[key], constants)}, (key,))
     protect = tree.get("protect")
-    if isinstance(protect, dict) and protect.get("keeps"):
+    if isinstance(protect, dict) and (protect.get("keeps") or protect.get("changes")):
         yield Vouched("protect", _entry(protect, constants), ("protect",))
     for section, noun in (("relations", "relation"), ("datasets", "dataset")):
         entries = tree.get(section)

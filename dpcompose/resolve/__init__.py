@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
-from dpcompose.core.model.problem import Goal, Path, Problem
+from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import quoted
@@ -25,7 +25,8 @@ from dpcompose.resolve.bind_mechanisms import Mechanisms
 from dpcompose.resolve.bind_post_processing import check_post_processing
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.blocks import Builder
-from dpcompose.resolve.forest import Names
+from dpcompose.resolve.columns import asks_of_rows, named_by_roots
+from dpcompose.resolve.forest import Names, SpecPlace
 from dpcompose.resolve.parameters import DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
@@ -49,7 +50,8 @@ class Resolved:
     `title` is empty where the spec has none. `source` gives the place in the file of every path.
     `budget` speaks of DP, `adversary_budget` of the adversary: a spec has one of them at most.
     `deltas`: where to state the least ε, `epsilons`: where to state the least δ.
-    `population`: whose data it is, None where that is not said.
+    `population`: whose data it is, None where that is not said. `questions`: of which columns to
+    say what is learnt, each by itself.
     """
 
     problem: Problem
@@ -61,6 +63,7 @@ class Resolved:
     epsilons: tuple[Fraction, ...] = ()
     adversary: Opponent | None = None
     population: str | None = None
+    questions: tuple[ColumnQuestion, ...] = ()
 
 
 def resolve(source: Source) -> Resolved:
@@ -101,8 +104,12 @@ class _Resolver:
         datasets = Datasets(spec, names, Maps(numbers, faults), faults)
         datasets.build()
         self._not_empty()
+        roots = [root.place for root in datasets.roots]
         if goal is not None and not self._protects(goal, datasets.roots):
             goal = None
+        if goal is not None and not self._has_columns_of(goal.relation, roots):
+            goal = None
+        questions = self._questions(spec.report, goal, roots)
         mechanisms = Mechanisms(names, relations, numbers, goal, faults)
         readable = dict(zip(self._positions, spec.mechanisms, strict=True))
         for index in sorted({*readable, *self._left_out()}):
@@ -141,6 +148,7 @@ class _Resolver:
             epsilons,
             adversary,
             population,
+            questions,
         )
 
     def _left_out(self) -> set[int]:
@@ -198,6 +206,38 @@ class _Resolver:
         why = meaningless(relation, Where(place.name, place.facts, None))
         return None if why is None else (place.name, why)
 
+    def _has_columns_of(self, relation: Relation, roots: list[SpecPlace]) -> bool:
+        """Whether the roots have the columns that the relation names; if not, that is reported."""
+        key = "keeps" if relation.changes is None else "changes"
+        written = self._spec.protect
+        names = [] if isinstance(written, str) else getattr(written, key) or []
+        return named_by_roots(names, ("protect", key), roots, key == "changes", self._faults)
+
+    def _questions(
+        self, written: WrittenReport | None, goal: Goal | None, roots: list[SpecPlace]
+    ) -> tuple[ColumnQuestion, ...]:
+        """What is asked of some columns; faulty questions are reported."""
+        found: dict[str, ColumnQuestion] = {}
+        asked = (written.questions if written is not None else None) or []
+        if asked and goal is not None and not asks_of_rows(goal):
+            message = (
+                f"a question is about replaced rows, and {quoted(str(goal.relation))} has none"
+            )
+            hint = "questions go with `protect: bounded` or `unbounded`"
+            at: Path = ("report", "questions")
+            self._faults.add("DPC159", at, message, hint, key=True)
+        for i, each in enumerate(asked):
+            path: Path = ("report", "questions", i)
+            if not each.name.strip():
+                self._faults.add("DPC109", (*path, "name"), "a question needs a name", None)
+            if each.name in found:
+                message = f"the question {quoted(each.name)} is asked twice"
+                self._faults.add("DPC120", (*path, "name"), message, "remove one of them")
+            at = (*path, "changes")
+            if named_by_roots(each.changes, at, roots, True, self._faults):
+                found[each.name] = ColumnQuestion(each.name, tuple(dict.fromkeys(each.changes)))
+        return tuple(found.values())
+
     def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
         if written is None:
             return None
@@ -229,9 +269,9 @@ class _Resolver:
         """Where to state ε and where to state δ, without duplicates."""
         if written is None:
             return (), ()
-        if written.delta is None and written.epsilon is None:
+        if written.delta is None and written.epsilon is None and written.questions is None:
             hint = "at which δ to state ε, such as `{delta: 1e-6}`"
-            message = "a report needs `delta` or `epsilon`"
+            message = "a report needs `delta`, `epsilon` or `questions`"
             self._faults.add("DPC102", ("report",), message, hint, key=True)
         deltas = _listed(written.delta, ("report", "delta"), numbers, DELTA)
         epsilons = _listed(written.epsilon, ("report", "epsilon"), numbers, NUMBER)

@@ -10,6 +10,7 @@ from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.columns import has_column, named_by_roots
 from dpcompose.resolve.facts import Facts, no_unit
 from dpcompose.resolve.forest import SpecPlace
 from dpcompose.spec.relations import LongRelation
@@ -70,6 +71,13 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
         why = "its size is public, so that no two of its tables are neighbours (Example III.4)"
         hint = "say `bounded`: a row is replaced, and the size stays"
         return Meaningless("DPC140", why, hint)
+    if relation.changes is not None and facts.traits.others:
+        why = "which columns it has is not known, so that it is not clear what may change there"
+        hint = (
+            f"say `relation: bounded` (any row replaced), or {where.instead(facts.root)}; "
+            "or select what is needed: `map: {kind: columns, only: […]}`"
+        )
+        return Meaningless("DPC159", why, hint)
     return None
 
 
@@ -132,6 +140,8 @@ class Meanings:
         key = (relation, id(domain.facts), domain.parent is None)
         if key in self._fine:
             return True
+        if given and not self._columns_of(relation, domain, at):
+            return False
         above = None if domain.parent is None else domain.parent.name
         why = meaningless(relation, Where(domain.name, domain.facts, above, movable))
         if why is None:
@@ -142,3 +152,23 @@ class Meanings:
         message = f"{subject} has no meaning on {quoted(domain.name)}: {why.why}"
         self._faults.add(why.code, at, message, why.hint)
         return False
+
+    def _columns_of(self, relation: Relation, domain: SpecPlace, at: Path) -> bool:
+        """Whether the columns that a relation names are those of the root; else that is reported.
+
+        They need not be among those that the dataset still has: then nothing is said of them.
+        """
+        if relation.kind is not RelationKind.BOUNDED or not domain.facts.sound:
+            return True
+        root = domain
+        while root.parent is not None:
+            root = root.parent
+        if relation.changes is None:
+            key, names = "keeps", sorted(relation.keeps)
+        else:
+            key, names = "changes", sorted(relation.changes)
+            if root.facts.traits.columns is None:
+                named_by_roots(names, (*at, key), [root], True, self._faults)
+                return False
+        missing = [each for each in names if not has_column(each, (*at, key), root, self._faults)]
+        return not missing

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.model.problem import Dataset as Resolved
 from dpcompose.core.model.problem import Domain, Path, Root
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_maps import Maps
 from dpcompose.resolve.bind_partitions import partition_made
+from dpcompose.resolve.columns import columns_missing, has_column
 from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
 from dpcompose.resolve.forest import Names, SpecPlace, Splitting, number
 from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
@@ -30,10 +33,11 @@ class RootPlace:
     unit: str | None
     max_degree: int | None
     size: int | None
+    columns: frozenset[str] | None
 
     def filled(self, dataset: Resolved) -> Root:
         """The root of a problem."""
-        return Root(dataset, self.domain, self.unit, self.max_degree, self.size)
+        return Root(dataset, self.domain, self.unit, self.max_degree, self.size, self.columns)
 
 
 class Datasets:
@@ -92,21 +96,36 @@ class Datasets:
     def _root(self, name: str, dataset: written.Table | written.Graph) -> None:
         path: Path = ("datasets", name)
         domain = Domain(dataset.domain)
-        unit = size = degree = None
+        unit = size = degree = columns = None
         if isinstance(dataset, written.Graph):
             degree = dataset.max_degree
         else:
             unit, size = dataset.unit, dataset.size
+            columns = self._columns(dataset.columns, (*path, "columns"))
         if size is not None and domain is Domain.TABLE:
             message = "`size` says that the number of rows is public"
             hint = "write `domain: fixed-size-table`"
             self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
-        facts = facts_of_root(name, domain, unit, public)
+        facts = facts_of_root(name, domain, unit, public, columns)
         place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
         self.names.nodes[name] = place
-        self.roots.append(RootPlace(place, domain, unit, degree, size))
+        if unit is not None:
+            has_column(unit, (*path, "unit"), place, self._faults)
+        self.roots.append(RootPlace(place, domain, unit, degree, size, columns))
         self.order.append(place)
+
+    def _columns(self, names: list[str] | None, path: Path) -> frozenset[str] | None:
+        """The columns of a root; one that is named twice is reported."""
+        found: set[str] = set()
+        for i, name in enumerate(names or ()):
+            if name in found or not name.strip():
+                twice = f"the column {quoted(name)} is named twice"
+                empty = "a column cannot have an empty name"
+                code, message = ("DPC120", twice) if name in found else ("DPC109", empty)
+                self._faults.add(code, (*path, i), message, "remove it")
+            found.add(name)
+        return None if names is None else frozenset(found)
 
     # derived
 
@@ -127,6 +146,9 @@ class Datasets:
         if made_by is None:
             return False
         facts = self._after(name, made_by, parent)
+        given = dataset.map
+        if columns_missing(MAPS[given.kind].keys, given, (*path, "map"), parent, self._faults):
+            facts = replace(facts, sound=False)
         place = SpecPlace(
             name, path, self._index[name], parent, parent.depth + 1, facts, parent.scope, made_by
         )
@@ -158,7 +180,10 @@ class Datasets:
         split = Splitting(name, path, index, kind, partition, blocks, parent, star)
         star.scope = split
         if facts.sound:
-            star.facts = replace(facts, sound=not partition_refused(split, self._faults))
+            keys, at = PARTITIONS[partition.by].keys, (*path, "partition")
+            refused = columns_missing(keys, partition, at, parent, self._faults)
+            refused = partition_refused(split, self._faults) or refused
+            star.facts = replace(facts, sound=not refused)
         parent.children.append(split)
         self.names.nodes[name] = split
         self.order.append(split)

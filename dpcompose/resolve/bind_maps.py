@@ -43,8 +43,8 @@ class Maps:
         """What stands at a key."""
         value, at = getattr(given, key.name), (*path, key.name)
         match key.sort:
-            case Sort.NAMES:
-                return frozenset(value)
+            case Sort.COLUMNS:
+                return None if value is None else frozenset(value)
             case Sort.NUMBER:
                 return self._number(value, at, key.need)
             case Sort.MOVES if isinstance(value, Sensitivity):

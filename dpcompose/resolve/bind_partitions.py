@@ -26,6 +26,11 @@ def partition_made(
             case Sort.FEEDS:
                 blocks = _fed(value, at, faults)
                 made.append({} if blocks is None else _numbers(value, blocks))
+            case Sort.COLUMNS:
+                made.append(None if value is None else frozenset(value))
+                if value == []:
+                    hint = "name the columns that decide in which block a row is"
+                    faults.add("DPC108", at, "nothing decides in which block a row is", hint)
             case _:
                 made.append(value)
     return None if blocks is None else (form.made(*made), blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.model.problem import Goal
@@ -24,6 +24,11 @@ _MEANINGS = {
     "edge": "one edge added or removed",
 }
 _BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
+
+
+def changing(columns: Iterable[str]) -> Relation:
+    """One row replaced, in these columns alone."""
+    return Relation(RelationKind.BOUNDED, changes=frozenset(columns))
 
 
 class Relations:
@@ -77,13 +82,24 @@ class Relations:
 
     def _long(self, written: LongRelation, path: Path, protects: bool = False) -> Relation | None:
         relation = self._named(written.relation, (*path, "relation"), protects)
-        if relation is None or not written.keeps:
+        changes = written.changes
+        if relation is None or (not written.keeps and changes is None):
             return relation
+        key = "keeps" if changes is None else "changes"
         if relation.kind is not RelationKind.BOUNDED:
-            message = f"`keeps` says what a replacement keeps, and {quoted(str(relation))} is none"
-            self._faults.add("DPC152", (*path, "keeps"), message, "`keeps` goes with `bounded`")
+            message = f"`{key}` says what a replacement {key}, and {quoted(str(relation))} is none"
+            self._faults.add("DPC152", (*path, key), message, f"`{key}` goes with `bounded`")
             return None
-        return Relation(RelationKind.BOUNDED, keeps=frozenset(written.keeps))
+        if written.keeps and changes is not None:
+            message = "`keeps` and `changes` exclude each other"
+            hint = "`changes` keeps all columns that it does not list: remove one of them"
+            self._faults.add("DPC105", (*path, "changes"), message, hint, key=True)
+            return None
+        return (
+            changing(changes)
+            if changes
+            else Relation(RelationKind.BOUNDED, keeps=frozenset(written.keeps))
+        )
 
     def _named(self, name: str, path: Path, protects: bool = False) -> Relation | None:
         built_in = _PROTECTABLE if protects else _BUILT_IN

@@ -39,9 +39,15 @@ class Facts:
     sound: bool = True
 
 
-def facts_of_root(name: str, domain: Domain, unit: str | None, size: int | None) -> Facts:
-    """The facts of a root; `size` is its public number of rows."""
-    traits = traits_of_root(domain, unit, None, size)
+def facts_of_root(
+    name: str,
+    domain: Domain,
+    unit: str | None,
+    size: int | None,
+    columns: frozenset[str] | None,
+) -> Facts:
+    """The facts of a root; `size` is its public number of rows, `columns` are all that it has."""
+    traits = traits_of_root(domain, unit, None, size, columns)
     return Facts(name, traits, domain is Domain.GRAPH, None if traits.ordered else name)
 
 

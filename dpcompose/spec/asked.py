@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.adversary import AdversaryBudget
-from dpcompose.spec.fields import Optional, Probability, Scalar
+from dpcompose.spec.fields import Name, Optional, Probability, Scalar
 from dpcompose.spec.models import Model
 
 #: The most δ, or ε, of a report.
@@ -77,6 +77,16 @@ def _several_tag(value: object) -> str:
     return "<several numbers>" if isinstance(value, list) else "<number>"
 
 
+class WrittenQuestion(Model):
+    """A question: what is learnt of some columns of a row whose other columns are known."""
+
+    what = "a question"
+    name: Name = Field(description="What to call it.")
+    changes: Annotated[list[Name], Field(min_length=1)] = Field(
+        description="The columns that alone differ."
+    )
+
+
 class Reporting(Model):
     """Where to state numbers, beside the bound."""
 
@@ -103,3 +113,10 @@ class Reporting(Model):
             Discriminator(_several_tag),
         ]
     ] = Field(default=None, description="An ε, or a list: report the least δ at each.")
+    questions: Optional[
+        Annotated[list[WrittenQuestion], Field(min_length=1, max_length=MOST_REPORTED)]
+    ] = Field(
+        default=None,
+        description="Who learns what: for each, the bound where one row is replaced in some "
+        "columns alone.",
+    )

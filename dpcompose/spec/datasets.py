@@ -29,6 +29,9 @@ class Table(Model):
         + ".",
     )
     unit: Optional[Name] = Field(default=None, description="The column of the privacy unit.")
+    columns: Optional[Annotated[list[Name], Field(min_length=1)]] = Field(
+        default=None, description="All columns that a row has; names of others are then faults."
+    )
     size: Optional[Whole] = Field(default=None, description="The public number of rows.")
     because: Because
 

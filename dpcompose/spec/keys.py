@@ -20,7 +20,8 @@ _MOST_NAMES = 20  # of datasets, for one that is missing
 _EXAMPLES = {
     Sort.WHOLE: "5",
     Sort.NAME: "city",
-    Sort.NAMES: "[city]",
+    Sort.COLUMN: "city",
+    Sort.COLUMNS: "[city]",
     Sort.FLAG: "true",
     Sort.NUMBER: "1",
     Sort.MOVES: "1",

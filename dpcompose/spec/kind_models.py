@@ -37,7 +37,8 @@ def _blocks_tag(value: object) -> str:
 _TYPES: dict[Sort, Any] = {
     Sort.WHOLE: Whole,
     Sort.NAME: Name,
-    Sort.NAMES: list[Name],
+    Sort.COLUMN: Name,
+    Sort.COLUMNS: list[Name],
     Sort.FLAG: bool,
     Sort.NUMBER: Scalar,
     Sort.MOVES: Annotated[
@@ -62,7 +63,7 @@ def _type(key: FormKey) -> Any:
 def _field(key: FormKey) -> Any:
     if key.default is REQUIRED:
         return Field(description=key.says)
-    default = [] if key.sort is Sort.NAMES else key.default
+    default = list(key.default) if isinstance(key.default, tuple) else key.default
     return Field(default=default, description=key.says)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.spec.fields import Name, Whole
+from dpcompose.spec.fields import Name, Optional, Whole
 from dpcompose.spec.models import Model
 
 #: What one step of each built-in relation is.
@@ -26,13 +26,18 @@ RelationName = Annotated[
 
 
 class LongRelation(Model):
-    """A relation, and the columns that a replacement keeps."""
+    """A relation, and the columns that a replacement keeps, or those that alone it changes."""
 
     what = "a relation"
     relation: RelationName = Field(description="The name of a neighbouring relation.")
     keeps: list[Name] = Field(
         default=[],
         description="With `bounded`: columns that a replacement leaves as they are (public).",
+    )
+    changes: Optional[Annotated[list[Name], Field(min_length=1)]] = Field(
+        default=None,
+        description="With `bounded`: the only columns that a replacement may change, of a root "
+        "that names its `columns`; excludes `keeps`.",
     )
 
 

@@ -19,6 +19,14 @@ require-relation = ["unbounded", "user"]
 require-because = ["partition.value"]
 forbid = ["drops"]
 """
+CHANGES = """\
+dpcompose: 1
+title: what is learnt of a
+protect: {relation: bounded, changes: [a]}
+datasets: {t: {columns: [a, b]}}
+mechanisms: [{name: m, reads: t, notion: pure, epsilon: 2}]
+budget: {epsilon: 3}
+"""
 REASON = "because: a row has one value"
 
 
@@ -426,6 +434,10 @@ def test_hypotheses_about_many_blocks_are_compared_at_once(
         ("post-processing", SPEC.replace("budget", "  - {name: z, post_processes: [m]}\nbudget"),
          "10:5"),
         ("keeps", SPEC.replace("t: {}", "t: {}\n  r: {from: t, map: {kind: row, keeps: [a]}}"),
+         "6:33"),
+        ("keeps", CHANGES, "3:1"),
+        ("changes", CHANGES, "3:1"),
+        ("uses", SPEC.replace("t: {}", "t: {}\n  r: {from: t, map: {kind: row, uses: []}}"),
          "6:33"),
     ],
 )  # fmt: skip

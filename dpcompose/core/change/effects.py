@@ -37,6 +37,11 @@ def single(leaf: Leaf) -> Leaf:
     return Leaf(Kind.SINGLE, sign=leaf.sign)
 
 
+def agrees(leaf: Leaf, columns: frozenset[str] | None) -> bool:
+    """Whether both ends of a replaced row agree in all that something depends on, if it is said."""
+    return columns is not None and columns.issubset(leaf.kept)
+
+
 def anything(leaf: Leaf) -> Fate:
     """A change of which nothing more is known."""
     return one(ANY._replace(tags=all_tags(leaf)))

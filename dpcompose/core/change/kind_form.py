@@ -16,7 +16,8 @@ class Sort(Enum):
 
     WHOLE = "a whole number"
     NAME = "a name"
-    NAMES = "a list of names"
+    COLUMN = "a column"
+    COLUMNS = "a list of columns"
     FLAG = "true or false"
     CHOICE = "one of some words"
     NUMBER = "a number"

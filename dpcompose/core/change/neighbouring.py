@@ -25,6 +25,8 @@ class Relation:
     """A neighbouring relation.
 
     `keeps`: columns that a replacement leaves as they are (bounded only; they are public).
+    `changes`: the only columns in which it may differ, of a table whose columns are named; None
+    where any may (bounded only; then `keeps` is empty).
     `name`, `within`, `distance`: for a declared relation, its name and "at most `distance`
     steps of `within` apart"; otherwise None, None and 1.
     """
@@ -34,13 +36,29 @@ class Relation:
     name: str | None = None
     within: Relation | None = None
     distance: int = 1
+    changes: frozenset[str] | None = None
 
     def __str__(self) -> str:
         if self.name is not None:
             return self.name
         if self.keeps:
             return f"{self.kind.value} keeping {', '.join(sorted(self.keeps))}"
+        if self.changes is not None:
+            return f"{self.kind.value} changing {', '.join(sorted(self.changes))} alone"
         return self.kind.value
+
+    def kept(self, columns: frozenset[str] | None, others: bool = False) -> frozenset[str] | None:
+        """The columns of a table that a replacement must keep to be one step (theory, section 12).
+
+        `columns`: those that the table is known to have, None where its root names none: then any
+        replacement is one of `changes`. `others`: the table may have more, and what of these may
+        differ is not known. None: no replacement is known to be a step.
+        """
+        if columns is None:
+            return self.keeps
+        if self.changes is None:
+            return self.keeps if others else self.keeps & columns
+        return None if others else columns - self.changes
 
 
 UNBOUNDED = Relation(RelationKind.UNBOUNDED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -24,6 +25,8 @@ class Traits:
     `diameter`: of a value's space, None if unknown. `ordered`: rows have positions, at which what
     reads them may look. `fixed`: the number of rows is public; `size`: that number, where the spec
     says it; `most`: no more rows than these, where what is public says so.
+    `columns`: those of the root's that rows still have as they were, None where the root does not
+    name them; `others`: rows may have columns beside these.
     """
 
     shape: Shape = Shape.TABLE
@@ -36,3 +39,11 @@ class Traits:
     fixed: bool = False
     size: int | None = None
     most: int | None = None
+    columns: frozenset[str] | None = None
+    others: bool = False
+
+    def columns_of_new(self, keeps: Collection[str] = ()) -> tuple[frozenset[str] | None, bool]:
+        """`columns` and `others` of rows made anew of these, which have some as they were."""
+        if self.columns is None:
+            return None, False
+        return self.columns.intersection(keeps), True

@@ -95,9 +95,11 @@ def _arrived(item: Item, levels: int | None) -> int | None:
 
 
 def _replacements(placed: Placed, item: Item) -> int | None:
-    """Steps of replacing one row (keeping `relation.keeps`)."""
-    leaf = item.leaf
-    keeps, padded = placed.statement.relation.keeps, placed.padded
+    """Steps of replacing one row (in what the relation does not keep of the table)."""
+    leaf, padded, traits = item.leaf, placed.padded, placed.traits
+    keeps = placed.statement.relation.kept(traits.columns, traits.others)
+    if keeps is None:
+        return None
     if leaf.kind is Kind.PAIR:
         return 1 if keeps.issubset(leaf.kept) else None
     if leaf.kind is Kind.SINGLE:

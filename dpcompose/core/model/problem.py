@@ -30,9 +30,16 @@ class Domain(StrEnum):
 
 
 def traits_of_root(
-    domain: Domain, unit: str | None, degree: int | None, size: int | None
+    domain: Domain,
+    unit: str | None,
+    degree: int | None,
+    size: int | None,
+    columns: frozenset[str] | None = None,
 ) -> Traits:
-    """What is known of a root; `degree` is that of a graph, `size` the public number of rows."""
+    """What is known of a root; `degree` is that of a graph, `size` the public number of rows.
+
+    `columns`: all that a row has, None where that is not said.
+    """
     graph = domain is Domain.GRAPH
     return Traits(
         shape=Shape.GRAPH if graph else Shape.TABLE,
@@ -42,6 +49,7 @@ def traits_of_root(
         fixed=domain is Domain.FIXED_SIZE or size is not None,
         size=size,
         most=size,
+        columns=columns,
     )
 
 
@@ -145,6 +153,7 @@ class Root:
     unit: str | None = None
     max_degree: int | None = None
     size: int | None = None
+    columns: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +163,14 @@ class Goal:
     relation: Relation
     distance: int = 1
     given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnQuestion:
+    """What is asked of some columns: the loss where one row is replaced, in these alone."""
+
+    name: str
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

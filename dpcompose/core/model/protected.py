@@ -9,14 +9,17 @@ from dpcompose.core.model.tree import STEP, Place
 
 
 def initial(root: Root, top: Place, goal: Goal) -> State:
-    """The change that `goal` makes in a root."""
+    """The change that `goal` makes in a root; none where it changes no column that the root has."""
     relation = goal.relation
     steps = goal.distance
     name = None
     if relation.kind is RelationKind.DECLARED:
         assert relation.within is not None
         name, inside, relation = relation.name, relation.distance, relation.within
-    leaf = _step_leaf(root, relation.kind, tuple(sorted(relation.keeps)))
+    kept = relation.kept(root.columns) or frozenset()
+    if relation.changes is not None and root.columns is not None and kept == root.columns:
+        return ()
+    leaf = _step_leaf(root, relation.kind, tuple(sorted(kept)))
     if name is None:
         if STEP in top.levels:
             return ((Item(Leaf(Kind.DECLARED), ((leaf_item(leaf), 1),)), steps),)

@@ -122,7 +122,7 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 
 def _lay_out_root(root: Root) -> Place:
-    traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size)
+    traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size, root.columns)
     top = Place(root.dataset, 0, traits, None)
     order = [top]
     for place in order:

@@ -120,7 +120,7 @@ def compatible(setting: Setting) -> None:
         if kind.where(()).most > 1:
             raise Refused(f"one row may be in several blocks of `{partition.name}`")
     elif relation.kind is RelationKind.BOUNDED:
-        if not kind.where(relation.keeps).stays:
+        if not kind.where(relation.kept(setting.top.traits.columns) or ()).stays:
             raise Refused(
                 f"the partition `{partition.name}` is not compatible with bounded neighbours: "
                 "a replaced row can leave one block and enter another"

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.change.maps.kind import Gives
+from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import Kind, all_leaves
+from dpcompose.core.change.units import PAIR, Kind, Leaf, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.placed import Placed
@@ -108,7 +109,7 @@ def _bounded_below_filter(
         return
     edge = place.edge
     while edge is not None:
-        if _filters(edge):
+        if _filters(edge) and _splits(goal, edge):
             name = place.dataset.name
             while place.edge is not edge:
                 assert place.edge is not None
@@ -135,6 +136,35 @@ def _filters(edge: Edge) -> bool:
     return conduct.gives is Gives.ONE and conduct.may_drop
 
 
+def _splits(goal: Goal, edge: Edge) -> bool:
+    """Whether one end of a replaced row may pass a filter and not the other."""
+    row = _replaced(goal, edge.parent)
+    if row is None or edge.made_by is None:
+        return False
+    listed = fates(edge.made_by, row, edge.parent.traits)
+    return isinstance(listed, TooMany) or _ends(listed)
+
+
+def _ends(listed: list[Fate]) -> bool:
+    return any(unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units)
+
+
+def _replaced(goal: Goal, place: Place) -> Leaf | None:
+    """A replaced row of the root as it is further down, while it is one; None: it is no change."""
+    columns = place.up(place.depth).traits.columns
+    row = PAIR._replace(kept=tuple(sorted(goal.relation.kept(columns) or ())))
+    for edge in place.ancestors(place.depth):
+        if edge.made_by is None:
+            continue
+        listed = fates(edge.made_by, row, edge.parent.traits)
+        if listed == [Fate(())]:
+            return None
+        found = [] if isinstance(listed, TooMany) else [u for each in listed for u, _ in each.units]
+        kept = [set(unit.kept) for unit in found if unit.kind is Kind.PAIR]
+        row = PAIR._replace(kept=tuple(sorted(set.intersection(*kept))) if kept else ())
+    return row
+
+
 def _as_part(place: Place, up: int) -> bool:
     """Whether a statement so far up holds since the sample between is part of one release."""
     for _ in range(up):
@@ -155,7 +185,7 @@ def _defaulted(
         statement = each.statement
         if statement.relation_given or statement.up or place.edge is None:
             continue
-        if _stays_bounded(place):
+        if _stays_bounded(goal, place):
             continue
         yield Finding(
             "DPC202",
@@ -167,14 +197,17 @@ def _defaulted(
         )
 
 
-def _stays_bounded(place: Place) -> bool:
+def _stays_bounded(goal: Goal, place: Place) -> bool:
     """Whether replaced rows of the root can only be replaced rows here."""
     while place.edge is not None:
         edge = place.edge
         if edge.partition is not None:
-            if not edge.partition.kind.where(()).stays:
+            row = _replaced(goal, edge.parent)
+            if row is None:
+                return True
+            if not edge.partition.kind.where(row.kept).stays:
                 return False
-        elif _filters(edge):
+        elif _filters(edge) and _splits(goal, edge):
             return False
         place = edge.parent
     return True

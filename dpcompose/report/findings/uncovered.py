@@ -64,6 +64,8 @@ def _says(touched: Touched) -> str:
         why = f" ({between.told} lies between, and more than one release depends on what is drawn)"
     elif any(not each.usable for each in seen):
         why = " (too many datasets with statements lie between)"
+    elif _other_columns(touched):
+        why = ": a row may be replaced there in other columns than these guarantees speak of"
     elif statements and all(each.relation.kind is RelationKind.BOUNDED for each in statements):
         why = ": no number of replacements adds or removes a row (Example II.9, Theorem VII.2)"
     elif any(each.counted is not None for each in seen) and _of_a_unit(touched):
@@ -77,6 +79,16 @@ def _says(touched: Touched) -> str:
         f"`{reader}` reads `{name}`, where the worst change is: {what}; its guarantee "
         f"is for {covers}{why}"
     )
+
+
+def _other_columns(touched: Touched) -> bool:
+    """Whether the guarantees are for replaced rows, and the change is one, in more columns."""
+    relations = [each.statement.relation for each in touched.placed]
+    narrow = all(
+        each.kind is RelationKind.BOUNDED and (each.keeps or each.changes is not None)
+        for each in relations
+    )
+    return narrow and all(leaf.kind is Kind.PAIR for leaf in all_leaves(touched.state))
 
 
 def _of_a_unit(touched: Touched) -> bool:
@@ -155,6 +167,8 @@ def _way_out(touched: Touched) -> str:
             "only a free-lunch guarantee, or one stated on a dataset above the map that loses "
             "track of rows, covers this"
         )
+    if _other_columns(touched):
+        return "give its guarantee for any row replaced (`relation: bounded`), if it is one"
     if any(leaf.kind is Kind.METRIC for leaf in found):
         return "bound how far the value moves: give its sensitivity for this relation or a diameter"
     if any(leaf.kind is Kind.USER for leaf in found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpcompose.core.change.maps import (
     cap,
+    columns,
     edges,
     filter,
     flatten,
@@ -25,6 +26,7 @@ MAPS: dict[str, MapForm] = {
     for form in (
         filter.FORM,
         row.FORM,
+        columns.FORM,
         flatten.FORM,
         join_public.FORM,
         group.FORM,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpcompose.core.change.effects import Fate, one
+from dpcompose.core.change.effects import Fate, agrees, one
 from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     DROPS,
@@ -14,7 +14,9 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    declared_uses,
     row_by_row,
+    uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
@@ -22,14 +24,19 @@ from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 
 @dataclass(frozen=True, slots=True)
 class Filter(RowByRow):
-    """Keeps the rows that pass a predicate on the row alone."""
+    """Keeps the rows that pass a predicate on the row alone.
+
+    `uses`: the columns on which the predicate depends alone; None: not said.
+    """
 
     drops: bool = False
+    uses: frozenset[str] | None = None
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
-        """Of a replaced row one end may pass, or both."""
+        """Of a replaced row one end may pass, or both; both or none if the predicate sees none."""
         if leaf.kind is Kind.PAIR:
-            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
+            both = one(Leaf(Kind.PAIR, (0, 1), leaf.kept))
+            return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
@@ -47,6 +54,7 @@ class Filter(RowByRow):
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """That the predicate is on the row alone."""
         yield f"the filter `{name}` looks at each row by itself", ()
+        yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
     def says(self) -> str:
         """`a filter`."""
@@ -58,6 +66,6 @@ FORM = MapForm(
     Filter,
     "Keeps the rows that pass a predicate on the row alone.",
     Shape.TABLE,
-    (DROPS,),
+    (DROPS, uses("whether a row passes")),
     Filter,
 )

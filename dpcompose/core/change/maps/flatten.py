@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import (
     Fate,
     TooMany,
+    agrees,
     one,
     single,
     two_sided,
@@ -23,7 +24,9 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    declared_uses,
     row_by_row,
+    uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import PAIR, Kind, Leaf
@@ -34,18 +37,28 @@ from dpcompose.core.numbers.words import plural
 class Flatten(RowByRow):
     """Makes at most (`exact`: exactly) `max_rows` rows of each row.
 
-    `keeps` names the columns that each new row copies from its source row.
+    `keeps` names the columns that each new row copies from its source row. `uses`: the columns on
+    which it depends alone how many rows there are and what else is in them; None: not said.
     """
 
     max_rows: int
     exact: bool = False
     drops: bool = False
     keeps: frozenset[str] = frozenset()
+    uses: frozenset[str] | None = None
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
-        """Of a replaced row each end gives rows; how many may differ, unless `exact`."""
+        """Of a replaced row each end gives rows; how many may differ, unless `exact`.
+
+        As many, too, where it keeps what that depends on, and the same ones if they are made of
+        nothing else.
+        """
         if leaf.kind is Kind.PAIR:
-            return [one(PAIR, self.max_rows)] if self.exact else two_sided(self.max_rows)
+            same = agrees(leaf, self.uses)
+            if same and agrees(leaf, self.keeps):
+                return [Fate(())]
+            as_many = self.exact or same
+            return [one(PAIR, self.max_rows)] if as_many else two_sided(self.max_rows)
         if leaf.kind is Kind.USER:
             if traits.unit is None or traits.unit not in self.keeps:
                 return [user_rows(leaf, self.max_rows)]
@@ -55,7 +68,7 @@ class Flatten(RowByRow):
     def traits_after(self, traits: Traits) -> Traits:
         """Rows in the order of their sources; how many there are is known if `exact`."""
         unit = traits.unit if traits.unit in self.keeps else None
-        return traits_of_several(traits, unit, self.max_rows, self.exact)
+        return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
 
     def conduct(self) -> Conduct:
         """Each row gives rows by itself."""
@@ -68,25 +81,37 @@ class Flatten(RowByRow):
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows one row gives."""
         yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
+        yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
     def says(self) -> str:
         """`a flatten to at most 3 rows a row`."""
         return f"a flatten to {many(self.max_rows, self.exact)} a row"
 
 
-def _made(max_rows: int, exact: bool, drops: bool, keeps: frozenset[str]) -> Flatten:
+def _made(
+    max_rows: int,
+    exact: bool,
+    drops: bool,
+    keeps: frozenset[str],
+    uses: frozenset[str] | None,
+) -> Flatten:
     check_exact(exact, drops)
-    return Flatten(max_rows, exact, drops, keeps)
+    return Flatten(max_rows, exact, drops, keeps, uses)
 
 
-def traits_of_several(traits: Traits, unit: str | None, rows: int, exact: bool) -> Traits:
+def traits_of_several(
+    traits: Traits, unit: str | None, keeps: Collection[str], rows: int, exact: bool
+) -> Traits:
     """Of rows in the order of their sources, at most so many of each, or exactly so many."""
+    columns, others = traits.columns_of_new(keeps)
     return Traits(
         unit=unit,
         ordered=traits.ordered,
         fixed=traits.fixed and exact,
         size=None if traits.size is None or not exact else traits.size * rows,
         most=None if traits.most is None else traits.most * rows,
+        columns=columns,
+        others=others,
     )
 
 
@@ -116,6 +141,6 @@ FORM = MapForm(
     Flatten,
     "Makes at most `max_rows` rows of each row.",
     Shape.TABLE,
-    (MAX_ROWS, EXACT, DROPS, KEEPS),
+    (MAX_ROWS, EXACT, DROPS, KEEPS, uses("which rows a row gives, beside what they keep,")),
     _made,
 )

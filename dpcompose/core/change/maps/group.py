@@ -29,8 +29,13 @@ class Group(Together):
     def traits_after(self, traits: Traits) -> Traits:
         """By the unit: one row for each. No order, and no public number of rows."""
         by_unit = traits.unit is not None and self.by == traits.unit
+        columns, others = traits.columns_of_new((self.by,))
         return Traits(
-            unit=traits.unit if by_unit else None, rows_are_units=by_unit, most=traits.most
+            unit=traits.unit if by_unit else None,
+            rows_are_units=by_unit,
+            most=traits.most,
+            columns=columns,
+            others=others,
         )
 
     def conduct(self) -> Conduct:
@@ -55,6 +60,6 @@ FORM = MapForm(
     Group,
     "One row for each value of a column.",
     Shape.TABLE,
-    (FormKey("by", Sort.NAME, "The column."),),
+    (FormKey("by", Sort.COLUMN, "The column."),),
     Group,
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpcompose.core.change.effects import (
     Fate,
     TooMany,
+    agrees,
     one,
     single,
     two_sided,
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.kind_form import Declared, FormKey, Sort
+from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.flatten import (
     EXACT,
     MAX_ROWS,
@@ -31,29 +32,32 @@ from dpcompose.core.change.maps.kind import (
     Readers,
     RowByRow,
     row_by_row,
+    uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import PAIR, Kind, Leaf
+from dpcompose.core.numbers.words import listing
 
 
 @dataclass(frozen=True, slots=True)
 class JoinPublic(RowByRow):
     """Joins each row with at most (`exact`: exactly) `max_rows` rows of a public table.
 
-    Every new row has all columns of its source. `column`: the column by which rows of the public
-    table are found, and which alone decides how many there are; None if the whole row may decide.
+    Every new row has all columns of its source. `uses`: the columns by which rows of the public
+    table are found, and which alone decide how many there are; None if the whole row may decide.
     """
 
     max_rows: int
-    column: str | None = None
+    uses: frozenset[str] | None = None
     exact: bool = False
     drops: bool = False
+    said_by: str = field(default="uses", compare=False)
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
         """Of a replaced row each end is joined; with as many rows, if it keeps what decides."""
         if leaf.kind is Kind.PAIR:
             pair = PAIR._replace(kept=leaf.kept)
-            as_many = self.exact or self.column in leaf.kept
+            as_many = self.exact or agrees(leaf, self.uses)
             return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
         if leaf.kind is Kind.USER:
             if traits.unit is None:
@@ -63,7 +67,9 @@ class JoinPublic(RowByRow):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units, in the order of their sources; how many is known if `exact`."""
-        return traits_of_several(traits, traits.unit, self.max_rows, self.exact)
+        return traits_of_several(
+            traits, traits.unit, traits.columns or (), self.max_rows, self.exact
+        )
 
     def conduct(self) -> Conduct:
         """Each row gives rows by itself."""
@@ -77,9 +83,10 @@ class JoinPublic(RowByRow):
         """That the other table is public, how many of its rows one row meets, and what stays."""
         rows = many(self.max_rows, self.exact)
         yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
-        if self.column is not None:
-            says = f"which rows `{name}` joins a row with depends on its `{self.column}` alone"
-            yield says, ("column",)
+        if self.uses is not None:
+            named = listing(sorted(self.uses)) if self.uses else "nothing"
+            says = f"which rows `{name}` joins a row with depends on its {named} alone"
+            yield says, (self.said_by,)
         yield f"`{name}` leaves the columns and the order of rows as they are", ()
 
     def says(self) -> str:
@@ -87,9 +94,21 @@ class JoinPublic(RowByRow):
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 
 
-def _made(column: str | None, max_rows: int, exact: bool, drops: bool) -> JoinPublic:
+def _made(
+    column: str | None,
+    uses: frozenset[str] | None,
+    max_rows: int,
+    exact: bool,
+    drops: bool,
+) -> JoinPublic:
     check_exact(exact, drops)
-    return JoinPublic(max_rows, column, exact, drops)
+    if column is None:
+        return JoinPublic(max_rows, uses, exact, drops)
+    if uses is not None:
+        says = "`column` and `uses` exclude each other"
+        hint = "`column: c` is short for `uses: [c]`"
+        raise Contradiction(Refusal("DPC105", ("uses",), says, hint))
+    return JoinPublic(max_rows, frozenset({column}), exact, drops, "column")
 
 
 FORM = MapForm(
@@ -100,10 +119,11 @@ FORM = MapForm(
     (
         FormKey(
             "column",
-            Sort.NAME,
+            Sort.COLUMN,
             "The column of the join, if it alone decides which rows a row is joined with.",
             None,
         ),
+        uses("which rows a row is joined with"),
         MAX_ROWS,
         EXACT,
         DROPS,

@@ -16,6 +16,7 @@ from dpcompose.core.change.effects import Fate, TooMany, anything
 from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.numbers.words import listing
 
 
 class Gives(Enum):
@@ -207,4 +208,16 @@ class MapForm(Form[Map]):
 DROPS = FormKey(
     "drops", Sort.FLAG, "Declares that some row of the parent gives nothing to this dataset.", False
 )
-KEEPS = FormKey("keeps", Sort.NAMES, "Columns that every new row has as its source row.", ())
+KEEPS = FormKey("keeps", Sort.COLUMNS, "Columns that every new row has as its source row.", ())
+
+
+def uses(what: str) -> FormKey:
+    """The key that names the columns on which `what` depends alone."""
+    return FormKey("uses", Sort.COLUMNS, f"The columns on which {what} depends alone.", None)
+
+
+def declared_uses(what: str, columns: frozenset[str] | None) -> Iterator[Declared]:
+    """That something depends on such columns alone, where that is said."""
+    if columns is not None:
+        named = listing(sorted(columns)) if columns else "no column"
+        yield f"{what} depends on {named} alone", ("uses",)

@@ -40,7 +40,13 @@ class RowLimit(Together):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units. No order, and no public number of rows."""
-        return Traits(unit=traits.unit, rows_are_units=traits.rows_are_units, most=traits.most)
+        return Traits(
+            unit=traits.unit,
+            rows_are_units=traits.rows_are_units,
+            most=traits.most,
+            columns=traits.columns,
+            others=traits.others,
+        )
 
     def conduct(self) -> Conduct:
         """Rows of one value displace each other."""
@@ -71,7 +77,7 @@ FORM = MapForm(
     "At most `rows` rows for each value of a column.",
     Shape.TABLE,
     (
-        FormKey("per", Sort.NAME, "The column."),
+        FormKey("per", Sort.COLUMN, "The column."),
         FormKey("rows", Sort.WHOLE, "The most rows for one value."),
         KEEP,
         ORDER,

@@ -22,7 +22,8 @@ class Opaque(Together):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Nothing."""
-        return Traits()
+        columns, others = traits.columns_of_new()
+        return Traits(columns=columns, others=others)
 
     def conduct(self) -> Conduct:
         """Rows may be anything."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, one, single, user_rows
+from dpcompose.core.change.effects import Fate, agrees, one, single, user_rows
 from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     KEEPS,
@@ -14,7 +14,9 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    declared_uses,
     row_by_row,
+    uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
@@ -22,13 +24,19 @@ from dpcompose.core.change.units import Kind, Leaf
 
 @dataclass(frozen=True, slots=True)
 class RowMap(RowByRow):
-    """Transforms each row by itself; `keeps` names the columns that it leaves as they are."""
+    """Transforms each row by itself; `keeps` names the columns that it leaves as they are.
+
+    `uses`: the columns on which everything else of a new row depends alone; None: not said.
+    """
 
     keeps: frozenset[str] = frozenset()
+    uses: frozenset[str] | None = None
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
-        """What it was, but for columns that are not kept."""
+        """What it was, but for columns that are not kept; nothing where it is made of such."""
         if leaf.kind is Kind.PAIR:
+            if agrees(leaf, self.uses) and agrees(leaf, self.keeps):
+                return [Fate(())]
             kept = tuple(column for column in leaf.kept if column in self.keeps)
             return [one(Leaf(Kind.PAIR, (0, 1), kept))]
         if leaf.kind is Kind.USER:
@@ -39,6 +47,7 @@ class RowMap(RowByRow):
     def traits_after(self, traits: Traits) -> Traits:
         """Rows as many as before, in the same order, and of the same units if that is kept."""
         unit = traits.unit if traits.unit in self.keeps else None
+        columns, others = traits.columns_of_new(self.keeps)
         return Traits(
             unit=unit,
             rows_are_units=traits.rows_are_units and unit is not None,
@@ -46,6 +55,8 @@ class RowMap(RowByRow):
             fixed=traits.fixed,
             size=traits.size,
             most=traits.most,
+            columns=columns,
+            others=others,
         )
 
     def conduct(self) -> Conduct:
@@ -61,10 +72,19 @@ class RowMap(RowByRow):
         yield f"`{name}` is computed row by row", ()
         for column in sorted(self.keeps):
             yield f"`{name}` leaves the column `{column}` as it is", ("keeps",)
+        what = f"what `{name}` makes of a row" + (" beside that" if self.keeps else "")
+        yield from declared_uses(what, self.uses)
 
     def says(self) -> str:
         """`a row-by-row transform`."""
         return "a row-by-row transform"
 
 
-FORM = MapForm("row", RowMap, "Transforms each row by itself.", Shape.TABLE, (KEEPS,), RowMap)
+FORM = MapForm(
+    "row",
+    RowMap,
+    "Transforms each row by itself.",
+    Shape.TABLE,
+    (KEEPS, uses("what it makes of a row, beside what it keeps,")),
+    RowMap,
+)

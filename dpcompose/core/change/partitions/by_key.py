@@ -12,7 +12,7 @@ from dpcompose.core.change.partitions.partition_kind import (
     EachRow,
     PartitionForm,
 )
-from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, Whereabouts
+from dpcompose.core.change.partitions.whereabouts import Whereabouts, in_one
 from dpcompose.core.change.row_facts import Shape
 
 
@@ -24,7 +24,7 @@ class ByKey(EachRow):
 
     def where(self, kept: Collection[str]) -> Whereabouts:
         """A row with the same key is in the same block."""
-        return Fixed() if self.column in kept else InOne()
+        return in_one((self.column,), kept)
 
     def assignment(self) -> Assignment:
         """By the key alone, which rows that take each other's place may share."""
@@ -52,6 +52,6 @@ FORM = PartitionForm(
     ByKey,
     "Blocks are sets of values of one identifying column.",
     Shape.TABLE,
-    (FormKey("column", Sort.NAME, "The identifying column."), BLOCKS),
+    (FormKey("column", Sort.COLUMN, "The identifying column."), BLOCKS),
     ByKey,
 )

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dpcompose.core.change.kind_form import Declared
+from dpcompose.core.change.kind_form import Declared, FormKey, Sort
 from dpcompose.core.change.partitions.partition_kind import (
     BLOCKS,
     Assignment,
     EachRow,
     PartitionForm,
 )
-from dpcompose.core.change.partitions.whereabouts import InOne, Whereabouts
+from dpcompose.core.change.partitions.whereabouts import Whereabouts, in_one
 from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.numbers.words import listing
 
 
 @dataclass(frozen=True, slots=True)
 class ByValue(EachRow):
-    """Blocks are disjoint sets of row values (GMPS24, Example IV.4)."""
+    """Blocks are disjoint sets of row values (GMPS24, Example IV.4).
+
+    `uses`: the columns that alone decide in which block a row is; None: the whole row may.
+    """
+
+    uses: frozenset[str] | None = None
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """The value may change in any column."""
-        return InOne()
+        """In the same one, with the same values of what decides."""
+        return in_one(self.uses, kept)
 
     def assignment(self) -> Assignment:
         """By the row alone."""
@@ -32,9 +38,18 @@ class ByValue(EachRow):
         """The values of other blocks."""
         return blocks > 1
 
+    def blocks_of_unit(self, unit: str | None) -> int | None:
+        """One, where nothing but the unit decides."""
+        if unit is None or self.uses is None:
+            return None
+        return 1 if self.uses <= {unit} else None
+
     def declares(self, name: str) -> Declared:
-        """That no value is in two blocks."""
-        return f"the blocks of `{name}` are disjoint sets of row values", ()
+        """That no value is in two blocks, and what decides."""
+        if self.uses is None:
+            return f"the blocks of `{name}` are disjoint sets of row values", ()
+        named = listing(sorted(self.uses)) if self.uses else "nothing"
+        return f"the blocks of `{name}` are disjoint sets of values of {named}", ("uses",)
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
         """That each set of values is not all."""
@@ -46,5 +61,15 @@ class ByValue(EachRow):
 
 
 FORM = PartitionForm(
-    "value", ByValue, "Blocks are disjoint sets of row values.", Shape.TABLE, (BLOCKS,), ByValue
+    "value",
+    ByValue,
+    "Blocks are disjoint sets of row values.",
+    Shape.TABLE,
+    (
+        BLOCKS,
+        FormKey(
+            "uses", Sort.COLUMNS, "The columns that alone decide in which block a row is.", None
+        ),
+    ),
+    ByValue,
 )

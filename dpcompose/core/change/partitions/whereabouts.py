@@ -7,7 +7,7 @@ worst way at once, in numbers and in patterns, are derived in `core.partitions`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -104,6 +104,14 @@ class InSets(_OfARow):
 
 #: All that there is: a rule for the worst way has an answer for each.
 Whereabouts = Fixed | InOne | InSome | InSets
+
+
+def in_one(uses: Collection[str] | None, kept: Collection[str]) -> Whereabouts:
+    """In one of disjoint blocks, which `uses` alone decides (None: the whole row may).
+
+    A row put in its place is in the same one where it agrees in all of these: `kept`.
+    """
+    return InOne() if uses is None or not set(uses).issubset(kept) else Fixed()
 
 
 def _up_to(limit: int, blocks: Sequence[int]) -> Iterator[frozenset[int]]:

@@ -64,7 +64,7 @@ def test_as_it_is_written() -> None:
     datasets: list[Dataset] = list(found.datasets())
     assert [each.made_by for each in datasets] == [
         None,
-        JoinPublic(3, "c", exact=True),
+        JoinPublic(3, frozenset({"c"}), exact=True),
         JoinPublic(2, drops=True),
     ]
 
@@ -200,7 +200,7 @@ def test_what_it_is_and_what_it_assumes() -> None:
 def test_many_rows_of_a_replaced_one_keep_their_columns() -> None:
     pair = PAIR._replace(kept=("d",))
     assert fates(JoinPublic(25), pair, Traits()) == TooMany(((pair, 25), (SINGLE, 25)))
-    assert fates(JoinPublic(25, "d"), pair, Traits()) == [Fate(((pair, 25),))]
+    assert fates(JoinPublic(25, frozenset({"d"})), pair, Traits()) == [Fate(((pair, 25),))]
     spec = text("bounded", "max_rows: 40", both("0.2"))
     assert certified(spec) == 40
 

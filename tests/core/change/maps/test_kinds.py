@@ -169,7 +169,7 @@ def test_a_kind_without_a_part_cannot_be_made(part: str) -> None:
 @pytest.mark.parametrize("name", maps.MAPS)
 def test_a_kind_is_made_of_its_keys(name: str) -> None:
     form = maps.MAPS[name]
-    examples = {Sort.WHOLE: 3, Sort.NAME: "city", Sort.NAMES: frozenset({"id"})}
+    examples = {Sort.WHOLE: 3, Sort.COLUMN: "city", Sort.COLUMNS: frozenset({"id"})}
 
     def given(key: FormKey) -> object:
         if key.sort is Sort.MOVES:
@@ -177,7 +177,7 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
         if key.name == "poisson":
             return Fraction(1, 2)
         if key.default is not REQUIRED:
-            return frozenset() if key.sort is Sort.NAMES else key.default
+            return frozenset() if key.sort is Sort.COLUMNS else key.default
         return key.choices[0] if key.choices else examples[key.sort]
 
     made = form.made(*map(given, form.keys))

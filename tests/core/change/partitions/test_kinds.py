@@ -198,7 +198,8 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     form = partitions.PARTITIONS[name]
     examples: dict[Sort, object] = {
         Sort.WHOLE: 3,
-        Sort.NAME: "city",
+        Sort.COLUMN: "city",
+        Sort.COLUMNS: frozenset({"city"}),
         Sort.FEEDS: {"x": (0, 1), "y": ()},
     }
     given = [examples[key.sort] for key in form.keys if key.sort is not Sort.BLOCKS]
