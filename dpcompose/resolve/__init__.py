@@ -25,8 +25,8 @@ from dpcompose.resolve.bind_mechanisms import Mechanisms
 from dpcompose.resolve.bind_post_processing import check_post_processing
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.blocks import Builder
-from dpcompose.resolve.columns import asks_of_rows, named_by_roots
 from dpcompose.resolve.forest import Names, SpecPlace
+from dpcompose.resolve.named_columns import asks_of_rows, named_by_roots
 from dpcompose.resolve.parameters import DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source

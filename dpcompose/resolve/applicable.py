@@ -10,9 +10,9 @@ from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.columns import has_column, named_by_roots
 from dpcompose.resolve.facts import Facts, no_unit
 from dpcompose.resolve.forest import SpecPlace
+from dpcompose.resolve.named_columns import has_column, named_by_roots
 from dpcompose.spec.relations import LongRelation
 
 _ON_GRAPHS = frozenset({RelationKind.EDGE, RelationKind.NODE, RelationKind.NODE_REWIRED})

@@ -14,9 +14,9 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_maps import Maps
 from dpcompose.resolve.bind_partitions import partition_made
-from dpcompose.resolve.columns import columns_missing, has_column
 from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
 from dpcompose.resolve.forest import Names, SpecPlace, Splitting, number
+from dpcompose.resolve.named_columns import columns_missing, has_column
 from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
