@@ -58,7 +58,7 @@ class Kernel:
         self.algebra = algebra
         self.oriented = oriented
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
-        self.places: list[Place] = [each for _, top in self.tops for each in places(top)]
+        self.places: list[Place] = [each for _, top in self.tops for each in top.subtree()]
         self.numbers = {id(place): number for number, place in enumerate(self.places)}
         self.answers: dict[tuple[int, State], Answer] = {}
         self._coster = Coster(algebra)
@@ -162,15 +162,6 @@ def rules_of(algebra: Algebra, oriented: bool, place: Place) -> Iterator[AlongMa
         yield AlongMap(algebra, oriented, place, below)
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
         yield OverBlocks(algebra, False, place, partition, blocks)
-
-
-def places(top: Place) -> Iterator[Place]:
-    """A place and all below it, parents first."""
-    stack = [top]
-    while stack:
-        place = stack.pop()
-        yield place
-        stack.extend(reversed(list(place.below)))
 
 
 def needs(claim: Claim) -> Iterator[Claim]:

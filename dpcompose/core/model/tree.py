@@ -87,6 +87,14 @@ class Place:
         for blocks in self.blocks:
             yield from blocks
 
+    def subtree(self) -> Iterator[Place]:
+        """This place and all below it, parents first."""
+        stack = [self]
+        while stack:
+            place = stack.pop()
+            yield place
+            stack.extend(reversed(list(place.below)))
+
     @property
     def released(self) -> Iterator[Mechanism]:
         """The mechanisms that read this dataset, as often as they do so here."""

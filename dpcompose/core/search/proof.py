@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
-from dpcompose.core.kernel.claims import places
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
@@ -144,7 +143,7 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certific
     return certify(
         SearchFinding(
             solution.accountant.known(),
-            [place for _, top in solver.tops for place in places(top)],
+            [place for _, top in solver.tops for place in top.subtree()],
             solution.notion,
             isinstance(algebra, Pairs) and algebra.survival,
             theorem,

@@ -61,7 +61,7 @@ def _all(
 ) -> Iterator[Finding]:
     for root, top in tops:
         yield from _fresh(root.dataset)
-        for place in _places(top):
+        for place in top.subtree():
             yield from _unread(place)
             for mechanism, placed in place.mechanisms:
                 yield from _bounded_below_filter(problem.goal, place, mechanism, placed)
@@ -73,14 +73,6 @@ def _all(
         yield from _not_amplified(problem.goal, solution, visit)
     for felt in solution.felt:
         yield from _looser(solution, felt)
-
-
-def _places(top: Place) -> Iterator[Place]:
-    stack = [top]
-    while stack:
-        place = stack.pop()
-        yield place
-        stack.extend(reversed(list(place.below)))
 
 
 def _unread(place: Place) -> Iterator[Finding]:
@@ -220,7 +212,7 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     touched = {felt.mechanism.name for felt in solution.felt}
     idle: dict[str, Mechanism] = {}
     for _, top in tops:
-        for place in _places(top):
+        for place in top.subtree():
             for mechanism, _ in place.mechanisms:
                 if mechanism.name not in touched:
                     idle.setdefault(mechanism.name, mechanism)
@@ -320,7 +312,7 @@ def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Fin
             + (", such as one grouped by the unit" if Kind.USER in kinds else ""),
         )
     elif Kind.PAIR in kinds:
-        for below in _places(place):
+        for below in place.subtree():
             for mechanism, placed in below.mechanisms:
                 yield from _bounded_alone(place, mechanism, placed)
 

@@ -59,11 +59,8 @@ def nonsense(
     for mechanism in problem.mechanisms():
         yield from _little_noise(mechanism)
     for _, top in tops:
-        stack = [top]
-        while stack:
-            place = stack.pop()
-            yield from _idle_cap(place)
-            stack.extend(place.below)
+        for each in top.subtree():
+            yield from _idle_cap(each)
     for visit in () if solution is None else solution.visits:
         yield from _read_once(solution, visit)
 
@@ -119,12 +116,7 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
         return
     if sample.rate == 1 or place.above is not None or visit.via is None:
         return
-    readers: list[Mechanism] = []
-    stack = [place]
-    while stack:
-        each = stack.pop()
-        readers += each.dataset.mechanisms
-        stack.extend(each.below)
+    readers = [mechanism for each in place.subtree() for mechanism in each.dataset.mechanisms]
     if len(readers) != 1 or readers[0].count != 1:
         return
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)
