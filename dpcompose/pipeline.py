@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
 from dpcompose.report import Report
+from dpcompose.report.verdict import sharper
+from dpcompose.resolve import resolve
+from dpcompose.source import load
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
@@ -62,11 +65,8 @@ def analyze(
 
     Raises Unproved where a recheck fails.
     """
-    from dpcompose.source import load
-
     try:
         source = load(data, name, lines_above)
-        from dpcompose.resolve import resolve
 
         resolved = resolve(source)
     except InvalidSpec as invalid:
@@ -147,7 +147,6 @@ def _report(
 ) -> Report:
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
-    from dpcompose.report.verdict import sharper
 
     asked = terms.limits[0] if terms.limits else None
     of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from dpcompose.errors import CODES, Diagnostic, Fix, InvalidSpec, Replacement, Span
 from dpcompose.resolve import resolve
@@ -100,8 +101,6 @@ def _end(span: Span) -> tuple[int, int]:
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
     """The lines of a file before its corrections, and what replaces whole stretches of them."""
-    from difflib import SequenceMatcher
-
     old, new = LINE_END.split(found.before), LINE_END.split(found.after)
     head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
     blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)

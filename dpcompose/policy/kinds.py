@@ -9,6 +9,10 @@ from functools import cache
 from dpcompose.errors import Path
 from dpcompose.report.because import reason
 from dpcompose.source import Source, Value
+from dpcompose.spec.concrete import CONCRETE
+from dpcompose.spec.guarantees import NOTIONS
+from dpcompose.spec.maps import MAP_KINDS
+from dpcompose.spec.partitions import PARTITION_KINDS
 
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")
@@ -21,11 +25,6 @@ _INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys 
 @cache
 def kinds() -> tuple[str, ...]:
     """Every kind, and `map.*` and the like for all of a family."""
-    from dpcompose.spec.concrete import CONCRETE
-    from dpcompose.spec.guarantees import NOTIONS
-    from dpcompose.spec.maps import MAP_KINDS
-    from dpcompose.spec.partitions import PARTITION_KINDS
-
     families: dict[str, Iterable[str]] = {
         "map": MAP_KINDS,
         "partition": PARTITION_KINDS,

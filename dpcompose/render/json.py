@@ -23,6 +23,7 @@ from dpcompose.render.numbers import (
     parameters,
 )
 from dpcompose.render.problems import NO_BUDGET, problems
+from dpcompose.render.theorem_text import book
 from dpcompose.report import (
     Advice,
     AgainstAdversary,
@@ -195,7 +196,6 @@ def theorem_shape(identifier: str | None) -> Shape | None:
     """An entry of the theorem book; null for none."""
     if identifier is None:
         return None
-    from dpcompose.render.theorem_text import book
 
     entry = book().get(identifier)
     if entry is None:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dpcompose.core.theorem import Theorem
+from dpcompose.errors import CODES
+from dpcompose.faults import SPEC_CODES
+from dpcompose.handbook import HANDBOOK
+from dpcompose.policy.codes import POLICY_CODES
+from dpcompose.render.code import in_markdown, in_text
 from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem_text import SOURCES, book, flowing
+from dpcompose.report.findings import FINDING_CODES
 
 #: What the codes of a family are about.
 _KINDS = {
@@ -21,11 +27,6 @@ _SEVERITY = {"note": "recommendation"}
 
 def codes() -> dict[str, str]:
     """Every code of a finding or a verdict with its meaning."""
-    from dpcompose.errors import CODES
-    from dpcompose.faults import SPEC_CODES
-    from dpcompose.policy.codes import POLICY_CODES
-    from dpcompose.report.findings import FINDING_CODES
-
     return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES}
 
 
@@ -39,9 +40,6 @@ def rule(identifier: str) -> dict[str, Any]:
 
 
 def _code(identifier: str, meaning: str) -> dict[str, Any]:
-    from dpcompose.handbook import HANDBOOK
-    from dpcompose.render.code import in_markdown, in_text
-
     entry = HANDBOOK[identifier]
     properties: dict[str, Any] = {"tags": [_KINDS[identifier[:4]]]}
     if entry.level != "none":

@@ -10,6 +10,7 @@ from fractions import Fraction
 from dpcompose.core.at_delta.chosen import Chosen, choose
 from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.pattern import Felt, Trace
+from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.profile import parts
 from dpcompose.core.profile.fewer_losses import is_merged
 from dpcompose.core.profile.parts import Composition, Part
@@ -208,8 +209,6 @@ def _losses(composition: Composition) -> Iterable[str]:
     for part, n in composition.parts:
         yield (f"{wording.whole(n)} × " if n > 1 else "") + part_text(part)
     if composition.gaussian:
-        from dpcompose.core.numbers.exact import sqrt_up
-
         yield f"Gaussian with μ = {wording.number(sqrt_up(composition.gaussian))} in all"
 
 

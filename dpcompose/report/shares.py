@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point
+from dpcompose.core.at_delta.routes import Point, quick
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
@@ -128,8 +128,6 @@ def _quick(part: Part) -> bool:
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
     """The least ε at a δ; None where none is known. `roughly`: by what takes little time alone."""
-    from dpcompose.core.at_delta.routes import quick
-
     point = Point(delta=delta)
     patterned = Solver(problem).patterns()
     if not patterned:

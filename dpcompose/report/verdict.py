@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion, convert
 from dpcompose.report import At, Bound, Verdict
 
@@ -69,7 +69,6 @@ def _epsilon_slack(
             "or with epsilon and a positive delta, would be comparable"
         )
     from dpcompose.core.at_delta.routes import Point, of_bound
-    from dpcompose.core.notions.guarantee import Quantity
 
     spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
     if spent is None:

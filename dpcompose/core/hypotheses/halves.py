@@ -16,6 +16,7 @@ from fractions import Fraction
 from dpcompose.core.hypotheses.beliefs import Belief, Between, Block
 from dpcompose.core.hypotheses.interval import ONE, exactly, exponential, logarithm_up
 from dpcompose.core.profile.parts import Composition, Response, Sampled
+from dpcompose.core.profile.solve import epsilon_at
 
 _HALF = Fraction(1, 2)
 
@@ -43,8 +44,6 @@ def least_epsilon(blocks: tuple[Block, ...], delta: Fraction, most: Fraction) ->
 
 
 def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction | None:
-    from dpcompose.core.profile.solve import epsilon_at
-
     parts = tuple(
         (
             Sampled(

@@ -22,7 +22,7 @@ from dpcompose.core.profile.parts import (
     Sampled,
 )
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
-from dpcompose.core.profile.rounding import float_of, log_of, shorten
+from dpcompose.core.profile.rounding import exact_of, float_of, log_of, shorten
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -244,8 +244,6 @@ def _exp(log: float, *, up: bool) -> Fraction:
         if not up:
             return ZERO
     from mpmath import mp
-
-    from dpcompose.core.profile.rounding import exact_of
 
     with mp.workdps(40):
         value = exact_of(mp.exp(mp.mpf(log)))

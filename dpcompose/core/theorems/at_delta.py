@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.profile.parts import Composition, Concentrated, Renyi
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
@@ -80,7 +81,6 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
 
     At δ = 0 no ε is finite (None).
     """
-    from dpcompose.core.profile.parts import Composition, Concentrated
     from dpcompose.core.profile.renyi import epsilon_at
 
     if rho == 0:
@@ -115,7 +115,6 @@ def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fra
 
     At δ = 0 no ε is finite (None).
     """
-    from dpcompose.core.profile.parts import Composition, Renyi
     from dpcompose.core.profile.renyi import epsilon_at
 
     curve = Renyi(tuple(sorted((alpha, epsilon) for alpha, epsilon in points)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly, Question
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems import questions
@@ -145,7 +146,6 @@ def likelihoods(
 
     With δ's the same ε holds with Σ δ_i: each block gives all away with chance at most δ_i.
     """
-    from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly, Question
     from dpcompose.core.hypotheses.mixtures import tell_apart
 
     sides = [

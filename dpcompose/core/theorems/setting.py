@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
@@ -169,8 +170,6 @@ class Setting:
 
     def steps(self) -> Fraction | None:
         """How many stated steps the worst change is at the one mechanism; None if without end."""
-        from dpcompose.core.loss.cost import Coster
-
         place, _ = self.only_statement()
         visit = self.visit(place)
         if visit is None:

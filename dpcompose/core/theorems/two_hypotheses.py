@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
@@ -76,8 +77,6 @@ def _pair(question: Question) -> Pair:
 
 
 def _uniform(blocks: Sequence[Block]) -> Pair:
-    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Question
-
     size = sum(block.count for block in blocks)
     return _pair(Question(tuple(blocks), NONE, Belief(((Between(1, size), F(1)),))))
 
@@ -141,8 +140,6 @@ def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     Sets of certain sizes, all equally likely, are not listed: Σ_b e^(ε_b) over the sets of j blocks
     is the j-th elementary symmetric function of the e^(ε_i).
     """
-    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Block, Exactly, Question
-
     blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
     parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
     return _pair(Question(blocks, NONE, Belief(parts)))
@@ -212,8 +209,6 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     At most m blocks for one person make another hypothesis, over fewer sets: then the sum over the
     sizes 1 to m counts (HBW.mixture).
     """
-    from dpcompose.core.hypotheses.beliefs import Block
-
     return _uniform([Block(epsilon, delta) for epsilon, delta in pairs])
 
 
@@ -240,6 +235,4 @@ def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
     """k blocks that are each (ε', δ')-DP, and the hypotheses of HBW.6. For k = 1 it is (ε', δ');
     for many blocks ε is about k·ln((1 + e^ε')/2), and δ about half of that of all blocks.
     """
-    from dpcompose.core.hypotheses.beliefs import Block
-
     return _uniform([Block(epsilon, delta, blocks)])
