@@ -11,14 +11,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
-from dpcompose.commands.analysis import FailOn, Selection, Strictness, analyze_files, check_files
 from dpcompose.commands.bounds import most_of
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.formats import Reviewed, Told
 from dpcompose.commands.help_ends import help_end
 from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
-from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell
-from dpcompose.commands.policies import Sources
+from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell, outputs_of
 from dpcompose.commands.streams import guard
 
 #: By this variable a shell asks for completions, or for the script that does.
@@ -425,7 +423,9 @@ def analyze(
     same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
     (elsewhere nothing is written without --yes), and goes on with what is then in the files.
     """
+    from dpcompose.commands.analysis import Selection, Strictness, analyze_files
     from dpcompose.commands.goals import points_of
+    from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
     points = points_of(delta, at_epsilon)
@@ -513,7 +513,9 @@ def check(
 
     --recheck and --fix are those of `analyze`; an ε at the budget's δ is not rechecked.
     """
+    from dpcompose.commands.analysis import Selection, Strictness, check_files
     from dpcompose.commands.goals import limit_of, points_of
+    from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
     limit = limit_of(epsilon, delta, rho, mu)
@@ -594,9 +596,10 @@ def diff(
     are listed, from warnings on, and exit with 1 where those of `analyze` would (--fail-on error,
     warning or note). The settings are those of the new file.
     """
+    from dpcompose.commands.analysis import Selection
     from dpcompose.commands.diff import diff_files
     from dpcompose.commands.goals import points_of
-    from dpcompose.commands.outputs import outputs_of
+    from dpcompose.commands.policies import Sources
 
     deltas = points_of(delta, None).deltas
     most = most_of(max_seconds, max_memory)
@@ -662,7 +665,9 @@ def total(
     flags, or else `total-budget` of the settings; `budget:` is for one spec. Without one it fails
     where settings require anything.
     """
+    from dpcompose.commands.analysis import Selection
     from dpcompose.commands.goals import limit_of, points_of
+    from dpcompose.commands.policies import Sources
     from dpcompose.commands.total import total_of
     from dpcompose.planning.totals import TotalAsked
 
@@ -703,6 +708,7 @@ def accept(
     of now.
     """
     from dpcompose.commands.accept import accept_files
+    from dpcompose.commands.analysis import Selection
 
     selection = Selection(files or (), files_from, None, allow_empty)
     raise typer.Exit(accept_files(selection, output, by, on))
@@ -740,6 +746,7 @@ def fit(
     """
     from dpcompose.commands.fit import fit_file
     from dpcompose.commands.goals import limit_of
+    from dpcompose.commands.policies import Sources
 
     limit = limit_of(epsilon, delta, rho, mu)
     most = most_of(max_seconds, max_memory)
@@ -773,6 +780,7 @@ def sensitivity(
     """
     from dpcompose.commands.fit import sensitivity_of
     from dpcompose.commands.goals import points_of
+    from dpcompose.commands.policies import Sources
 
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None

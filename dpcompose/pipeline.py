@@ -14,14 +14,12 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
 from dpcompose.report import Report
 from dpcompose.report.verdict import sharper
-from dpcompose.resolve import resolve
-from dpcompose.source import load
+from dpcompose.resolve import Resolved, resolve
+from dpcompose.source import Source, load
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
     from dpcompose.report.outcomes import Case
-    from dpcompose.resolve import Resolved
-    from dpcompose.source import Source
 
 
 @dataclass(frozen=True, slots=True)

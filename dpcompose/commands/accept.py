@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from getpass import getuser
 
 from dpcompose.commands.analysis import Selection
@@ -73,8 +74,6 @@ def _user() -> str:
 
 def _today() -> str:
     """The day in UTC, or that of SOURCE_DATE_EPOCH."""
-    from datetime import UTC, datetime
-
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
     return now.date().isoformat()

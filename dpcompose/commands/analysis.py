@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain, complain_lines
 from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT
@@ -19,20 +18,13 @@ from dpcompose.commands.policies import Policies, Sources, accepted_in, policies
 from dpcompose.commands.run import FileTask, Run
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
+from dpcompose.render.headlines import outcome
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC
 from dpcompose.report import Report
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
-
-
-class FailOn(StrEnum):
-    """The least level of a finding that makes a run fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +245,6 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 def _outcome(checking: bool) -> Callable[[Report], str]:
     def of(report: Report) -> str:
-        from dpcompose.render.headlines import outcome
-
         return outcome(report, checking)
 
     return of

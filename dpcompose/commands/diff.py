@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import Most, TooMuch, finding, within
@@ -26,12 +25,14 @@ from dpcompose.commands.output import (
 from dpcompose.commands.outputs import Output, Rendering, rendered
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.show_settings import toml
+from dpcompose.errors import LEVELS, nearest
+from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change, refused
+from dpcompose.planning.review_stops import EVENTS, Event
+from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merged
+from dpcompose.render import diff_json, diff_text, github, review, sarif
 from dpcompose.report import LeftOut
-
-if TYPE_CHECKING:
-    from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version
-    from dpcompose.planning.review_stops import Event
-    from dpcompose.policy.settings import Settings
+from dpcompose.source import documents, is_spec
 
 
 @dataclass(slots=True)
@@ -69,8 +70,6 @@ class Comparison:
         self, past: Past, gathering: Gathering, allow_new: bool, written: Sequence[str]
     ) -> Iterator[Change | Invalid]:
         """The change of each file since a revision; of a renamed one once, at its first name."""
-        from dpcompose.source import is_spec
-
         told: set[str] = set()
         for file in gathering.items():
             if isinstance(file, NoFile):
@@ -108,9 +107,6 @@ class Comparison:
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         """
-        from dpcompose.planning.comparison import Invalid
-        from dpcompose.policy.settings import BadSettings
-
         given = new or old
         assert given is not None
         try:
@@ -131,9 +127,6 @@ class Comparison:
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
         """What the settings files around a file say now and did not before. Raises BadSettings."""
-        from dpcompose.commands.show_settings import toml
-        from dpcompose.policy.settings import FIELDS, BadSettings, merged
-
         if self.policies.isolated:
             return ()
         now = self.policies.found(new)
@@ -160,9 +153,6 @@ class Comparison:
         settings: Settings,
         told: tuple[str, ...],
     ) -> Change | Invalid:
-        from dpcompose.errors import LEVELS
-        from dpcompose.planning.comparison import Invalid, change, refused
-
         try:
             with within(self.most):
                 found = change(old, new, terms)
@@ -188,8 +178,6 @@ class Comparison:
 
 def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
     """What settings ask of both versions, with the δ of flags first."""
-    from dpcompose.planning.comparison import SameTerms
-
     wanted = () if settings.delta is None else (settings.delta,)
     return SameTerms(
         tuple(dict.fromkeys((*deltas, *wanted))),
@@ -211,9 +199,6 @@ def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     """The documents of a file; `when` says of which revision it is."""
-    from dpcompose.planning.comparison import Version
-    from dpcompose.source import documents
-
     return [
         Version(name + when, each.data, each.lines_before, each.number, name)
         for each in documents(data)
@@ -222,9 +207,6 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
 
 def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
     """The events that fail, and the level of findings, as settings have it. Raises BadCall."""
-    from dpcompose.errors import LEVELS, nearest
-    from dpcompose.planning.review_stops import EVENTS
-
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
     for each in given:
@@ -285,8 +267,6 @@ def diff_files(
 def _rendering(
     output: Output[Reviewed], look: Look, run: Comparison
 ) -> Rendering[Change | Invalid]:
-    from dpcompose.render import diff_json, diff_text, github, review, sarif
-
     style = style_for(output.path, look)
     match output.form:
         case Reviewed.TEXT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from shutil import get_terminal_size
 
 from dpcompose.errors import InvalidSpec, printable
@@ -22,6 +22,14 @@ class ExitCode(IntEnum):
     FAULT = 70  # a fault of dpcompose itself
     INTERRUPTED = 130  # Ctrl-C
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
+
+
+class FailOn(StrEnum):
+    """The least level of a finding that makes a run fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
 
 
 class BadCall(Exception):

@@ -11,6 +11,7 @@ from dpcompose.commands.output import Look, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
+from dpcompose.render.theorem_text import book, matching, shape
 
 #: The word that stands for all others.
 LANGUAGE = "language"
@@ -23,8 +24,6 @@ Page = Callable[[Style], str]
 
 def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
     """The command `theorems`. Raises BadCall where no entry has all of the words."""
-    from dpcompose.render.theorem_text import matching, shape
-
     entries = matching(" ".join(words))
     if not entries:
         raise BadCall(f"no theorem has all of {', '.join(map(quoted, words))} in what it says")
@@ -56,8 +55,6 @@ def explain(identifier: str, look: Look) -> None:
 
 def _theorem(name: str) -> Page | None:
     """The page of the entry of that id, or of that place in its source (`corollary iv.13`)."""
-    from dpcompose.render.theorem_text import book
-
     entries = book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
@@ -120,8 +117,6 @@ def _known(kind: str) -> dict[str, str]:
     """What of a kind can be explained, each with its title."""
     match kind:
         case "theorem":
-            from dpcompose.render.theorem_text import book
-
             return {key: entry.title for key, entry in book().items()}
         case "example":
             from dpcompose.handbook.printed import PRINTED

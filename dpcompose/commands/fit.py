@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
@@ -13,15 +12,23 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
+from dpcompose.pipeline import analyze
+from dpcompose.planning.fitting import Fitted, Unfit, fit
+from dpcompose.planning.savings import NoBound, sensitivity
+from dpcompose.planning.scaling import Unscalable, parameters
+from dpcompose.policy.settings import BadSettings
+from dpcompose.render import sensitivity as render
+from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
-
-if TYPE_CHECKING:
-    from dpcompose.planning.fitting import Fitted
-    from dpcompose.source import Source
-
+from dpcompose.report.verdict import implies
+from dpcompose.report.wording import number, plural
+from dpcompose.resolve import resolve
+from dpcompose.source import Source, documents, load
 
 #: So many documents of a stream are listed with their lines.
 _MOST_LISTED = 6
@@ -40,11 +47,6 @@ def fit_file(
     most: Most,
 ) -> ExitCode:
     """The command `fit`. Raises BadCall."""
-    from dpcompose.commands.progress import Waiting, waiting_stream
-    from dpcompose.planning.fitting import Unfit, fit
-    from dpcompose.planning.scaling import Unscalable, parameters
-    from dpcompose.policy.settings import BadSettings
-
     policies = policies_of(sources)
     try:
         data = read(file)
@@ -88,12 +90,6 @@ def fit_file(
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
     """What `check` will say of a spec whose own budget is not the one it was fitted to."""
-    from dpcompose.pipeline import analyze
-    from dpcompose.render.headlines import judged
-    from dpcompose.report.verdict import implies
-    from dpcompose.resolve import resolve
-    from dpcompose.source import load
-
     own = resolve(load(text, name)).budget
     if own is not None and implies(limit, own):
         return None
@@ -115,8 +111,6 @@ def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
 
 def _one(data: bytes, command: str) -> bytes:
     """What a file holds, if that is one spec. Raises Several."""
-    from dpcompose.source import documents
-
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:
         return data
@@ -130,9 +124,6 @@ def _one(data: bytes, command: str) -> bytes:
 
 def _valid(data: bytes, name: str) -> Source:
     """The source of a valid spec. Raises InvalidSpec."""
-    from dpcompose.resolve import resolve
-    from dpcompose.source import load
-
     source = load(data, name)
     resolve(source)
     return source
@@ -154,9 +145,6 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 
 def _said(fitted: Fitted, origin: str) -> str:
-    from dpcompose.core.notions.notion import SIGNS
-    from dpcompose.report.wording import number, plural
-
     main, most = fitted.limit.parameters[0]
     symbol = SIGNS[main]
     at = "".join(
@@ -190,12 +178,6 @@ def sensitivity_of(
     most: Most,
 ) -> ExitCode:
     """The command `sensitivity`. Raises BadCall."""
-    from dpcompose.commands.progress import Waiting, waiting_stream
-    from dpcompose.planning.savings import NoBound, sensitivity
-    from dpcompose.planning.scaling import Unscalable
-    from dpcompose.policy.settings import BadSettings
-    from dpcompose.render import sensitivity as render
-
     if form is Told.MARKDOWN:
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):

@@ -14,7 +14,9 @@ from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, match
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, read, shown
 from dpcompose.commands.once import Once
 from dpcompose.places import is_below, strays
+from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
+from dpcompose.source import is_spec
 
 _LONGEST_NAME = 2**16  # bytes of a line in a list of files
 _MOST_NAMES = 20  # of what is left out
@@ -266,7 +268,6 @@ def _is_settings(name: str) -> bool:
     """Whether a file is one of settings."""
     if not name.endswith(".toml"):
         return False
-    from dpcompose.policy.settings_files import OWN, SHARED
 
     return os.path.basename(name) in (OWN, SHARED)
 
@@ -307,8 +308,6 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 def _may_be_spec(path: str) -> bool:
     """Whether a YAML file is a spec; one that cannot be read is for whoever reads it to report."""
-    from dpcompose.source import is_spec
-
     try:
         return is_spec(read(path))
     except Unreadable:

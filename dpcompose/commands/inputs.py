@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.places import strays
+from dpcompose.source import MAX_BYTES, is_spec
 
 if TYPE_CHECKING:
-    from dpcompose.errors import Diagnostic, InvalidSpec
     from dpcompose.report import Report
 
 #: The name that stands for standard input.
@@ -38,8 +39,6 @@ def read(file: str) -> bytes:
 
     Raises Unreadable.
     """
-    from dpcompose.source import MAX_BYTES
-
     try:
         if file != STANDARD_INPUT:
             if (why := strays(file)) is not None:
@@ -59,8 +58,6 @@ def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
 
     It may be anything that a link, or an argument by mistake, leads to.
     """
-    from dpcompose.source import is_spec
-
     bad = next((each for each in reports if each.status == "invalid"), None)
     if bad is None or is_spec(data):
         return list(reports)
@@ -69,15 +66,10 @@ def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
 
 def unquoting_fault(error: InvalidSpec, data: bytes) -> InvalidSpec:
     """The same of a fault in a file that holds `data`."""
-    from dpcompose.errors import InvalidSpec
-    from dpcompose.source import is_spec
-
     return error if is_spec(data) else InvalidSpec(_unquoted(error.diagnostics), error.file)
 
 
 def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    from dpcompose.errors import Diagnostic
-
     says = "no spec: no document of the file has the key `dpcompose` at its top"
     hint = "a spec starts with `dpcompose: 1`; nothing is shown of other files"
     told = (

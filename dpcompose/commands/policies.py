@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.errors import printable
+from dpcompose.policy import MENTION
+from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merged
+from dpcompose.policy.settings_files import (
+    OWN,
+    SHARED,
+    File,
+    explicit,
+    found_layers,
+    names,
+    parsed_file,
+)
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
     from dpcompose.policy.accepted import Accepted
-    from dpcompose.policy.settings import Layer, Settings
-    from dpcompose.policy.settings_files import File
     from dpcompose.report import Report
     from dpcompose.source import Source
 
@@ -42,17 +51,12 @@ class Revision:
 
     def layers(self, file: str) -> list[Layer]:
         """What the settings files around a file said, at each of its paths. Raises BadSettings."""
-        from dpcompose.policy.settings import BadSettings
-        from dpcompose.policy.settings_files import names
-
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
             raise BadSettings(str(error)) from error
 
     def _files(self, name: str) -> tuple[File, ...]:
-        from dpcompose.policy.settings_files import OWN, SHARED, parsed_file
-
         folder = os.path.dirname(name)
         if folder not in self._around:
             found: list[File] = []
@@ -84,8 +88,6 @@ class Policies:
 
     def of(self, file: str) -> Settings:
         """What holds for a file. Raises BadSettings."""
-        from dpcompose.policy.settings import NAMED, merged
-
         name = _path(file)
         named = [each.layer(name) for each in self.named]
         if self.revision is not None:
@@ -95,13 +97,9 @@ class Policies:
 
     def found(self, file: str) -> Settings:
         """What the settings files around a file say, which nobody named. Raises BadSettings."""
-        from dpcompose.policy.settings import merged
-
         return merged(self._found(_path(file)))
 
     def _found(self, name: str) -> list[Layer]:
-        from dpcompose.policy.settings_files import found_layers
-
         return [] if self.isolated else found_layers(name)
 
 
@@ -117,8 +115,6 @@ def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> 
     if not given and not variables and not sources.files and sources.revision is None:
         return Policies(sources.isolated)
     from dpcompose.policy.environment import from_environment
-    from dpcompose.policy.settings import NAMED, BadSettings, layer
-    from dpcompose.policy.settings_files import explicit
 
     try:
         found = [from_environment(variables)]
@@ -146,9 +142,6 @@ def audited(
 
     `accepted`: the only claims that it may make. `document`: its number in its file.
     """
-    from dpcompose.policy import MENTION
-    from dpcompose.policy.settings import DEFAULTS
-
     quiet = settings is DEFAULTS and accepted is None
     if quiet and not MENTION.search(source.lines.text):
         return report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -89,7 +90,6 @@ def _open(path: str, targets: list[_Target]) -> None:
         if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
             targets.append(_Target(path, _writing(place), None, place))
             return
-        import tempfile
 
         final = os.path.realpath(place)
         folder, prefix = os.path.dirname(final), f".{os.path.basename(final)[:50]}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,14 +16,15 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, u
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.errors import LEVELS, Diagnostic
 from dpcompose.memory import settle
-from dpcompose.render.problems import counted
+from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.render.problems import UNREADABLE, counted
 from dpcompose.report import Report
+from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
-    from dpcompose.policy.settings import Settings
-    from dpcompose.source import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +167,6 @@ class Run:
 
     def _without(self, outcome: _Outcome) -> Report:
         """What stands for a file that gave no report."""
-        from dpcompose.errors import Diagnostic
-        from dpcompose.render.problems import UNREADABLE
-
         self.unread += 1
         says = " ".join(outcome.complaints)
         finding = Diagnostic(UNREADABLE, says, None)
@@ -211,7 +210,6 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """What comes of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
         return given
-    from dpcompose.policy.settings import BadSettings
 
     outcome = _Outcome(name=given.file)
     try:
@@ -229,15 +227,12 @@ def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """The same, with a fault as text: it may be one that cannot be sent."""
     outcome = _examined(task, given)
     if outcome.fault is not None:
-        import traceback
-
         outcome.fault = Faulty("".join(traceback.format_exception(outcome.fault)).rstrip())
     return outcome
 
 
 def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
     from dpcompose.pipeline import analyze
-    from dpcompose.source import documents
 
     settings = task.policies.of(file)
     wanted = () if settings.delta is None else (settings.delta,)
@@ -296,7 +291,6 @@ def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCod
         return ExitCode.FAILED, None
     if task.checking and report.verdict is not None and not report.verdict.ok:
         return ExitCode.FAILED, None
-    from dpcompose.errors import LEVELS
 
     least = LEVELS.index(settings.fail_on)
     if any(LEVELS.index(each.level) >= least for each in report.findings):

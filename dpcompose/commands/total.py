@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
@@ -13,13 +12,14 @@ from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.errors import InvalidSpec
-
-if TYPE_CHECKING:
-    from dpcompose.errors import Diagnostic
-    from dpcompose.planning.totals import Release
-    from dpcompose.policy.settings import Settings
-    from dpcompose.source import Source
+from dpcompose.errors import Diagnostic, InvalidSpec
+from dpcompose.planning.totals import Release, TotalAsked, add_up
+from dpcompose.policy.audit import of_population
+from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.render import total_views as render
+from dpcompose.report.verdict import deltas_of
+from dpcompose.resolve import resolve
+from dpcompose.source import Source, documents, load
 
 
 def total_of(
@@ -32,11 +32,6 @@ def total_of(
     look: Look,
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
-    from dpcompose.planning.totals import TotalAsked, add_up
-    from dpcompose.policy.audit import of_population
-    from dpcompose.policy.settings import BadSettings
-    from dpcompose.render import total_views as render
-
     assert isinstance(asked, TotalAsked)
     policies = policies_of(sources)
     releases: list[Release] = []
@@ -124,11 +119,6 @@ def total_of(
 
 def _releases(name: str, data: bytes, settings: Settings) -> Iterator[Release]:
     """The specs of a file with what settings ask of them. Raises InvalidSpec."""
-    from dpcompose.planning.totals import Release
-    from dpcompose.report.verdict import deltas_of
-    from dpcompose.resolve import resolve
-    from dpcompose.source import documents, load
-
     required = () if settings.delta is None else (settings.delta,)
     for part in documents(data):
         resolved = resolve(load(part.data, name, part.lines_before))

@@ -181,7 +181,7 @@ def test_corrections_lead_to_fewer_faults_and_to_an_end(path: Path) -> None:
 
 
 def test_a_correction_that_breaks_the_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.planning.corrections._written", lambda *_: "dpcompose: 1\na: ]")
+    monkeypatch.setattr("dpcompose.planning.corrections.replaced", lambda *_: "dpcompose: 1\na: ]")
     found = corrected(WRONG.encode())
     assert found is not None
     assert found.after == WRONG

@@ -7,12 +7,19 @@ ends once nobody holds the other end.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pickle import dumps, loads
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dpcompose.commands.exits import BadCall
@@ -20,9 +27,7 @@ from dpcompose.commands.parallel.interrupts import held_back, settle_worker
 from dpcompose.memory import settle
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
-    from queue import SimpleQueue
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -47,8 +52,6 @@ class _Worker:
 
     def give(self, number: int, chunk: list[Any]) -> None:
         """Have it work on a chunk. Raises Lost."""
-        from pickle import dumps
-
         data = dumps(chunk)
         try:
             self.tasks.send_bytes(data)
@@ -87,8 +90,6 @@ def shared_out(
     What `work` raises is raised here in its turn. Where no process can be started this one works.
     Raises Lost where one ends by itself.
     """
-    import multiprocessing.connection  # noqa: F401  # may be interrupted; the start may not
-
     workers: list[_Worker] = []
     try:
         with held_back():
@@ -105,8 +106,6 @@ def shared_out(
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
     """Fill `workers`, with fewer than `jobs` where the system gives no more."""
-    from multiprocessing import get_context
-
     # Where a fork is safe it spares every process its start.
     forked = sys.platform == "linux"
     context: Any = get_context("fork" if forked else "spawn")
@@ -125,9 +124,6 @@ def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> Non
 
 
 def _results(chunks: Iterator[list[Any]], workers: list[_Worker]) -> Iterator[Any]:
-    from multiprocessing.connection import wait
-    from pickle import loads
-
     done: dict[int, bytes] = {}
     given = told = 0
     ended = False
@@ -166,10 +162,6 @@ def _serve(
 ) -> None:
     """What a worker does until nobody holds the other ends."""
     settle_worker()
-    import gc
-    from pickle import loads
-    from queue import SimpleQueue
-    from threading import Thread
 
     for each in inherited:
         each.close()
@@ -193,13 +185,9 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes]) -> None:
 
 def _answer(work: Callable[[Any], Any], chunk: list[Any]) -> bytes:
     """The results and None; or nothing, and what went wrong with its traceback."""
-    from pickle import dumps, loads
-
     try:
         return dumps(([work(item) for item in chunk], None))
     except Exception as error:
-        import traceback
-
         text = "".join(traceback.format_exception(error)).rstrip()
         try:
             error.add_note(text)

@@ -14,6 +14,7 @@ from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.renames import renamed
 from dpcompose.places import is_below, work_tree
+from dpcompose.source import MAX_BYTES, is_spec
 
 _MOST_LINKS = 40  # that lead to one file, as for a kernel
 _LONGEST_LINK = 4096  # bytes
@@ -195,8 +196,6 @@ class Past:
 
     def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
         """The specs that git knows of and the revision does not have, with what they hold."""
-        from dpcompose.source import is_spec
-
         for path in self._repository.tracked():
             if _kind(path) == kind and path not in self._entries:
                 try:
@@ -219,8 +218,6 @@ class Past:
 
     def _spec_at(self, path: str) -> bytes | None:
         """What the file at a path held, if that was a spec that can be read."""
-        from dpcompose.source import is_spec
-
         try:
             data = self._before(path)
         except Unreadable:
@@ -232,8 +229,6 @@ class Past:
 
         At most one byte more than can be analysed. Raises Unreadable.
         """
-        from dpcompose.source import MAX_BYTES
-
         found = self._entries.get(path)
         if found is None and not self._is_linked(path):
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
 from dpcompose.core.notions.notion import Pair
@@ -13,9 +12,7 @@ from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
 
-if TYPE_CHECKING:
-    # Imported by the bounds that need it: most specs have no adversary.
-    from dpcompose.core.hypotheses.beliefs import Block, Question
+# Imported by the bounds that need it: most specs have no adversary.
 
 F = Fraction
 
