@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
-from dpcompose.report import Report
+from dpcompose.report import Extent, Report
 from dpcompose.report.verdict import sharper
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source, load
@@ -47,7 +47,7 @@ def analyze(
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
     recheck: bool = False,
-    explained: bool = True,
+    extent: Extent = "all",
 ) -> Report:
     """Certify one spec.
 
@@ -58,8 +58,8 @@ def analyze(
     against the bound whatever budget there is. `audit` has the last word on the report of a valid
     spec. `lines_above` counts the lines above the spec in a stream. The report's status says
     whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
-    if one does not pass, which is a fault of dpcompose, there is no report. `explained`: whether
-    the report says why; without it a bound comes alone, with its verdict and the findings.
+    if one does not pass, which is a fault of dpcompose, there is no report. `extent`: how much the
+    report says.
 
     Raises Unproved where a recheck fails.
     """
@@ -79,8 +79,8 @@ def analyze(
     limits = tuple(default) if asked is None else (asked,)
     against = resolved.adversary_budget if limit is None else None
     terms = Terms(limits, tuple(ceilings), against)
-    explained = explained or recheck  # what is cited is rechecked as well
-    report = _report(source, resolved, name, terms, deltas, epsilons, recheck, explained)
+    extent = "all" if recheck else extent  # what is cited is rechecked as well
+    report = _report(source, resolved, name, terms, deltas, epsilons, recheck, extent)
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
@@ -125,7 +125,7 @@ def check(
     `recheck` has the kernel check the bounds again. Raises ValueError where there is no budget to
     check against, and Unproved where a recheck fails.
     """
-    report = analyze(data, name, limit, recheck=recheck, explained=False)
+    report = analyze(data, name, limit, recheck=recheck, extent="bound")
     if report.verdict is None:
         if report.status == "invalid":
             return False
@@ -141,7 +141,7 @@ def _report(
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
     recheck: bool,
-    explained: bool,
+    extent: Extent,
 ) -> Report:
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
@@ -157,11 +157,11 @@ def _report(
     finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
     case = Case(source, resolved, name, asked, found.solver, terms.against)
     if finite:
-        report = certified(case, finite, (*at_delta, *at_epsilon), explained)
+        report = certified(case, finite, (*at_delta, *at_epsilon), extent)
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
         from dpcompose.report.at_points import told_apart
 
-        report = profile(case, (*at_delta, *at_epsilon), explained)
+        report = profile(case, (*at_delta, *at_epsilon), extent)
         assert report.worst is not None
         at_delta, at_epsilon = (
             told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)

@@ -21,7 +21,7 @@ from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.headlines import outcome
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC
-from dpcompose.report import Report
+from dpcompose.report import Extent, Report
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
@@ -151,6 +151,15 @@ def check_files(
     return _run(task, selection, strictness, outputs, look)
 
 
+def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
+    """How much is read of a report; `single`: of one spec, or else of each of several."""
+    if not single and look.detail != "full" and Format.TEXT in forms:
+        forms = forms - {Format.TEXT} | _COSTS  # a table
+    if forms <= _BOUNDS:
+        return "bound"
+    return "costs" if forms <= _BOUNDS | _COSTS else "all"
+
+
 def _is_advisable(forms: set[Format], look: Look, single: bool) -> bool:
     """Whether somebody reads what would make a bound less; `single`: of one spec, in full."""
     if look.detail == "brief" or (look.detail != "full" and not single):
@@ -193,7 +202,8 @@ def _run(
     forms = {each.form for each in outputs[quiet:]}
     task = replace(
         task,
-        explained=not forms <= _UNEXPLAINED,
+        extent=_extent(forms, look, single=True),
+        of_many=_extent(forms, look, single=False),
         advisable=_is_advisable(forms, look, gathering.single),
     )
     printed = any(to_standard_output(each.path) for each in outputs)
@@ -235,8 +245,8 @@ def _closing(past: Past | None) -> AbstractContextManager[object]:
 
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
-#: Formats that tell bounds, verdicts and findings in a line.
-_UNEXPLAINED = frozenset({Format.CONCISE})
+#: Formats that tell bounds, verdicts and findings in a line, and those that tell the worst change.
+_BOUNDS, _COSTS = frozenset({Format.CONCISE}), frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that say what would make a bound less.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
 #: Formats that count what has no result.

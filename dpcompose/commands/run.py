@@ -20,7 +20,7 @@ from dpcompose.errors import LEVELS, Diagnostic
 from dpcompose.memory import settle
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render.problems import UNREADABLE, counted
-from dpcompose.report import Report
+from dpcompose.report import Extent, Report
 from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FileTask:
     `policies`: where the settings of each file come from. `most`: what each spec may take.
     `recheck`: whether the kernel checks every bound again. `advise`: whether to look for what would
     make a bound less, True for all of it; None: as the settings say, where `advisable`.
-    `explained`: whether anybody reads why a bound holds.
+    `extent`: how much is read of the report of one spec, `of_many`: of each of several.
     """
 
     limit: Budget | None = None
@@ -46,7 +46,8 @@ class FileTask:
     policies: Policies = field(default_factory=Policies)
     most: Most = field(default_factory=Most)
     recheck: bool = False
-    explained: bool = True
+    extent: Extent = "all"
+    of_many: Extent = "all"
     advisable: bool = False
     advise: bool | None = None
 
@@ -184,12 +185,21 @@ class Run:
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
         inputs = (self._taken(item) for item in items)
+        specs = 0
+        while specs < 2:  # one spec among files that cannot be read is told as one
+            given = next(inputs, None)
+            if given is None:
+                return
+            outcome = _examined(self.task, given)
+            specs += len(outcome.reports)
+            yield outcome
+        task = replace(self.task, extent=self.task.of_many)
         if self.jobs == 1:
-            yield from (_examined(self.task, each) for each in inputs)
+            yield from (_examined(task, each) for each in inputs)
             return
         from dpcompose.commands.parallel.pool import spread
 
-        yield from spread(inputs, partial(_examined_for_sending, self.task), self.jobs)
+        yield from spread(inputs, partial(_examined_for_sending, task), self.jobs)
 
     def _taken(self, item: str | NoFile) -> _Input | _Outcome:
         """What a process is to look at: standard input is read here."""
@@ -224,8 +234,12 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
 
 
 def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """The same, with a fault as text: it may be one that cannot be sent."""
+    """The same, with what is read of it alone, and a fault as text: it may not be sendable."""
     outcome = _examined(task, given)
+    outcome.reports = [
+        each if each.findings or task.extent == "all" else replace(each, lines=())
+        for each in outcome.reports
+    ]
     if outcome.fault is not None:
         outcome.fault = Faulty("".join(traceback.format_exception(outcome.fault)).rstrip())
     return outcome
@@ -252,7 +266,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
             recheck=task.recheck,
-            explained=task.explained,
+            extent=task.extent if document.number is None else task.of_many,
         )
         if task.advised(settings):
             work = partial(_advised, work, document, file, task)

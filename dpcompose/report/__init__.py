@@ -23,6 +23,9 @@ from dpcompose.report.reasoning import WorstChange as WorstChange
 #: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
 #: of no file, but counts those that a run met and has no result for.
 Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
+#: How much a report says: the bound, with its verdict and the findings; what it rests on, the worst
+#: change and what each mechanism costs as well; and also why, with all that was compared.
+Extent = Literal["bound", "costs", "all"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from dpcompose.report import (
     Alternative,
     At,
     Bound,
+    Extent,
     Report,
     Status,
     Verdict,
@@ -57,20 +58,25 @@ class Case:
         return self.resolved.problem
 
 
-def _outset(case: Case, status: Status) -> Report:
+def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
     """What a report says of its case whatever comes out."""
     goal = case.problem.goal
-    return Report(
+    report = Report(
         file=case.name,
         title=case.resolved.title,
         status=status,
         relation=goal.relation.name or goal.relation.kind.value,
         keeps=tuple(sorted(goal.relation.keeps)),
         changes=tuple(sorted(goal.relation.changes or ())),
-        protects=_protects(case.problem, case.solver),
         distance=goal.distance,
-        assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
         lines=case.source.lines,
+    )
+    if extent == "bound":
+        return report
+    return replace(
+        report,
+        protects=_protects(case.problem, case.solver),
+        assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
     )
 
 
@@ -95,12 +101,9 @@ def certified(
     case: Case,
     finite: list[Solution],
     points: tuple[At, ...] = (),
-    explained: bool = True,
+    extent: Extent = "all",
 ) -> Report:
-    """The report of a bound; `points`: what holds at the chosen δ's and ε's.
-
-    `explained`: with the theorem, the worst change, the proof, the costs and what was compared.
-    """
+    """The report of a bound; `points`: what holds at the chosen δ's and ε's."""
     solution = finite[0]
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
@@ -116,12 +119,19 @@ def certified(
         *solution.quantities[chosen + 1 :],
     )
     report = replace(
-        _outset(case, "ok"),
+        _outset(case, "ok", extent),
         bound=bounds[chosen],
         findings=_remarks(case, solution, bounds[chosen], points),
         verdict=decision,
     )
-    if not explained:
+    if extent == "bound":
+        return report
+    report = replace(
+        report,
+        worst=explanation.worst_change(solution, case.source.span),
+        shares=shares.of_solution(solution, case.source.span),
+    )
+    if extent == "costs":
         return report
     cited, compared = select(case.solver, solution)
     derivation = prove(case.solver, solution, cited)
@@ -129,39 +139,34 @@ def certified(
         report,
         tree=proof_tree.of_solution(case.problem, solution, derivation, points, case.source.span),
         theorem=cited,
-        worst=explanation.worst_change(solution, case.source.span),
         chain=explanation.chain(solution, derivation, case.source.span),
         alternatives=_alternatives(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
-        shares=shares.without_each(
-            case.solver, shares.of_solution(solution, case.source.span), next(iter(points), None)
-        ),
+        shares=shares.without_each(case.solver, report.shares, next(iter(points), None)),
     )
 
 
-def profile(case: Case, found: tuple[At, ...], explained: bool = True) -> Report:
-    """A result that is a profile: finite at a δ, with no bound in one notion.
-
-    `explained`: with the proof and the costs.
-    """
+def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
+    """A result that is a profile: finite at a δ, with no bound in one notion."""
     shown = next(at for at in found if at.value is not None)
     report = replace(
-        _outset(case, "ok"),
+        _outset(case, "ok", extent),
         theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, found),
         verdict=None if case.asked is None else verdict(case.asked, []),
     )
-    if not explained:
+    if extent == "bound":
+        return report
+    report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
+    if extent == "costs":
         return report
     return replace(
         report,
         tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
         chain=explanation.profile_chain(shown),
-        shares=shares.without_each(
-            case.solver, shares.of_profile(case.solver, shown, case.source.span), shown
-        ),
+        shares=shares.without_each(case.solver, report.shares, shown),
     )
 
 
