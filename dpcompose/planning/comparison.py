@@ -28,6 +28,7 @@ from dpcompose.report.bound_changes import (
     named_parameters,
     to_nothing,
 )
+from dpcompose.report.vouched import claims
 from dpcompose.report.wording import number
 from dpcompose.source import Source, load
 
@@ -72,6 +73,7 @@ class Version:
             ceilings=terms.ceilings,
             audit=terms.audit,
             lines_above=self.lines_above,
+            extent="costs",
         )
         return report if self.document is None else replace(report, document=self.document)
 
@@ -171,6 +173,8 @@ def change(
     terms = terms or SameTerms()
     files = _file(old), _file(new)
     after = None if new is None else new.report(terms, terms.deltas)
+    if old is not None and new is not None and after is not None and old.data == new.data:
+        return _unchanged(old, new, after)
     before = None if old is None else old.report(terms, terms.deltas)
     if after is None or new is None:  # what was wrong with it is no fault any more
         assert before is not None
@@ -188,15 +192,16 @@ def change(
             tuple(from_nothing(after)),
             None,
             _new(after),
-            assumed=newly_assumed(None, after, None, new.source()),
+            assumed=newly_assumed(None, after, (), claims(new.source())),
             findings=tuple(_found(None, after, terms.least)),
-            free=newly_free(None, new.source()),
+            free=newly_free((), claims(new.source())),
         )
     wanted = {at.given: None for report in (before, after) for at in report.at_delta}
     if any(len(report.at_delta) < len(wanted) for report in (before, after)):
         after = new.report(terms, tuple(wanted))
         before = old.report(terms, tuple(wanted))
     sources = old.source(), new.source()
+    claimed = claims(sources[0]), claims(sources[1])
     differing = edits(*sources)
     direction, numbers, why = compared(before, after)
     moved = tuple(_moved(before, after))
@@ -210,12 +215,22 @@ def change(
         (),
         moved,
         differing,
-        newly_assumed(before, after, *sources),
-        newly_assumed(after, before, sources[1], sources[0], gone=True),
+        newly_assumed(before, after, *claimed),
+        newly_assumed(after, before, claimed[1], claimed[0], gone=True),
         tuple(_found(before, after, terms.least)),
-        newly_free(*sources),
+        newly_free(*claimed),
     )
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+def _unchanged(old: Version, new: Version, after: Report) -> Change | Invalid:
+    """Nothing became of a spec; `after`: what is certified of it now, and was before."""
+    before = replace(after, file=old.name, document=old.document)
+    files = _file(old), _file(new)
+    if after.status == "invalid":
+        return Invalid((before, after), files)
+    direction, numbers, why = compared(before, after)
+    return Change(before, after, files, direction, numbers, why)
 
 
 def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from dpcompose.report import Report
 from dpcompose.report.verdict import implies
-from dpcompose.report.vouched import Vouched, claims, difference, is_new
-from dpcompose.source import Source
+from dpcompose.report.vouched import Vouched, difference, is_new
 
 Event = Literal[
     "increase",
@@ -25,13 +25,18 @@ _CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "adversary")
 
 
 def newly_assumed(
-    old: Report | None, new: Report, before: Source | None, now: Source, gone: bool = False
+    old: Report | None,
+    new: Report,
+    before: Sequence[Vouched],
+    now: Sequence[Vouched],
+    gone: bool = False,
 ) -> tuple[str, ...]:
     """What `new` rests on and `old` does not, whatever is true of either.
 
-    What follows from the old declaration is left out: a guarantee that is weaker now assumes
-    nothing new. Of mechanisms only what they declare is told. `gone`: `new` is the version of
-    before, so that what it alone rests on is no longer assumed.
+    `before` and `now`: what the authors of each vouch for. What follows from the old declaration is
+    left out: a guarantee that is weaker now assumes nothing new. Of mechanisms only what they
+    declare is told. `gone`: `new` is the version of before, so that what it alone rests on is no
+    longer assumed.
     """
     known = {each.says for each in (old.assumptions if old else ())}
     facts = [
@@ -39,22 +44,22 @@ def newly_assumed(
         for each in new.assumptions
         if each.span is not None and each.says not in known and each.of not in _TOLD_BY_CLAIM
     ]
-    claimed = {each.of: each for each in (claims(before) if before else ())}
-    for each in claims(now):
+    claimed = {each.of: each for each in before}
+    for each in now:
         known_claim = claimed.get(each.of)
         if each.path[0] in _CLAIMED and is_new(each, known_claim):
             facts.append(difference(each, known_claim, gone)[0])
     return tuple(dict.fromkeys(facts))
 
 
-def newly_free(before: Source | None, now: Source) -> tuple[str, ...]:
+def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
     """The mechanisms that read released outputs alone now, and did not before."""
-    was = {each.of for each in _post(before)} if before else set[str]()
+    was = {each.of for each in _post(before)}
     return tuple(each.of.removeprefix("mechanism ") for each in _post(now) if each.of not in was)
 
 
-def _post(source: Source) -> list[Vouched]:
-    return [each for each in claims(source) if "post_processes" in each.content]
+def _post(claimed: Sequence[Vouched]) -> list[Vouched]:
+    return [each for each in claimed if "post_processes" in each.content]
 
 
 def budget_raised(old: Report | None, new: Report | None) -> bool:

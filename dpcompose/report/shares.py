@@ -24,6 +24,8 @@ SpanOf = Callable[[Path], Span]
 _MOST, _MOST_SLOW = 12, 4
 #: Mechanisms beyond these are not looked at by themselves either.
 _MOST_ALONE = 100
+#: Of so many mechanisms it is not asked what holds without one, which reads all the others again.
+_VERY_MANY = 1_000
 
 
 def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
@@ -112,7 +114,9 @@ def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
 
 
 def _slow(solver: Solver) -> bool:
-    """Whether some losses take long to compose: those below samples, or many that are unlike."""
+    """Whether what remains takes long to compose: losses below samples, many, or many unlike."""
+    if len({each.name for each in solver.problem.mechanisms()}) > _VERY_MANY:
+        return True
     unlike = 0
     for pattern in solver.patterns():
         for composition in list(compositions(pattern))[:1]:

@@ -13,7 +13,7 @@ _Result = TypeVar("_Result")
 
 #: Seconds of work after which other processes are considered (after the first few items, and
 #: before), and that must then lie ahead.
-PATIENCE, LONG_PATIENCE, WORTH = 0.25, 1.0, 0.2
+PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
 _LARGEST_CHUNK = 32
@@ -47,8 +47,11 @@ def spread(
             if usual * len(ahead) > WORTH:
                 from dpcompose.commands.parallel.workers import shared_out
 
-                size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / usual)))
-                yield from shared_out(_chunks(chain(ahead, rest), size), work, jobs)
+                pace = _Pace(usual / jobs)
+                chunks = _chunks(chain(ahead, rest), pace, jobs)
+                for result in shared_out(chunks, work, jobs):
+                    pace.step()
+                    yield result
                 return
         for item in ahead:
             start = time.perf_counter()
@@ -59,7 +62,28 @@ def spread(
             del result  # it may be large, and this may wait for long
 
 
-def _chunks(items: Iterator[_Item], size: int) -> Iterator[list[_Item]]:
-    """`size` items at a time."""
-    while chunk := list(islice(items, size)):
+class _Pace:
+    """Seconds that an item takes by the clock, as the first few say until more are done."""
+
+    def __init__(self, first: float) -> None:
+        self._first, self._start, self._done = first, time.perf_counter(), 0
+
+    def step(self) -> None:
+        """An item is done."""
+        self._done += 1
+
+    @property
+    def seconds(self) -> float:
+        """By all that are done; the first few may be of another kind than the rest."""
+        spent = time.perf_counter() - self._start
+        return (self._first * _FEW + spent) / (_FEW + self._done)
+
+
+def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
+    """As many items at a time as take a process about so long as a chunk should."""
+    while True:
+        size = int(_CHUNK_SECONDS / max(pace.seconds * jobs, 1e-9))
+        chunk = list(islice(items, max(1, min(_LARGEST_CHUNK, size))))
+        if not chunk:
+            return
         yield chunk

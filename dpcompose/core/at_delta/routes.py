@@ -7,11 +7,12 @@ computed for the reader.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache, wraps
 
 from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.guarantee import Quantity
@@ -37,6 +38,8 @@ MOST_EPSILON = 1000
 DIGITS = 11
 #: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
 MOST_COMPARED = 200
+#: What is known of compositions of more parts is not kept for the next time: they take room.
+MOST_REMEMBERED = 16
 #: With more copies than this δ is not split either: on so wide a grid every answer is slow.
 MOST_COPIES = 10**6
 
@@ -91,6 +94,10 @@ class Point:
         return given
 
 
+#: Gives bounds of a composition at a point.
+Routes = Callable[[Composition, Point], list[RouteBound]]
+
+
 def is_stated(composition: Composition) -> bool:
     """Only stated pure and approximate guarantees, whose worst mechanisms are known."""
     return not composition.gaussian and all(
@@ -124,6 +131,19 @@ def realised(composition: Composition) -> bool:
     )
 
 
+def _remembered(routes: Routes) -> Routes:
+    """The same, but that small questions are answered once: many specs of one house are alike."""
+    known = lru_cache(maxsize=256)(routes)
+
+    @wraps(routes)
+    def ask(composition: Composition, point: Point) -> list[RouteBound]:
+        few = len(composition.parts) <= MOST_REMEMBERED
+        return list((known if few else routes)(composition, point))
+
+    return ask
+
+
+@_remembered
 def main(composition: Composition, point: Point) -> list[RouteBound]:
     """The routes one of which gives the least value."""
     found = []
@@ -248,6 +268,7 @@ def basic(composition: Composition, point: Point) -> Fraction | None:
     return 1 - composition.stay if point.epsilon is not None and total <= point.epsilon else None
 
 
+@_remembered
 def for_comparison(composition: Composition, point: Point) -> list[RouteBound]:
     """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
     found: list[RouteBound] = []
