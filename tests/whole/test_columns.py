@@ -170,7 +170,7 @@ def grown(rows: list[tuple[dict[str, Any], int, int]], notion: str, parameter: s
 
 def asked(made: Spec, protect: Any) -> Fraction:
     """The bound; a large number where there is none."""
-    found = bound(analyze(yaml.safe_dump({**made, "protect": protect}), explained=False))
+    found = bound(analyze(yaml.safe_dump({**made, "protect": protect}), extent="bound"))
     return Fraction(10**9) if found is None else found
 
 
