@@ -192,6 +192,29 @@ class TestOneMechanism:
             """
         assert loss(text) == pytest.approx(1)
 
+    @pytest.mark.parametrize("distance", [1, 2])
+    @pytest.mark.parametrize(
+        "again",
+        [
+            "kind: group, by: user",
+            "kind: limit, per: user, rows: 1, keep: first",
+            "kind: cap, rows: 2, keep: random",
+        ],
+    )
+    def test_one_row_for_each_user(self, again: str, distance: int) -> None:
+        """What follows finds one row of each user, and one that comes or goes is alone."""
+        text = f"""
+            protect: {{relation: user, distance: {distance}}}
+            datasets:
+              visits: {{unit: user}}
+              users: {{from: visits, map: {{kind: group, by: user}}}}
+              again: {{from: users, map: {{{again}}}}}
+            mechanisms: [{{name: m, reads: again, notion: pure, epsilon: 1, relation: unbounded}}]
+            """
+        report = dpcompose.analyze("dpcompose: 1" + dedent(text), deltas=[Fraction(0)])
+        assert report.at_delta[0].value == distance
+        assert loss(text) == pytest.approx(distance)
+
     def test_a_point(self) -> None:
         text = """
             protect: bounded

@@ -65,11 +65,17 @@ def two_sided(rows: int, pair: Leaf = PAIR) -> list[Fate] | TooMany:
     ]
 
 
-def per_key(leaf: Leaf, column: str, displaces: bool) -> list[Fate]:
+def per_key(leaf: Leaf, column: str, displaces: bool, alone: bool = False) -> list[Fate]:
     """A row change where every value of `column` contributes rows of its own.
 
-    Each end touches one key: its row comes or goes, or a row of that key is replaced.
+    Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
+    each key there is one row at most, before and after. Of several units, take the rows that go
+    first and those that come last: then there is no other row of their key.
     """
+    if alone and leaf.kind is Kind.SINGLE:
+        return [one(single(leaf))]
+    if alone and column in leaf.kept:
+        return [one(Leaf(Kind.PAIR, (0, 1), (column,)))]
     inside = Leaf(Kind.PAIR, (0, 0), (column,))
     if leaf.kind is Kind.SINGLE:
         return [one(single(leaf)), Fate(((inside, 1),), column if displaces else None)]

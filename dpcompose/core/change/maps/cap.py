@@ -33,7 +33,8 @@ class Cap(Together):
         """A unit has fewer rows; a row displaces another of its unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
-        return per_key(leaf, traits.unit or "the privacy unit", displaces=self.keep == "first")
+        unit = traits.unit or "the privacy unit"
+        return per_key(leaf, unit, self.keep == "first", traits.rows_are_units)
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units. No order, and no public number of rows."""

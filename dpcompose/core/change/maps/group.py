@@ -24,7 +24,8 @@ class Group(Together):
             if self.by == traits.unit:
                 return [one(Leaf(Kind.SINGLE, (BOTH,), (), leaf.size))]
             return spread(user_rows(leaf))
-        return per_key(leaf, self.by, displaces=False)
+        alone = traits.rows_are_units and self.by == traits.unit
+        return per_key(leaf, self.by, False, alone)
 
     def traits_after(self, traits: Traits) -> Traits:
         """By the unit: one row for each. No order, and no public number of rows."""

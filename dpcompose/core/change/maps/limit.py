@@ -36,7 +36,8 @@ class RowLimit(Together):
             if self.per == traits.unit:
                 return [capped(leaf, self.rows)]
             return spread(user_rows(leaf))
-        return per_key(leaf, self.per, displaces=self.keep == "first")
+        alone = traits.rows_are_units and self.per == traits.unit
+        return per_key(leaf, self.per, self.keep == "first", alone)
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units. No order, and no public number of rows."""
