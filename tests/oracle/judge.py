@@ -76,8 +76,8 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
         for root in pipeline.roots:
             start = min(steps[root], key=len) if n % 3 == 0 else rng.choice(steps[root])
             path = [start]
-            if root in moving:
-                path = _walk(universe, root, start, set(steps[root]), rng)
+            if moving[root] != (0, 0):
+                path = _walk(universe, root, start, set(steps[root]), rng, moving[root])
             first[root], second[root] = path[0], path[-1]
             if pipeline.relation in pipeline.declared:
                 hops = pairwise(path)
@@ -91,15 +91,24 @@ def pairs(universe: Universe, rng: Random, most: int) -> Iterator[tuple[Roots, R
         yield first, second, declared
 
 
-def _moving(pipeline: Pipeline, rng: Random) -> list[Node]:
-    """The roots that one step may change: as many as hold the same people."""
-    moving: list[Node] = []
-    for root in rng.sample(pipeline.roots, len(pipeline.roots)):
-        if not any(
-            root.name in group and any(other.name in group for other in moving)
-            for group in pipeline.disjoint
-        ):
-            moving.append(root)
+def _moving(pipeline: Pipeline, rng: Random) -> dict[Node, tuple[int, int]]:
+    """How many steps change each root, and how many inner ones each of those is made of.
+
+    All of them change every root, but those of roots of which nobody is in two are shared out.
+    """
+    _, inner = pipeline.declared.get(pipeline.relation, (pipeline.relation, 1))
+    every = (pipeline.distance, inner)
+    moving = dict.fromkeys(pipeline.roots, every)
+    for group in pipeline.disjoint:
+        roots = [root for root in pipeline.roots if root.name in group]
+        rng.shuffle(roots)
+        by_inner = pipeline.distance == 1
+        left = inner if by_inner else pipeline.distance
+        for n, root in enumerate(roots):
+            taken = left if n == len(roots) - 1 else rng.choice([0, left, rng.randint(0, left)])
+            left -= taken
+            here = (1, taken) if by_inner else (taken, inner)
+            moving[root] = min(moving[root], here) if taken else (0, 0)
     return moving
 
 
@@ -108,15 +117,20 @@ def _fits(universe: Universe, root: Node, table: Value) -> bool:
 
 
 def _walk(
-    universe: Universe, root: Node, start: Value, allowed: set[Value], rng: Random
+    universe: Universe,
+    root: Node,
+    start: Value,
+    allowed: set[Value],
+    rng: Random,
+    steps: tuple[int, int],
 ) -> list[Value]:
     """Steps of the relation protected, the last one as far from the start as may be."""
     pipeline = universe.pipeline
     path = [start]
-    for _ in range(pipeline.distance):
-        within, steps = pipeline.declared.get(pipeline.relation, (pipeline.relation, 1))
+    for _ in range(steps[0]):
+        within, _ = pipeline.declared.get(pipeline.relation, (pipeline.relation, 1))
         here = path[-1]
-        for _ in range(steps):
+        for _ in range(steps[1]):
             keeps = pipeline.keeps
             near = [
                 t

@@ -267,6 +267,33 @@ class TestSeveral:
             """
         assert loss(text) == pytest.approx(expected)
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("protect", "stated", "expected"),
+        [
+            ("house", "", 2),  # both in one of the roots
+            ("house", "house", 3),  # one in each
+            ("{relation: unbounded, distance: 2}", "", 2),
+        ],
+    )
+    def test_steps_shared_out_among_two_roots(
+        self, protect: str, stated: str, expected: int
+    ) -> None:
+        also = "- {name: m, reads: b, notion: pure, epsilon: 1.5, relation: house}"
+        text = f"""
+            protect: {protect}
+            relations: {{house: {{within: unbounded, distance: 2}}}}
+            roots: disjoint
+            datasets: {{a: {{}}, b: {{}}}}
+            mechanisms:
+              - {{name: k, reads: a, notion: pure, epsilon: 1, relation: unbounded}}
+              - {{name: l, reads: b, notion: pure, epsilon: 0.5, relation: unbounded}}
+              {also if stated else ""}
+            """
+        report = dpcompose.analyze("dpcompose: 1" + dedent(text), deltas=[Fraction(0)])
+        assert report.at_delta[0].value == expected
+        assert loss(text, 12) == pytest.approx(expected)
+
 
 class TestExactness:
     """What is reported is exact, and the universes are what they are said to be."""

@@ -8,14 +8,20 @@ from dpcompose.core.model.problem import Domain, Goal, Root
 from dpcompose.core.model.tree import STEP, Place
 
 
-def initial(root: Root, top: Place, goal: Goal) -> State:
-    """The change that `goal` makes in a root; none where it changes no column that the root has."""
+def initial(root: Root, top: Place, goal: Goal, taken: int | None = None) -> State:
+    """The change that `goal` makes in a root; none where it changes no column that the root has.
+
+    `taken`: so many steps alone, not all that the goal allows; of a declared relation so many of
+    those that it is within, and of all these fewer than it allows are one step of it as well.
+    """
     relation = goal.relation
-    steps = goal.distance
+    steps = goal.distance if taken is None else taken
     name = None
     if relation.kind is RelationKind.DECLARED:
         assert relation.within is not None
         name, inside, relation = relation.name, relation.distance, relation.within
+        if taken is not None:
+            steps, inside = (1, taken) if STEP in top.levels else (taken, 1)
     kept = relation.kept(root.columns) or frozenset()
     if relation.changes is not None and root.columns is not None and kept == root.columns:
         return ()
