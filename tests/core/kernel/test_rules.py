@@ -1,0 +1,306 @@
+"""The rules of the kernel for maps, partitions and roots, on small cases with losses by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from walks import driven, kinds, problem_of, top_of
+
+from dpcompose.core.change.units import (
+    ANY,
+    PAIR,
+    SINGLE,
+    Kind,
+    Leaf,
+    State,
+    all_leaves,
+    leaf_item,
+    state_of,
+)
+from dpcompose.core.kernel.along_map import AlongMap, as_it_is, in_turn
+from dpcompose.core.kernel.joint import MOST_SHARED, joint
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.walk import How
+from dpcompose.core.model.tree import Place, lay_out
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Refused
+
+PURE, ZCDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP)
+F = Fraction
+
+
+def of(leaf: Leaf, count: int = 1) -> State:
+    """A change of so many units."""
+    return state_of([(leaf_item(leaf), count)])
+
+
+def units(_: Place, state: State) -> Loss:
+    """One for each unit that is left."""
+    return F(all_leaves(state).total())
+
+
+# --- maps ----------------------------------------------------------------------------------------
+
+
+def along(
+    made: str, algebra: Scalars = PURE, stated: str = "", size: int | None = None
+) -> AlongMap:
+    """The rules for a map that one mechanism reads through."""
+    table = "" if size is None else f"domain: fixed-size-table, size: {size}"
+    problem = problem_of(
+        f"people: {{{table}}}\nmade: {{from: people, map: {made}}}",
+        f"name: a, reads: made, notion: pure, epsilon: 1{stated}",
+        "unbounded" if size is None else "bounded",
+    )
+    top = top_of(problem)
+    return AlongMap(algebra, False, top, top.derived[0])
+
+
+def test_a_row_map_keeps_a_row() -> None:
+    rules = along("{kind: row}")
+    found, asked = driven(rules.listed(of(SINGLE)), units)
+    assert found.loss == 1 and [name for name, _ in asked] == ["made"]
+    assert all(kinds(state) == {"single": 1} for _, state in asked)
+
+
+def test_a_filter_keeps_both_ends_of_a_replaced_row_or_one_or_none() -> None:
+    rules = along("{kind: filter}")
+    found, asked = driven(
+        rules.listed(of(PAIR)), lambda _, state: F(7) if "pair" in kinds(state) else F(9)
+    )
+    assert [kinds(state) for _, state in asked].count({"pair": 1}) == 1
+    # The worst is a row that is left out before or after, since that is said to cost more.
+    assert found.loss == 9 and {"single": 1} in [kinds(state) for _, state in asked]
+
+
+def test_flatten_multiplies_rows_and_too_many_are_a_path() -> None:
+    few = along("{kind: flatten, max_rows: 3}")
+    found, asked = driven(few.listed(of(SINGLE)), units)
+    assert found.loss == 3 == max(sum(kinds(state).values()) for _, state in asked)
+    with pytest.raises(Refused, match="can be listed"):
+        driven(few.extremes(of(SINGLE)), units)
+    # Rows for the two ends of a replaced row are not listed one by one where they are many: ε
+    # grows with their number, ρ with its square.
+    for algebra, power in ((PURE, 1), (ZCDP, 2)):
+        many = along("{kind: flatten, max_rows: 1000000}", algebra)
+        with pytest.raises(Refused, match="too many things"):
+            driven(many.listed(of(PAIR)), units)
+        grouped, asked = driven(many.extremes(of(PAIR)), lambda *_: F(1, 2))
+        assert grouped.loss == F(1, 2) * 10 ** (6 * power) and grouped.units == 10**6
+        assert [kinds(state) for _, state in asked] == [{"pair": 1}, {"single": 1}]
+
+
+def test_several_units_are_a_path_of_single_ones() -> None:
+    rules = along("{kind: row}", ZCDP)
+    found, _ = driven(rules.units(of(SINGLE, 3), rules.listed), lambda *_: F(2))
+    assert found.loss == 2 * 3**2 and found.bounded and found.how == How("units", (How("listed"),))
+    with pytest.raises(Refused, match="no path"):
+        driven(rules.units(of(SINGLE), rules.listed), units)
+
+
+def test_a_poisson_sample_amplifies_one_row() -> None:
+    rules = along("{kind: sample, poisson: 1/4}")
+    assert rules.sampled and rules.rounds == 1
+    found, _ = driven(rules.sample(of(SINGLE)), lambda *_: F(1))
+    # ln(1 + (e - 1)/4) = 0.357374…
+    assert float(found.loss) == pytest.approx(0.35737402, abs=1e-8)
+    with pytest.raises(Refused, match="one unit"):
+        driven(rules.sample(of(SINGLE, 2)), units)
+    with pytest.raises(Refused, match="can be listed"):
+        driven(rules.listed(of(SINGLE)), units)
+    assert driven(rules.coupled(of(SINGLE, 2)), units)[0].loss == 2
+    with pytest.raises(Refused, match="for rows"):
+        driven(rules.coupled(of(Leaf(Kind.USER, size=2))), units)
+
+
+def test_a_sample_without_replacement_covers_replaced_rows_alone() -> None:
+    rules = along("{kind: sample, size: 10, of: 40}", size=40)
+    found, _ = driven(rules.sample(of(PAIR)), lambda *_: F(1))
+    assert float(found.loss) == pytest.approx(0.35737402, abs=1e-8)  # a quarter of the rows
+    assert driven(rules.sample(of(SINGLE)), units)[0].loss == PURE.none
+
+
+def test_one_release_may_take_its_sample_as_part_of_itself() -> None:
+    rules = along("{kind: sample, poisson: 1/4}", stated=", stated_on: people")
+    assert rules.below.whole is not None
+    found, asked = driven(rules.release(of(SINGLE), How("unchanged")), lambda *_: F(1))
+    assert found.loss == 1 and found.how == How("release", (How("unchanged"),))
+    assert [name for name, _ in asked] == ["made"]
+    with pytest.raises(Refused, match="not part of one release"):
+        driven(rules.unchanged(of(SINGLE)), units)
+
+
+def test_what_nobody_reads_costs_nothing() -> None:
+    problem = problem_of(
+        "people: {}\nread: {from: people, map: row}\nidle: {from: people, map: row}",
+        "name: a, reads: read, notion: pure, epsilon: 1",
+    )
+    top = top_of(problem)
+    read, idle = (AlongMap(PURE, False, top, each) for each in top.derived)
+    found, asked = driven(idle.unread(of(SINGLE)), units)
+    assert found.loss == 0 and not asked
+    with pytest.raises(Refused, match="`read` is read"):
+        driven(read.unread(of(SINGLE)), units)
+
+
+def test_rules_are_replayed_by_name() -> None:
+    rules = along("{kind: flatten, max_rows: 2}")
+    both = How("best", (How("listed"), How("listed")))
+    assert driven(rules.replay(both, of(SINGLE)), units)[0].loss == 2
+    path = How("units", (How("listed"),))
+    assert driven(rules.replay(path, of(SINGLE, 2)), units)[0].loss == 4
+    for how in (How("nonsense"), How("listed", (How("listed"),)), How("best"), How("release")):
+        with pytest.raises(Refused, match="no rule"):
+            driven(rules.replay(how, of(SINGLE)), units)
+    with pytest.raises(Refused, match="left out"):
+        driven(in_turn(How("units"), rules.replay)(of(SINGLE)), units)
+
+
+def test_a_unit_that_stays_is_no_longer_displaced() -> None:
+    assert as_it_is(PAIR._replace(tags=(1, 0), displaced=True)) == PAIR
+
+
+# --- partitions ----------------------------------------------------------------------------------
+
+
+def over(
+    partition: str, algebra: Scalars | Pairs = PURE, table: str = "{}", charge_all: bool = False
+) -> OverBlocks:
+    """The rules for a partition whose blocks are `x`, `y` and `z`, each read by a mechanism."""
+    problem = problem_of(
+        f"people: {table}\nparts: {{from: people, partition: {partition}}}",
+        "\n".join(
+            f"name: on {each}, reads: parts.{each}, notion: pure, epsilon: {cost}"
+            for each, cost in (("x", 1), ("y", 2), ("z", 4))
+        ),
+    )
+    top = top_of(problem)
+    return OverBlocks(algebra, charge_all, top, top.dataset.partitions[0], top.blocks[0])
+
+
+COSTS = {"x": F(1), "y": F(2), "z": F(4)}
+
+
+def by_block(rules: OverBlocks) -> Callable[[Place, State], Loss]:
+    """Each block has its cost for every unit of change; a replaced row costs as one end."""
+    names = {
+        id(block): str(rules.partition.classes[i].names[0]) for i, block in enumerate(rules.blocks)
+    }
+    return lambda place, state: COSTS[names[id(place)]] * all_leaves(state).total()
+
+
+def lost(rules: OverBlocks, rule: str, state: State) -> Loss:
+    return driven(getattr(rules, rule)(state), by_block(rules))[0].loss
+
+
+VALUE = "{by: value, blocks: [x, y, z]}"
+MEMBERS = "{by: membership, blocks: [x, y, z], max_blocks: 2}"
+
+
+def test_one_row_is_in_the_worst_block_it_can_be_in() -> None:
+    assert lost(over(VALUE), "one_row", of(SINGLE)) == 4
+    assert lost(over(VALUE), "one_row", of(PAIR)) == 2 + 4  # out of one, into another
+    assert lost(over(MEMBERS), "one_row", of(SINGLE)) == 2 + 4
+    assert lost(over(MEMBERS), "one_row", of(PAIR)) == 1 + 2 + 4  # two before, two after: all
+    assert lost(over(VALUE, charge_all=True), "one_row", of(SINGLE)) == 7
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_every_way_is_the_worst_of_all_assignments(rows: int) -> None:
+    """Each added row is in one of the blocks: by enumeration of these."""
+    worst = max(sum(COSTS[each] for each in way) for way in product("xyz", repeat=rows))
+    assert lost(over(VALUE), "exhaustive", of(SINGLE, rows)) == worst
+    assert lost(over(VALUE), "equal_rows", of(SINGLE, rows)) == worst
+    # As if every row were in each of the blocks that are hit.
+    full = sum(sorted(COSTS.values())[-rows:]) * rows
+    assert lost(over(VALUE), "each_block_full", of(SINGLE, rows)) == full
+
+
+def test_what_may_be_anything_is_charged_everywhere() -> None:
+    rules = over(VALUE)
+    assert rules.anywhere(of(ANY)) and not rules.anywhere(of(SINGLE))
+    assert lost(rules, "everywhere", of(SINGLE)) == 7
+    for rule in ("one_row", "each_block_full", "exhaustive", "equal_rows"):
+        with pytest.raises(Refused):
+            lost(rules, rule, of(ANY))
+
+
+def test_the_rows_of_a_unit_are_spread_by_their_number() -> None:
+    unit = of(Leaf(Kind.USER, size=2))
+    rules = over("{by: value, blocks: [x, y, z]}", table="{unit: person}")
+    # Rows of a unit weigh by their number here: both are in the dearest block.
+    weigh = by_block(rules)
+
+    def cost(place: Place, state: State) -> Loss:
+        (leaf,) = all_leaves(state)
+        return weigh(place, of(SINGLE, int(leaf.size or 0)))
+
+    assert driven(rules.one_user(unit), cost)[0].loss == 8
+    with pytest.raises(Refused, match="another kind"):
+        driven(rules.one_row(unit), cost)
+    with pytest.raises(Refused, match="another kind"):
+        driven(rules.one_user(of(SINGLE)), cost)
+
+
+def test_too_many_ways_are_not_listed() -> None:
+    with pytest.raises(Refused, match="too many ways"):
+        lost(over(VALUE), "exhaustive", of(SINGLE, 9))
+    with pytest.raises(Refused, match="more ways"):
+        driven(over(VALUE).exhaustive(of(SINGLE, 2), lambda _: False), units)
+    with pytest.raises(Refused, match="in one number"):
+        lost(over(VALUE), "equal_rows", of(PAIR, 2))
+
+
+def test_rules_of_partitions_are_replayed_by_name() -> None:
+    rules = over(VALUE)
+    how = How("best", (How("one row"), How("everywhere")))
+    assert driven(rules.replay(how, of(SINGLE)), by_block(rules))[0].loss == 4
+    path = How("units", (How("one row"),))
+    assert driven(rules.replay(path, of(SINGLE, 3)), by_block(rules))[0].loss == 12
+    with pytest.raises(Refused, match="no rule"):
+        driven(rules.replay(How("one row", (How("one row"),)), of(SINGLE)), by_block(rules))
+
+
+def test_pairs_take_the_largest_of_each_coordinate() -> None:
+    rules = over(VALUE, Pairs())
+    names = {id(block): i for i, block in enumerate(rules.blocks)}
+    pairs = ((F(1), F(1, 10)), (F(2), F(1, 20)), (F(3), F(0)))
+    found, _ = driven(rules.one_row(of(SINGLE)), lambda place, _: (pairs[names[id(place)]],))
+    assert found.loss == ((F(3), F(1, 10)),)
+
+
+# --- roots ---------------------------------------------------------------------------------------
+
+
+def shared(distance: int, apart: bool) -> tuple[Loss, int]:
+    """The joint loss over two tables whose k rows cost 3k and k², and in how many it is shown."""
+    problem = problem_of(
+        "one: {}\nother: {}",
+        "name: a, reads: one, notion: pure, epsilon: 1\n"
+        "name: b, reads: other, notion: pure, epsilon: 1",
+        f"{{relation: unbounded, distance: {distance}}}",
+        "roots: disjoint\n" if apart else "",
+    )
+
+    def cost(place: Place, state: State) -> Loss:
+        rows = all_leaves(state).total()
+        return F(3 * rows if place.dataset.name == "one" else rows * rows)
+
+    (loss, shown), _ = driven(joint(problem, lay_out(problem), PURE), cost)
+    return loss, len(shown)
+
+
+@pytest.mark.parametrize("distance", [1, 2, 5])
+def test_several_steps_are_shared_out_over_tables_that_are_apart(distance: int) -> None:
+    worst = max(3 * k + (distance - k) ** 2 for k in range(distance + 1))
+    assert shared(distance, True)[0] == worst
+    assert shared(distance, False) == (3 * distance + distance**2, 2)
+
+
+def test_very_many_steps_are_charged_to_each_table() -> None:
+    many = MOST_SHARED + 1
+    assert shared(many, True) == (3 * many + many**2, 2)

@@ -1,0 +1,192 @@
+"""The search: accountant, splitter, solver and derivation, on trees small enough by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from walks import driven, problem_of, top_of
+
+from dpcompose.core.change.units import ANY, PAIR, SINGLE, Leaf, State, leaf_item, state_of
+from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.walk import Effort
+from dpcompose.core.model.derivation import Step
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.proof import (
+    Unproved,
+    certificate_of,
+    prove,
+    rechecked,
+    used_statements,
+)
+from dpcompose.core.search.solver import Solver, notions
+from dpcompose.core.search.splitter import split
+from dpcompose.core.theorems.select import select
+
+F = Fraction
+PURE = Scalars(Notion.PURE)
+#: Three blocks with an ε each.
+BLOCKS = {"x": F(1), "y": F(2), "z": F(4)}
+
+
+def in_blocks(partition: str, protect: str = "unbounded") -> Problem:
+    return problem_of(
+        f"people: {{}}\nparts: {{from: people, partition: {partition}}}",
+        "\n".join(
+            f"name: on {name}, reads: parts.{name}, notion: pure, epsilon: {epsilon}, "
+            "relation: unbounded"
+            for name, epsilon in BLOCKS.items()
+        ),
+        protect,
+    )
+
+
+VALUE = "{by: value, blocks: [x, y, z]}"
+
+
+def of(leaf: Leaf, count: int = 1) -> State:
+    return state_of([(leaf_item(leaf), count)])
+
+
+# --- accountant and splitter ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_the_worst_rows_are_found_by_following_them(rows: int) -> None:
+    top = top_of(in_blocks(VALUE))
+    found = Accountant(PURE).answer(top, of(SINGLE, rows))
+    assert found.loss == max(sum(BLOCKS[each] for each in w) for w in product("xyz", repeat=rows))
+    assert found.own == () and len(found.choices) == 1
+    assert Accountant(PURE).answer(top, of(PAIR)).loss == 8  # out of `z` and into it
+    assert Accountant(PURE).answer(top, ()).loss == 0
+
+
+def test_all_blocks_can_be_charged_with_the_same_costs() -> None:
+    top = top_of(in_blocks(VALUE))
+    accountant = Accountant(PURE)
+    assert accountant.answer(top, of(SINGLE)).loss == 4
+    assert accountant.charging_all().answer(top, of(SINGLE)).loss == 7
+    assert accountant.answer(top, of(SINGLE)).loss == 4
+    assert any(answer.loss == 4 for answer in accountant.known().values())
+
+
+def test_answers_are_kept() -> None:
+    top = top_of(in_blocks(VALUE))
+    accountant = Accountant(PURE)
+    first = accountant.answer(top, of(SINGLE))
+    assert accountant.answer(top, of(SINGLE)) is first
+
+
+def test_where_effort_ends_several_rows_are_a_path() -> None:
+    """A path of two rows, each in the worst block: what two rows at once can do as well."""
+    problem = in_blocks("{by: membership, blocks: [x, y, z], max_blocks: 1}")
+    top = top_of(problem)
+    rules = OverBlocks(PURE, False, top, top.dataset.partitions[0], top.blocks[0])
+    accountant = Accountant(PURE)
+
+    def cost(place: object, state: State) -> object:
+        return accountant.answer(place, state).loss  # type: ignore[arg-type]
+
+    for effort in (Effort(), Effort(0)):
+        found, _ = driven(split(rules, of(SINGLE, 2), effort), cost)
+        assert found.loss == 8
+    assert driven(split(rules, of(ANY), Effort()), cost)[0].loss == Scalars(Notion.PURE).none
+
+
+# --- solver --------------------------------------------------------------------------------------
+
+
+def test_a_solution_tells_what_each_mechanism_adds() -> None:
+    problem = problem_of(
+        "people: {}",
+        "name: once, reads: people, notion: pure, epsilon: 1/2\n"
+        "name: often, reads: people, notion: pure, epsilon: 1/4, count: 3",
+        "{relation: unbounded, distance: 2}",
+    )
+    solver = Solver(problem)
+    assert notions(problem) == [Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP]
+    solution = solver.solve(Notion.PURE)
+    once, often = solution.felt
+    assert solution.loss == F(5, 2) and solution.finite and not solution.sampled
+    assert solution.share(once) == Quantity(Notion.PURE, F(1))
+    assert solution.share(often) == Quantity(Notion.PURE, F(3, 2))
+    assert solution.one_copy(often) == Quantity(Notion.PURE, F(1, 2))
+    assert solution.added_up() == F(5, 2) and solution.added_up([often]) == F(3, 2)
+    assert bound_of(solution.quantities[0]) == Bound(Notion.PURE, F(5, 2))
+    assert [answer.loss for answer in solver.charged(solution)] == [F(5, 2)]
+
+
+def test_the_best_notion_that_all_have_is_the_strongest() -> None:
+    mixed = problem_of(
+        "people: {}",
+        "name: a, reads: people, notion: gdp, mu: 3\n"
+        "name: b, reads: people, notion: pure, epsilon: 1",
+    )
+    assert notions(mixed) == [Notion.GDP, Notion.ZCDP]
+    # μ² = 9 and that of ε = 1, which is below ε²: 2Φ⁻¹(e/(1+e)) = 1.232…, below 1.24.
+    gdp = Solver(mixed).solve(Notion.GDP)
+    assert 9 + F(123, 100) ** 2 < gdp.loss < 9 + F(124, 100) ** 2
+    assert not notions(
+        problem_of("people: {}", "name: a, reads: people, notion: rdp, alpha: 2, epsilon: 1")
+    )
+
+
+def test_two_roots_are_both_changed_unless_they_are_apart() -> None:
+    mechanisms = (
+        "name: a, reads: one, notion: pure, epsilon: 1\n"
+        "name: b, reads: other, notion: pure, epsilon: 2"
+    )
+    both = problem_of("one: {}\nother: {}", mechanisms)
+    apart = problem_of("one: {}\nother: {}", mechanisms, more="roots: disjoint\n")
+    assert Solver(both).solve(Notion.PURE).loss == 3
+    assert Solver(apart).solve(Notion.PURE).loss == 2
+
+
+def test_delta_that_reaches_one_is_kept_as_a_chance() -> None:
+    problem = problem_of(
+        "people: {}", "name: a, reads: people, notion: approx, epsilon: 1, delta: 1/2, count: 3"
+    )
+    solution = Solver(problem).solve(Notion.APPROX)
+    (found,) = [each for each in solution.quantities if each.amount == 3]
+    assert found.delta == 1 - F(1, 2) ** 3
+
+
+# --- derivation ----------------------------------------------------------------------------------
+
+
+def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
+    problem = in_blocks(VALUE)
+    solver = Solver(problem)
+    solution = solver.solve(Notion.PURE)
+    cited, _ = select(solver, solution)
+    cite = prove(solver, solution, cited)
+    (together,) = cite.inputs
+    assert (cite.theorem, cite.bound, together.bound) == (cited, solution.quantities[0], cite.bound)
+
+    def given(step: Step) -> list[Fraction]:
+        mine = [F(step.bound.amount)] if step.rule == "given" and step.bound else []
+        return mine + [each for below in step.inputs for each in given(below)]
+
+    assert given(cite) == [4]  # of `z` alone: the worst row is there
+    assert rechecked(solver, solution) == rechecked(solver, solution, cited) > 0
+    assert certificate_of(solver, solution, cited) is not None
+    with pytest.raises(Unproved, match="does not pass the recheck"):
+        rechecked(solver, solution, "A.1000")
+
+
+def test_the_statement_that_gives_the_loss_is_told_alone() -> None:
+    problem = problem_of(
+        "people: {}\nadults: {from: people, map: filter}",
+        "name: a, reads: adults, guarantees: "
+        "[{notion: pure, epsilon: 1}, {notion: pure, epsilon: 3, stated_on: people}]",
+    )
+    solution = Solver(problem).solve(Notion.PURE)
+    (felt,) = solution.felt
+    assert len(felt.placed) == 2
+    (used,) = used_statements(solution, felt)
+    assert used.statement.guarantee.value == 1 == felt.loss
