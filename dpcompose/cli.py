@@ -114,6 +114,22 @@ AtEpsilonOption = Annotated[
         help="State the least δ at this ε; repeatable.",
     ),
 ]
+RiskOption = Annotated[
+    bool,
+    typer.Option("--risk", help="State what an attacker gains: hits, success, advantage."),
+]
+AdvantageOption = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="A budget in an attacker's advantage: 0.1."),
+]
+SuccessOption = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="One in its chance of success, from a --baseline."),
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="The chance of success without a person's data."),
+]
 OutputOption = Annotated[
     str | None,
     typer.Option(
@@ -349,6 +365,7 @@ def analyze(
         ),
     ] = None,
     at_epsilon: AtEpsilonOption = None,
+    risk: RiskOption = False,
     form: FormatOption = Format.TEXT,
     output: OutputsOption = None,
     quiet: Annotated[
@@ -400,13 +417,14 @@ def analyze(
     the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input. A file may
     hold several specs, with --- between them.
 
-    --delta and --at-epsilon add to what a spec asks for (`report:`, or a budget with a δ).
+    --delta, --at-epsilon and --risk add to what a spec asks for (`report:`, or a budget with a δ).
 
     With --quiet the bound is one line a file, by name and rounded up: `epsilon=1.7`, `rho=0.12`,
     `epsilon=6 delta=6e-5`; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: `
     stands before it where there are several files. With --delta or --at-epsilon the line has the
     numbers asked for in place of the bound, each with where it was asked for:
-    `epsilon=2.459 delta=1e-5`, or `delta=3e-7 at_epsilon=1`.
+    `epsilon=2.459 delta=1e-5`, or `delta=3e-7 at_epsilon=1`; with --risk `advantage=0.38`, then
+    each `hits=0.09 false_alarms=0.01` and `success=0.27 baseline=0.1`.
 
     With --bare the line is one number without a name: the bound, where that is one number, or the
     one that is asked for. Bounds of several files are then in one notion, or it is a bad call.
@@ -428,7 +446,7 @@ def analyze(
     from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
-    points = points_of(delta, at_epsilon)
+    points = points_of(delta, at_epsilon, risk=risk)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
         files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
@@ -460,6 +478,9 @@ def check(
     delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ, as in 1e-6.")] = None,
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
     mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
+    advantage: AdvantageOption = None,
+    success: SuccessOption = None,
+    baseline: BaselineOption = None,
     at_delta: Annotated[
         list[str] | None,
         typer.Option(
@@ -467,6 +488,7 @@ def check(
         ),
     ] = None,
     at_epsilon: AtEpsilonOption = None,
+    risk: RiskOption = False,
     form: FormatOption = Format.TEXT,
     output: OutputsOption = None,
     color: ColorOption = Color.AUTO,
@@ -518,8 +540,8 @@ def check(
     from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
-    limit = limit_of(epsilon, delta, rho, mu)
-    points = points_of(at_delta, at_epsilon, "at-delta")
+    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
+    points = points_of(at_delta, at_epsilon, "at-delta", risk)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
         files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
@@ -630,6 +652,9 @@ def total(
     delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ.")] = None,
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
     mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
+    advantage: AdvantageOption = None,
+    success: SuccessOption = None,
+    baseline: BaselineOption = None,
     at_delta: Annotated[
         list[str] | None,
         typer.Option("--at-delta", metavar="NUMBER", help="State ε at this δ; repeatable."),
@@ -671,7 +696,7 @@ def total(
     from dpcompose.commands.total import total_of
     from dpcompose.planning.totals import TotalAsked
 
-    limit = limit_of(epsilon, delta, rho, mu)
+    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
     asked = TotalAsked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
     most = most_of(max_seconds, max_memory)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
@@ -721,6 +746,9 @@ def fit(
     delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ.")] = None,
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
     mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
+    advantage: AdvantageOption = None,
+    success: SuccessOption = None,
+    baseline: BaselineOption = None,
     free: Annotated[
         list[str] | None,
         typer.Option(
@@ -748,7 +776,7 @@ def fit(
     from dpcompose.commands.goals import limit_of
     from dpcompose.commands.policies import Sources
 
-    limit = limit_of(epsilon, delta, rho, mu)
+    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
     most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
     raise typer.Exit(fit_file(file, limit, free or [], sources, output, most))

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
 from dpcompose.report import Extent, Report
 from dpcompose.report.verdict import sharper
@@ -42,6 +42,7 @@ def analyze(
     deltas: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
     *,
+    risk: AskedRisk | None = None,
     default: Sequence[Budget] = (),
     ceilings: Sequence[Budget] = (),
     audit: Callable[[Source, Report], Report] | None = None,
@@ -53,9 +54,10 @@ def analyze(
 
     `data` is the text of the spec, `name` what to call it in messages, `limit` a budget to use in
     place of the spec's own. `deltas`, each in [0, 1), asks for the least ε at each of them, and
-    `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `default` are the
-    budgets of a spec that has none for differential privacy, all of which hold; `ceilings` are held
-    against the bound whatever budget there is. `audit` has the last word on the report of a valid
+    `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `risk`: where to state
+    what an attacker gains, for a spec that does not say. `default` are the budgets of a spec that
+    has none for differential privacy, all of which hold; `ceilings` are held against the bound
+    whatever budget there is. `audit` has the last word on the report of a valid
     spec. `lines_above` counts the lines above the spec in a stream. The report's status says
     whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
     if one does not pass, which is a fault of dpcompose, there is no report. `extent`: how much the
@@ -80,7 +82,7 @@ def analyze(
     against = resolved.adversary_budget if limit is None else None
     terms = Terms(limits, tuple(ceilings), against)
     extent = "all" if recheck else extent  # what is cited is rechecked as well
-    report = _report(source, resolved, name, terms, deltas, epsilons, recheck, extent)
+    report = _report(source, resolved, name, terms, deltas, epsilons, risk, recheck, extent)
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
@@ -140,6 +142,7 @@ def _report(
     terms: Terms,
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
+    risk: AskedRisk | None,
     recheck: bool,
     extent: Extent,
 ) -> Report:
@@ -153,6 +156,7 @@ def _report(
         (*terms.limits, *terms.ceilings, *of_adversary),
         [*deltas, *resolved.deltas],
         [*epsilons, *resolved.epsilons],
+        resolved.risk or risk,
     )
     finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
     case = Case(source, resolved, name, asked, found.solver, terms.against)
@@ -169,11 +173,17 @@ def _report(
     else:
         report = no_guarantee(case, list(found.solved), (*at_delta, *at_epsilon), found.chosen)
         return _with_adversary(report, case, finite)
-    decisions = [sharper(report.verdict, asked, at_delta), *map(found.held, terms.limits[1:])]
+    decisions = [
+        found.held(asked)
+        if asked is not None and asked.of_risk
+        else sharper(report.verdict, asked, at_delta),
+        *map(found.held, terms.limits[1:]),
+    ]
     report = replace(
         report,
         at_delta=at_delta,
         at_epsilon=at_epsilon,
+        risk=found.risk,
         verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
         ceilings=tuple(map(found.held, terms.ceilings)),
         rechecked=_rechecked(found.solver, finite, report) if recheck else None,

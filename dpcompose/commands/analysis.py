@@ -129,6 +129,8 @@ def analyze_files(
     quiet = quiet or bare
     if bare and len(points.deltas) + len(points.epsilons) > 1:
         raise BadCall("--bare prints one number: ask for one δ or one ε")
+    if bare and points.risk is not None:
+        raise BadCall("--bare prints one number, and a risk is several: use --quiet")
     if quiet and form is not Format.TEXT:
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     outputs = outputs_of(output, form)
@@ -299,6 +301,14 @@ def _bounds(
             yield report
 
     try:
-        yield from render(complaining(), style, named, points.deltas, points.epsilons, bare)
+        yield from render(
+            complaining(),
+            style,
+            named,
+            points.deltas,
+            points.epsilons,
+            bare,
+            points.risk is not None,
+        )
     except NoNumber as error:
         raise BadCall(str(error)) from error

@@ -13,8 +13,7 @@ from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.progress import Waiting, waiting_stream
-from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
@@ -146,9 +145,9 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 def _said(fitted: Fitted, origin: str) -> str:
     main, most = fitted.limit.parameters[0]
-    symbol = SIGNS[main]
+    symbol = LIMITS[main]
     at = "".join(
-        f" at δ = {number(value)}" for name, value in fitted.limit.parameters if name == "delta"
+        f" at {LIMITS[name]} = {number(value)}" for name, value in fitted.limit.parameters[1:]
     )
     scale = fitted.scale
     factor = number(scale) if scale.denominator < 10_000 else f"{float(scale):.7g}"

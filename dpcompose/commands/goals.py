@@ -7,35 +7,49 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPoints:
-    """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked."""
+    """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked.
+
+    `risk`: what an attacker gains, for specs that do not say where.
+    """
 
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
+    risk: AskedRisk | None = None
 
 
 def points_of(
-    deltas: Sequence[str] | None, epsilons: Sequence[str] | None, flag: str = "delta"
+    deltas: Sequence[str] | None,
+    epsilons: Sequence[str] | None,
+    flag: str = "delta",
+    risk: bool = False,
 ) -> AskedPoints:
-    """What the flags --`flag` and --at-epsilon ask for, in their order. Raises BadCall."""
+    """What the flags --`flag`, --at-epsilon and --risk ask for, in their order. Raises BadCall."""
     return AskedPoints(
         tuple(_probability(flag, text) for text in deltas or ()),
         tuple(_number("at-epsilon", text) for text in epsilons or ()),
+        AskedRisk() if risk else None,
     )
 
 
 def limit_of(
-    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None
+    epsilon: str | None,
+    delta: str | None,
+    rho: str | None,
+    mu: str | None,
+    advantage: str | None = None,
+    success: str | None = None,
+    baseline: str | None = None,
 ) -> Budget | None:
     """The budget that the flags give, None without any. Raises BadCall."""
-    texts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+    texts = dict(zip(LIMITS, (epsilon, delta, rho, mu, advantage, success, baseline), strict=True))
     given = {
-        name: (_probability if name == "delta" else _number)(name, text)
+        name: (_probability if name in ("delta", *RISKS) else _number)(name, text)
         for name, text in texts.items()
         if text is not None
     }
@@ -46,8 +60,12 @@ def limit_of(
         raise BadCall(
             "--delta is the budget's δ and needs --epsilon (to state ε at a δ: --at-delta)"
         )
-    if len(given) > 1 and list(given) != ["epsilon", "delta"]:
+    if len({"success", "baseline"} & given.keys()) == 1 and len(given) == 1:
+        raise BadCall("--success is a chance from a --baseline: a budget needs both")
+    if tuple(given) not in FORMS:
         raise BadCall(f"{names} are budgets in different notions: give one of them")
+    if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
+        raise BadCall("--baseline is above 0, and not above --success")
     return Budget(tuple(given.items()))
 
 

@@ -261,6 +261,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             task.limit,
             deltas,
             epsilons,
+            risk=task.points.risk,
             default=settings.defaults,
             ceilings=settings.ceilings,
             audit=partial(audited, settings, accepted=accepted, document=document.number),

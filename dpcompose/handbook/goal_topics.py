@@ -183,7 +183,8 @@ mechanisms:
     Topic(
         words=("budget",),
         about="What `dpcompose check` compares the bound with: `{epsilon: 1}`, "
-        "`{epsilon: 1, delta: 1e-6}`, `{rho: 0.5}` or `{mu: 1}`. A pure bound meets an (ε, δ) "
+        "`{epsilon: 1, delta: 1e-6}`, `{rho: 0.5}`, `{mu: 1}`, or in risk `{advantage: 0.1}` or "
+        "`{success: 0.05, baseline: 0.01}`. A pure bound meets an (ε, δ) "
         "budget with its ε; other notions are converted where that is possible, at the budget's δ.",
         example="""\
 mechanisms:
@@ -193,7 +194,7 @@ mechanisms:
     sigma: 10
     sensitivity: 1
 budget: {epsilon: 1, delta: 1e-6}""",
-        see=("report", "epsilon", "delta", "rho", "mu"),
+        see=("report", "epsilon", "delta", "rho", "mu", "advantage", "success"),
     ),
     Topic(
         words=("questions",),
@@ -217,7 +218,8 @@ report:
     Topic(
         words=("report",),
         about="Numbers to state beside the bound: `{delta: [1e-6, 1e-9]}` asks for the least ε at "
-        "each δ, `{epsilon: 1}` for the least δ. The flags `--delta` and `--at-epsilon` add to it.",
+        "each δ, `{epsilon: 1}` for the least δ, `{risk: {}}` for what an attacker gains. The "
+        "flags `--delta`, `--at-epsilon` and `--risk` add to it.",
         example="""\
 mechanisms:
   - name: total
@@ -227,7 +229,48 @@ mechanisms:
     sensitivity: 1
 report: {delta: [1e-6, 1e-9], epsilon: 1}""",
         theorems=("gaussian-curve", "zcdp-at-delta", "dominating-pairs"),
-        see=("budget", "delta"),
+        see=("budget", "delta", "risk"),
+    ),
+    Topic(
+        words=("risk", "baselines", "false_alarms"),
+        about="What an attacker gains at most, by all that is known of the release, and beside it "
+        "by one ε at a δ alone. `baselines` are chances at which a guess is right without the "
+        "person's data, `false_alarms` rates at which a test takes others for one whose data are "
+        "in; without them the usual ones. It is about the change that is protected, all else "
+        "known: not about what the release tells of people in general, nor about other releases. "
+        "The flag `--risk` asks for the same.",
+        example="""\
+mechanisms:
+  - {name: total, reads: trips, notion: gdp, mu: 0.5}
+report: {risk: {baselines: [1/10], false_alarms: [0.01]}}""",
+        theorems=("trade-off", "success-from-baseline", "total-variation"),
+        see=("advantage", "success", "baseline", "report"),
+    ),
+    Topic(
+        words=("advantage",),
+        about="A budget in what an attacker gains: by how much a test for whether a person is in "
+        "the data may have more hits than false alarms. It is δ at ε = 0, the total variation. "
+        "Who must tell of people, half of whom are in the data, whether they are, is right with "
+        "chance (1 + advantage)/2 at most.",
+        example="""\
+mechanisms:
+  - {name: total, reads: trips, notion: pure, epsilon: 0.1}
+budget: {advantage: 0.05}""",
+        theorems=("total-variation",),
+        see=("risk", "success", "budget"),
+    ),
+    Topic(
+        words=("success", "baseline"),
+        about="A budget in what an attacker gains: an attack that succeeds with the chance "
+        "`baseline` without a person's data may succeed with the chance `success` with them. A "
+        "guess among ten equally likely values has the baseline 1/10; of a whole record it is "
+        "small.",
+        example="""\
+mechanisms:
+  - {name: total, reads: trips, notion: pure, epsilon: 0.1}
+budget: {success: 0.02, baseline: 0.01}""",
+        theorems=("success-from-baseline", "trade-off"),
+        see=("risk", "advantage", "budget"),
     ),
     Topic(
         words=(

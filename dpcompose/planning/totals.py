@@ -12,8 +12,7 @@ from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Path
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
@@ -277,7 +276,7 @@ def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
 
 def _amounts(limits: Sequence[Budget]) -> str:
     each = [
-        ", ".join(f"{SIGNS[name]} = {number(value)}" for name, value in limit.parameters)
+        ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
         for limit in limits
     ]
     return " and ".join(each)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS, Diagnostic, nearest, quoted
 from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
@@ -78,13 +78,13 @@ def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
         if verdict.ok:
             continue
         limit = ", ".join(
-            f"{SIGNS[key]} = {number(value)}" for key, value in verdict.limit.parameters
+            f"{LIMITS[key]} = {number(value)}" for key, value in verdict.limit.parameters
         )
         if verdict.slack is None:
             says = f"the bound cannot be compared with the ceiling {limit}: {verdict.why}"
         else:
             main, most = verdict.limit.parameters[0]
-            spent = f"{SIGNS[main]} = {number(most - verdict.slack)}"
+            spent = f"{LIMITS[main]} = {number(most - verdict.slack)}"
             says = f"the bound is above the ceiling {limit}: {verdict.why or spent}"
         yield Diagnostic(CEILING, says, report.place, _by("max-budget", settings))
 

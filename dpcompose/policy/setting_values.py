@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import LEVELS, DpcomposeError, nearest, quoted
 from dpcompose.policy.codes import ADJUSTABLE, REMOVABLE
@@ -61,17 +60,30 @@ def a_probability(value: Any, where: str) -> Fraction:
 
 
 def a_budget(value: Any, where: str) -> Budget:
-    """ε, (ε, δ), ρ or μ."""
+    """ε, (ε, δ), ρ, μ, an advantage, or a chance of success and its baseline."""
     if not isinstance(value, Mapping) or not value:
         form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
         raise BadSettings(f"{where}: a table is due, {form}, not {_shown(value)}")
-    known(value, tuple(SIGNS), where)
-    if set(value) not in ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}):
-        raise BadSettings(f"{where}: a budget is epsilon, epsilon and delta, rho, or mu")
-    names = [name for name in SIGNS if name in value]
-    return Budget(
-        tuple((name, _number(value[name], f"{where}.{name}", name == "delta")) for name in names)
+    known(value, tuple(LIMITS), where)
+    if set(value) not in map(set, FORMS):
+        raise BadSettings(
+            f"{where}: a budget is epsilon, epsilon and delta, rho, mu, advantage, or success and "
+            "baseline"
+        )
+    names = [name for name in LIMITS if name in value]
+    chances = ("delta", *RISKS)
+    return possible(
+        tuple((name, _number(value[name], f"{where}.{name}", name in chances)) for name in names),
+        where,
     )
+
+
+def possible(parameters: tuple[tuple[str, Fraction], ...], where: str) -> Budget:
+    """A budget that some release can meet."""
+    given = dict(parameters)
+    if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
+        raise BadSettings(f"{where}: the baseline is above 0 and not above the success")
+    return Budget(parameters)
 
 
 def texts(value: Any, where: str) -> tuple[str, ...]:

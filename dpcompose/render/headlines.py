@@ -156,6 +156,8 @@ def _terms(report: Report, verdict: Verdict) -> str:
         return "against the adversary alone, weaker than differential privacy, "
     if verdict.at is not None:
         return f"by {verdict.at.rule}, " if verdict.at.rule else ""
+    if verdict.limit.of_risk:
+        return "by the trade-off curve, "
     return "" if report.bound is None else f"{report.bound.notion.facts.words}, "
 
 
@@ -165,9 +167,11 @@ def _spent(report: Report, verdict: Verdict) -> str:
     if verdict.at is not None:
         at = verdict.at
         return found_text(at) if at.value is not None else f"{found_text(at)} at {given_text(at)}"
+    main, limit = verdict.limit.parameters[0]
+    if verdict.limit.of_risk and verdict.slack is not None:
+        return named(main, limit - verdict.slack, exact=False)
     if bound is None:
         return profile_text(report)
-    main, limit = verdict.limit.parameters[0]
     if verdict.slack is None or bound.notion.facts.symbol == main:
         return bound_text(bound)
     return named(main, limit - verdict.slack, exact=False)

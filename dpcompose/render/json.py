@@ -36,6 +36,7 @@ from dpcompose.report import (
     Line,
     Node,
     Report,
+    Risk,
     Share,
     Touch,
     Verdict,
@@ -117,6 +118,7 @@ def result(report: Report, checking: bool = False) -> Shape:
             if report.at_epsilon
             else {}
         ),
+        **({} if report.risk is None else {"risk": risk_shape(report.risk)}),
         "theorem": theorem_shape(report.theorem),
         "worst_case": _worst(report.worst),
         "derivation": [_step(each) for each in report.chain],
@@ -171,6 +173,20 @@ def at_shape(at: At) -> Shape:
         "steps": list(at.chain),
         "exact": {} if exact is None else {at.wanted: exact},
     }
+
+
+def risk_shape(risk: Risk) -> Shape:
+    """What an attacker gains, every rate rounded up; the rates it is from as they are asked for."""
+    shape: Shape = {
+        "advantage": number_up(risk.advantage),
+        "hits": [{"false_alarms": number_up(a), "hits": number_up(b)} for a, b in risk.hits],
+        "success": [{"baseline": number_up(a), "success": number_up(b)} for a, b in risk.success],
+    }
+    if risk.point is not None and risk.from_point is not None:
+        epsilon, delta = risk.point
+        point = {"epsilon": number_up(epsilon), "delta": number_up(delta)}
+        shape["from_point"] = {**point, **risk_shape(risk.from_point)}
+    return shape
 
 
 def _up(value: Fraction | None) -> float | None:

@@ -14,6 +14,7 @@ from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.pages import Section, listed, page, paragraph, snippet, titles
+from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
 from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
@@ -89,6 +90,8 @@ def outcome(report: Report) -> str:
     said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
     for at in (*report.at_delta, *report.at_epsilon):
         said.append(f"{found_text(at)} at {given_text(at)}")
+    if report.risk is not None:
+        said.append(in_brief(report.risk))
     if report.adversary is not None and report.adversary.bound is not None:
         said.append(f"{bound_text(report.adversary.bound)} {report.adversary.label}")
     return "; ".join(said)

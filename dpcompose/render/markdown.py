@@ -23,6 +23,7 @@ from dpcompose.render.numbers import (
     named,
 )
 from dpcompose.render.problems import problems
+from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Report
 
@@ -94,12 +95,15 @@ def _row(report: Report, outcome: str) -> str:
 
 
 def _bound(report: Report) -> str:
-    """The bound, then the numbers at a chosen δ or ε, and what holds against an adversary."""
+    """The bound, then the numbers at a chosen δ or ε, the risk, and what holds against an
+    adversary."""
     lines = []
     if report.bound is not None:
         lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
     for each in (*report.at_delta, *report.at_epsilon)[:_MOST_POINTS]:
         lines.append(f"{found_text(each)} at {given_text(each)}")
+    if report.risk is not None:
+        lines.append(in_brief(report.risk))
     found = report.adversary
     if found is not None and found.bound is not None:
         lines.append(f"{bound_text(found.bound)}, {code(found.label)}")

@@ -11,7 +11,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.words import chance
@@ -73,7 +73,7 @@ def _signed(name: str, text: str) -> str:
 
 def equation(name: str, number: str) -> str:
     """A parameter and its number as it is written: `ε = 1.7`, or `ε ≤ 0.707107`."""
-    return f"{SIGNS[name]} {number}" if number.startswith("≤") else f"{SIGNS[name]} = {number}"
+    return f"{LIMITS[name]} {number}" if number.startswith("≤") else f"{LIMITS[name]} = {number}"
 
 
 def _chance(text: str) -> str:

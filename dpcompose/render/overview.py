@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
@@ -114,7 +114,7 @@ def _limit(report: Report) -> str:
     if report.verdict is None:
         return ""
     main, value = report.verdict.limit.parameters[0]
-    return f"{SIGNS[main]} {_decimal(value).removeprefix('≤ ')}"
+    return f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
 
 
 def _costs(report: Report) -> str:

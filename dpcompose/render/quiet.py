@@ -9,7 +9,7 @@ from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.words import chance
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import parameters
-from dpcompose.report import At, Report
+from dpcompose.report import At, Report, Risk
 
 _DIGITS = 15
 #: A number with its name, empty where there is none: `inf`, `invalid`.
@@ -20,21 +20,27 @@ class NoNumber(Exception):
     """Where one bare number is due there are two, or one in another notion; the message says so."""
 
 
-def line(report: Report, deltas: Sequence[Fraction] = (), epsilons: Sequence[Fraction] = ()) -> str:
+def line(
+    report: Report,
+    deltas: Sequence[Fraction] = (),
+    epsilons: Sequence[Fraction] = (),
+    risk: bool = False,
+) -> str:
     """`epsilon=1.7`; `epsilon=6 delta=6e-5`; `inf` without a finite bound; `invalid`.
 
     With `deltas` or `epsilons`: the ε at each of them (`epsilon=2.4 delta=1e-5`), then the δ
     (`delta=3e-7 at_epsilon=1`), in place of the bound, as many as were asked for, whatever the spec
-    says; `inf` where no ε is finite, `1` where no δ is below it. Numbers are decimals in at most 15
+    says; `inf` where no ε is finite, `1` where no δ is below it. With `risk` the advantage, then
+    hits and chances of success, each with what it is from. Numbers are decimals in at most 15
     digits, rounded up.
     """
     return " ".join(
-        f"{name}={text}" if name else text for name, text in _named(report, deltas, epsilons)
+        f"{name}={text}" if name else text for name, text in _named(report, deltas, epsilons, risk)
     )
 
 
 def _named(
-    report: Report, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
+    report: Report, deltas: Sequence[Fraction], epsilons: Sequence[Fraction], risk: bool
 ) -> Iterator[_Named]:
     if report.status == "invalid":
         yield "", "invalid"
@@ -45,7 +51,9 @@ def _named(
     for given in epsilons:
         yield "delta", _at(report.at_epsilon, given, "1")
         yield "at_epsilon", _text(given)
-    if deltas or epsilons:
+    if risk:
+        yield from _risk(report.risk)
+    if deltas or epsilons or risk:
         return
     if report.bound is not None:
         yield from ((name, _text(value)) for name, value, _ in parameters(report.bound))
@@ -55,6 +63,18 @@ def _named(
             yield from (("epsilon", _text(at.value)), ("delta", _text(at.given)))
             return
     yield "", "inf"
+
+
+def _risk(risk: Risk | None) -> Iterator[_Named]:
+    """What an attacker gains; an advantage of 1 where nothing is known."""
+    if risk is None:
+        yield "advantage", "1"
+        return
+    yield "advantage", _text(risk.advantage)
+    for rate, found in risk.hits:
+        yield from (("hits", _text(found)), ("false_alarms", _text(rate)))
+    for rate, found in risk.success:
+        yield from (("success", _text(found)), ("baseline", _text(rate)))
 
 
 def _at(found: Sequence[At], given: Fraction, missing: str) -> str:
@@ -74,6 +94,7 @@ def render(
     deltas: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
     bare: bool = False,
+    risk: bool = False,
 ) -> Iterator[str]:
     """A line for each report; `named`: with `FILE: ` before it; `bare`: one number without a name.
 
@@ -84,9 +105,9 @@ def render(
         several = named or report.document is not None
         prefix = f"{style.plain(report.label)}: " if several else ""
         if not bare:
-            yield f"{prefix}{line(report, deltas, epsilons)}\n"
+            yield f"{prefix}{line(report, deltas, epsilons, risk)}\n"
             continue
-        [(name, text), *more] = _named(report, deltas, epsilons)
+        [(name, text), *more] = _named(report, deltas, epsilons, False)
         if more and not (deltas or epsilons):
             raise NoNumber(
                 f"{report.label}: --bare prints one number, and the bound is "

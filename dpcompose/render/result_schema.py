@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.render.schema_parts import (
     AMOUNT,
@@ -118,6 +119,7 @@ _RESULT: Schema = mapping(
         },
         "population": {**TEXT, "description": "Whose data it is, where the spec says so."},
         "at_epsilon": listed(defined("at_epsilon"), "Where an epsilon was chosen."),
+        "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
         "ignored": listed(defined("ignored"), "Where comments ignore findings."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
@@ -168,6 +170,24 @@ _RESULT: Schema = mapping(
     budget=maybe(defined("budget"), "Null without one."),
 )
 
+_RISK: dict[str, Schema] = {
+    "advantage": {**PROBABILITY, "description": "Hits less false alarms, at the best rate."},
+    "hits": listed(
+        mapping(
+            "A test for whether a person is in the data.",
+            false_alarms=PROBABILITY,
+            hits={**PROBABILITY, "description": "Of those who are, the most that it finds."},
+        )
+    ),
+    "success": listed(
+        mapping(
+            "An attack on whatever is to be learnt of a person.",
+            baseline={**PROBABILITY, "description": "Its chance without the person's data."},
+            success={**PROBABILITY, "description": "The most with them."},
+        )
+    ),
+}
+
 #: Shapes that the documents of several commands share.
 DEFINITIONS: dict[str, Schema] = {
     "document": document(
@@ -208,6 +228,18 @@ DEFINITIONS: dict[str, Schema] = {
     "bound": _bound(),
     "at_delta": _chosen("delta", "epsilon"),
     "at_epsilon": _chosen("epsilon", "delta"),
+    "risk": mapping(
+        "What an attacker gains at most, by all that is known; every rate is rounded up.",
+        {
+            "from_point": mapping(
+                "The same by one epsilon and delta alone, where the release has one.",
+                epsilon=maybe(AMOUNT, TOO_LARGE),
+                delta=PROBABILITY,
+                **_RISK,
+            )
+        },
+        **_RISK,
+    ),
     "theorem": mapping(
         "An entry of the theorem book.",
         {"place": {**TEXT, "description": "How the source names it."}},
@@ -295,7 +327,7 @@ DEFINITIONS: dict[str, Schema] = {
             "description": "Its parameters, rounded down.",
             "type": "object",
             "properties": {
-                name: maybe(AMOUNT, "Null where no double can hold it.") for name in SIGNS
+                name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS
             },
             "additionalProperties": False,
             "minProperties": 1,
@@ -309,7 +341,8 @@ DEFINITIONS: dict[str, Schema] = {
         "What the kernel has checked again, without the search.",
         claims={**COUNT, "description": "The claims that prove all bounds; 0: there is none."},
         leaves_out=listed(
-            {"enum": ["at_delta", "at_epsilon", "adversary"]}, "Keys with numbers that it has not."
+            {"enum": ["at_delta", "at_epsilon", "risk", "adversary"]},
+            "Keys with numbers that it has not.",
         ),
     ),
     "adversary": mapping(

@@ -33,8 +33,8 @@ _TOP = Span(1, 1, 1, 1)
 
 #: What a result says beside its message: the parts of the JSON shape, under the same names.
 _KEPT = (
-    "title", "status", "protect", "guarantee", "at_delta", "at_epsilon", "adversary", "theorem",
-    "assumptions", "budget",
+    "title", "status", "protect", "guarantee", "at_delta", "at_epsilon", "risk", "adversary",
+    "theorem", "assumptions", "budget",
 )  # fmt: skip
 
 

@@ -110,6 +110,7 @@ def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
 _LEFT_OUT = {
     "at_delta": "the numbers at a chosen δ",
     "at_epsilon": "the numbers at a chosen ε",
+    "risk": "what an attacker gains",
     "adversary": "what holds against the adversary",
 }
 

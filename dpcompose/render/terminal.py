@@ -18,6 +18,7 @@ from dpcompose.render.layout import Style
 from dpcompose.render.overview import overview
 from dpcompose.render.panel import panel
 from dpcompose.render.proof_table import proof
+from dpcompose.render.risk_text import attacked
 from dpcompose.render.sections import assumed, ignored, rechecked, sentences
 from dpcompose.report import Report
 
@@ -59,6 +60,7 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     if style.detail == "brief":
         yield from rechecked(report, style)
         return
+    yield from attacked(report, style)
     if report.tree:
         yield ruled("Why", style, "how the worst change travels, and what it costs")
         yield proof(report.tree, style)

@@ -22,6 +22,11 @@ SOURCES: Mapping[str, str] = {
     "CKS20": "Canonne, Kamath and Steinke: The Discrete Gaussian for Differential Privacy, "
     "NeurIPS 2020",
     "CR21": "Cesar and Rogers: Bounding, Concentrating, and Truncating, ALT 2021, arXiv 2004.07223",
+    "DRS22": "Dong, Roth and Su: Gaussian Differential Privacy, JRSS B 84 (2022), "
+    "arXiv 1905.02383; the two lines of an (ε, δ) are of Wasserman and Zhou 2010",
+    "KGK25": "Kulynych, Gomez, Kaissis, Hayes, Balle, Calmon and Raisaro: Unifying "
+    "Re-Identification, Attribute Inference, and Data Reconstruction Risks in Differential "
+    "Privacy, NeurIPS 2025, arXiv 2507.06969",
     "ZDW22": "Zhu, Dong and Wang: Optimal Accounting of Differential Privacy via Characteristic "
     "Function, AISTATS 2022",
 }

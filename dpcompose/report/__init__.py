@@ -339,7 +339,7 @@ class Report:
     def not_rechecked(self) -> tuple[str, ...]:
         """The parts of the report with numbers that a recheck leaves out, by their fields."""
         return tuple(
-            name for name in ("at_delta", "at_epsilon", "adversary") if getattr(self, name)
+            name for name in ("at_delta", "at_epsilon", "risk", "adversary") if getattr(self, name)
         )
 
 

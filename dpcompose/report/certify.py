@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Risk, Verdict
-from dpcompose.report.verdict import deltas_of, sharper, verdict
+from dpcompose.report.verdict import deltas_of, of_risk, sharper, verdict
+
+if TYPE_CHECKING:
+    from dpcompose.core.at_delta.trade_off import TradeOff
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class Certified:
 
     `solved`: the worst cases in every notion that was looked at, from the strongest on, finite or
     not. `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε.
-    `chosen`: whether any was chosen. `risk`: what an attacker gains, where that was asked for.
+    `chosen`: whether any was chosen. `risk`: what an attacker gains, where that was asked for;
+    `curve`: by which it is told, and limits in risk are judged.
     """
 
     solver: Solver
@@ -29,6 +34,7 @@ class Certified:
     at_epsilon: tuple[At, ...]
     chosen: bool
     risk: Risk | None = None
+    curve: TradeOff | None = None
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
@@ -42,6 +48,8 @@ class Certified:
 
     def held(self, limit: Budget) -> Verdict:
         """The limit held against the bounds and the numbers at its δ."""
+        if limit.of_risk:
+            return of_risk(limit, self.curve)
         decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)
         assert decision is not None
         return decision
@@ -85,15 +93,16 @@ def certify(
         from dpcompose.report.at_points import at_points
 
         at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
+    curve: TradeOff | None = None
     told: Risk | None = None
-    if risk is not None:
+    if risk is not None or any(limit.of_risk for limit in limits):
         from dpcompose.report.risk import curve_of, risk_of
 
         curve = curve_of(solver, first)
-        if curve is not None:
+        if curve is not None and risk is not None:
             told = risk_of(curve, risk, at_delta, () if first is None else first.quantities)
     chosen = bool(wanted or given)
-    return Certified(solver, tuple(solved), at_delta, at_epsilon, chosen, told)
+    return Certified(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve)
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:

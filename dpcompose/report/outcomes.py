@@ -109,7 +109,7 @@ def certified(
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
     chosen = 0
     decision = None
-    if case.asked is not None:
+    if case.asked is not None and not case.asked.of_risk:
         fitting = [verdict(case.asked, [bound]).ok for bound in bounds]
         chosen = fitting.index(True) if any(fitting) else 0
         decision = verdict(case.asked, [bounds[chosen], *others])
@@ -155,7 +155,7 @@ def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report
         theorem=in_role(Role.PROFILES).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, found),
-        verdict=None if case.asked is None else verdict(case.asked, []),
+        verdict=None if case.asked is None or case.asked.of_risk else verdict(case.asked, []),
     )
     if extent == "bound":
         return report

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion, convert
 from dpcompose.report import At, Bound, Verdict
+
+if TYPE_CHECKING:
+    from dpcompose.core.at_delta.trade_off import TradeOff
 
 #: A number at a δ that is better by less than this is not worth a mention.
 NEARLY = Fraction(1, 10**6)
@@ -17,7 +21,7 @@ def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
     """The limit held against bounds that all hold (none: no finite bound).
 
     A bound counts in the budget's own terms, converted where that is possible; the one that
-    leaves most is used.
+    leaves most is used. The limit is none in risk: see `of_risk`.
     """
     asked = dict(limit.parameters)
     held = list(bounds)
@@ -32,6 +36,20 @@ def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
     if slack >= 0 and not fits:
         return Verdict(limit, False, slack, "δ is above the budget's δ", by)
     return Verdict(limit, slack >= 0 and fits, slack, None, by)
+
+
+def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
+    """A limit in risk held against a trade-off curve (None: no finite bound)."""
+    if curve is None:
+        return Verdict(limit, False, None, "there is no finite bound")
+    slack = limit.parameters[0][1] - spent_risk(limit, curve)
+    return Verdict(limit, slack >= 0, slack)
+
+
+def spent_risk(limit: Budget, curve: TradeOff) -> Fraction:
+    """What a curve says of the advantage, or of the success, that a limit speaks of."""
+    asked = dict(limit.parameters)
+    return curve.power(asked["baseline"]) if "baseline" in asked else curve.advantage
 
 
 def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | str:
@@ -83,9 +101,11 @@ def _amount(bound: Bound) -> Fraction:
 def implies(one: Budget, other: Budget) -> bool:
     """Whether what meets `one` meets `other`, by the numbers alone: in the same unit, no larger.
 
-    A budget in ε without a δ allows none.
+    A budget in ε without a δ allows none; one in success holds for all smaller baselines.
     """
     small, large = dict(one.parameters), dict(other.parameters)
+    if "baseline" in small and "baseline" in large:
+        return small["success"] <= large["success"] and small["baseline"] >= large["baseline"]
     if "epsilon" not in small or "epsilon" not in large:
         return small.keys() == large.keys() and all(small[key] <= large[key] for key in small)
     none = Fraction(0)

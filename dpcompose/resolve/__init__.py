@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
-from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
@@ -27,13 +26,13 @@ from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.blocks import Builder
 from dpcompose.resolve.forest import Names, SpecPlace
 from dpcompose.resolve.named_columns import asks_of_rows, named_by_roots
-from dpcompose.resolve.parameters import DELTA, Numbers
+from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
 from dpcompose.source.rewriting import adding
 from dpcompose.spec.adversary import AdversaryBudget
 from dpcompose.spec.asked import Reporting as WrittenReport
-from dpcompose.spec.asked import WrittenBudget
+from dpcompose.spec.asked import WrittenBudget, WrittenRisk
 from dpcompose.spec.datasets import Table
 from dpcompose.spec.reading import Reading, read
 
@@ -49,7 +48,8 @@ class Resolved:
 
     `title` is empty where the spec has none. `source` gives the place in the file of every path.
     `budget` speaks of DP, `adversary_budget` of the adversary: a spec has one of them at most.
-    `deltas`: where to state the least ε, `epsilons`: where to state the least δ.
+    `deltas`: where to state the least ε, `epsilons`: where to state the least δ,
+    `risk`: where to state what an attacker gains.
     `population`: whose data it is, None where that is not said. `questions`: of which columns to
     say what is learnt, each by itself.
     """
@@ -61,6 +61,7 @@ class Resolved:
     source: Source
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
+    risk: AskedRisk | None = None
     adversary: Opponent | None = None
     population: str | None = None
     questions: tuple[ColumnQuestion, ...] = ()
@@ -98,6 +99,7 @@ class _Resolver:
         budget = self._budget(spec.budget, numbers)
         of_adversary = isinstance(spec.budget, AdversaryBudget)
         deltas, epsilons = self._report(spec.report, numbers)
+        risk = None if spec.report is None else self._risk(spec.report.risk, numbers)
         population = self._population(spec.population)
         goal = None if ("protect",) in broken else relations.goal(spec.protect)
         names = Names(self._declared(), faults)
@@ -146,6 +148,7 @@ class _Resolver:
             self._source,
             deltas,
             epsilons,
+            risk,
             adversary,
             population,
             questions,
@@ -245,12 +248,25 @@ class _Resolver:
         path: Path = ("budget", "adversary") if whole else ("budget",)
         asked = written.adversary if isinstance(written, AdversaryBudget) else written
         found: dict[str, Fraction | None] = {
-            name: numbers.parameter(text, (*path, name), DELTA if name == "delta" else NUMBER)
+            name: numbers.parameter(text, (*path, name), _NEEDS.get(name, NUMBER))
             for name, text in asked
             if text is not None
         }
-        named = ((name, found.get(name)) for name in SIGNS)
+        if "baseline" in found and not self._can_be_met(found):
+            return None
+        named = ((name, found.get(name)) for name in LIMITS)
         return Budget(tuple((name, value) for name, value in named if value is not None))
+
+    def _can_be_met(self, found: Mapping[str, Fraction | None]) -> bool:
+        """Whether a budget in success is not below its own baseline; if it is, that is reported."""
+        success, baseline = found["success"], found["baseline"]
+        if success is None or baseline is None:
+            return False
+        if success < baseline:
+            message = "a chance of success below its baseline is met by no release"
+            hint = "`baseline` is what an attack reaches without the data, `success` what it may"
+            self._faults.add("DPC114", ("budget", "success"), message, hint)
+        return success >= baseline
 
     def _population(self, written: str | None) -> str | None:
         if written is None:
@@ -269,13 +285,26 @@ class _Resolver:
         """Where to state ε and where to state δ, without duplicates."""
         if written is None:
             return (), ()
-        if written.delta is None and written.epsilon is None and written.questions is None:
+        asked = (written.delta, written.epsilon, written.risk, written.questions)
+        if not any(each is not None for each in asked):
             hint = "at which δ to state ε, such as `{delta: 1e-6}`"
-            message = "a report needs `delta`, `epsilon` or `questions`"
+            message = "a report needs `delta`, `epsilon`, `risk` or `questions`"
             self._faults.add("DPC102", ("report",), message, hint, key=True)
         deltas = _listed(written.delta, ("report", "delta"), numbers, DELTA)
         epsilons = _listed(written.epsilon, ("report", "epsilon"), numbers, NUMBER)
         return deltas, epsilons
+
+    def _risk(self, written: WrittenRisk | None, numbers: Numbers) -> AskedRisk | None:
+        """Where to state what an attacker gains; what is left out is as usual."""
+        if written is None:
+            return None
+        path: Path = ("report", "risk")
+        usual = AskedRisk()
+        return AskedRisk(
+            _listed(written.baselines, (*path, "baselines"), numbers, CHANCE) or usual.baselines,
+            _listed(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE)
+            or usual.false_alarms,
+        )
 
     # post-processing
 
@@ -287,6 +316,15 @@ class _Resolver:
         names = (each.get("name") for each in written if isinstance(each, dict))
         known = dict.fromkeys(name for name in names if isinstance(name, str))
         check_post_processing(mechanisms.post_processing, known, self._faults)
+
+
+#: What numbers of a budget must be.
+_NEEDS = {
+    "delta": DELTA,
+    "advantage": ADVANTAGE,
+    "success": CHANCE,
+    "baseline": CHANCE,
+}
 
 
 def _listed(

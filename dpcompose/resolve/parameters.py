@@ -36,6 +36,20 @@ ORDER = Need(
 )
 
 
+ADVANTAGE = Need(
+    "below 1",
+    "DPC114",
+    "with an advantage of 1 an attacker is always right",
+    lambda value: value < 1,
+)
+CHANCE = Need(
+    "above 0 and below 1",
+    "DPC114",
+    "a chance between the two, such as 1/10",
+    lambda value: 0 < value < 1,
+)
+
+
 class Numbers:
     """Evaluates parameters; every text is worked out once, and its faults told at every use."""
 

@@ -10,6 +10,8 @@ from dpcompose.spec.models import Model
 
 #: The most δ, or ε, of a report.
 MOST_REPORTED = 100
+#: The most baselines, or rates of false alarms, of a report.
+MOST_RISKS = 20
 
 # --- budget --------------------------------------------------------------------------------------
 
@@ -43,6 +45,29 @@ class GdpBudget(Model):
     mu: Scalar = Field(description="The largest μ allowed.")
 
 
+class AdvantageBudget(Model):
+    """A budget in what an attacker gains: hits less false alarms."""
+
+    what = "a budget in advantage"
+    advantage: Probability = Field(
+        description="The most by which a test for whether a person is in the data may have more "
+        "hits than false alarms, below 1."
+    )
+
+
+class SuccessBudget(Model):
+    """A budget in what an attacker gains: the chance of success from a baseline."""
+
+    what = "a budget in success"
+    success: Probability = Field(
+        description="The largest chance at which an attack may succeed with a person's data, "
+        "below 1."
+    )
+    baseline: Probability = Field(
+        description="The chance at which it would succeed without them, above 0."
+    )
+
+
 def _budget_tag(value: object) -> str | None:
     if not isinstance(value, dict):
         return None
@@ -58,6 +83,9 @@ _BUDGETS = {
     "epsilon": "<pure budget>",
     "rho": "<zcdp budget>",
     "mu": "<gdp budget>",
+    "advantage": "<advantage budget>",
+    "success": "<success budget>",
+    "baseline": "<success budget>",
 }
 
 WrittenBudget = Annotated[
@@ -65,6 +93,8 @@ WrittenBudget = Annotated[
     | Annotated[ApproxBudget, Tag("<approx budget>")]
     | Annotated[ZcdpBudget, Tag("<zcdp budget>")]
     | Annotated[GdpBudget, Tag("<gdp budget>")]
+    | Annotated[AdvantageBudget, Tag("<advantage budget>")]
+    | Annotated[SuccessBudget, Tag("<success budget>")]
     | Annotated[AdversaryBudget, Tag("<adversary budget>")],
     Discriminator(_budget_tag),
 ]
@@ -84,6 +114,33 @@ class WrittenQuestion(Model):
     name: Name = Field(description="What to call it.")
     changes: Annotated[list[Name], Field(min_length=1)] = Field(
         description="The columns that alone differ."
+    )
+
+
+Chances = Annotated[
+    Annotated[Probability, Tag("<number>")]
+    | Annotated[
+        list[Probability],
+        Tag("<several numbers>"),
+        Field(min_length=1, max_length=MOST_RISKS),
+    ],
+    Discriminator(_several_tag),
+]
+
+
+class WrittenRisk(Model):
+    """What an attacker gains."""
+
+    what = "a risk"
+    baselines: Optional[Chances] = Field(
+        default=None,
+        description="Chances at which an attack would succeed without a person's data, between 0 "
+        "and 1: report the most with them. Without it 1/2, 1/10 and 1/100.",
+    )
+    false_alarms: Optional[Chances] = Field(
+        default=None,
+        description="Rates, between 0 and 1, at which a test for whether a person is in the data "
+        "may take others for one: report the most hits. Without it 0.01 and 0.05.",
     )
 
 
@@ -113,6 +170,11 @@ class Reporting(Model):
             Discriminator(_several_tag),
         ]
     ] = Field(default=None, description="An ε, or a list: report the least δ at each.")
+    risk: Optional[WrittenRisk] = Field(
+        default=None,
+        description="What an attacker gains at most: `{}`, or `{baselines: [1/10], false_alarms: "
+        "[0.01]}`.",
+    )
     questions: Optional[
         Annotated[list[WrittenQuestion], Field(min_length=1, max_length=MOST_REPORTED)]
     ] = Field(

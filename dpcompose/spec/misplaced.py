@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.notions.guarantee import RISKS
 from dpcompose.errors import quoted
 from dpcompose.faults import listing
-from dpcompose.spec.asked import ApproxBudget, GdpBudget, PureBudget, ZcdpBudget
+from dpcompose.spec.asked import (
+    AdvantageBudget,
+    ApproxBudget,
+    GdpBudget,
+    PureBudget,
+    SuccessBudget,
+    ZcdpBudget,
+)
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete
 from dpcompose.spec.datasets import Graph, Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
@@ -17,6 +25,7 @@ from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
 from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS
 from dpcompose.spec.relations import LongRelation
 
+_BUDGETS = (PureBudget, ApproxBudget, ZcdpBudget, GdpBudget, AdvantageBudget, SuccessBudget)
 #: The parameters of a stated guarantee, and all that it says.
 _PARAMETERS = frozenset(key for keys in PARAMETERS.values() for key in keys)
 _STATEMENT = _PARAMETERS | {"notion", "relation", "stated_on"}
@@ -50,7 +59,7 @@ def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
         return _misplaced_in_guarantee(model, key)
     if model in CONCRETE.values():
         return _misplaced_in_concrete(model, key)
-    if issubclass(model, PureBudget | ApproxBudget | ZcdpBudget | GdpBudget) and key in _PARAMETERS:
+    if model in _BUDGETS and key in {*_PARAMETERS, *RISKS}:
         return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
     if model is LongRelation and key == "distance":
         return (

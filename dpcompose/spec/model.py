@@ -7,10 +7,12 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryBudget, Sets
 from dpcompose.spec.asked import (
+    AdvantageBudget,
     ApproxBudget,
     GdpBudget,
     PureBudget,
     Reporting,
+    SuccessBudget,
     WrittenBudget,
     ZcdpBudget,
 )
@@ -79,7 +81,8 @@ class Spec(Model):
     )
     budget: Optional[WrittenBudget] = Field(default=None, description="What `check` compares with.")
     report: Optional[Reporting] = Field(
-        default=None, description="At which δ to state ε: `{delta: [1e-6, 1e-9]}`."
+        default=None,
+        description="What to state beside the bound: `{delta: [1e-6, 1e-9], risk: {}}`.",
     )
     adversary: Optional[Adversary] = Field(
         default=None,
@@ -117,6 +120,8 @@ TAGS: dict[str, type[Model]] = {
     "<approx budget>": ApproxBudget,
     "<zcdp budget>": ZcdpBudget,
     "<gdp budget>": GdpBudget,
+    "<advantage budget>": AdvantageBudget,
+    "<success budget>": SuccessBudget,
     "<adversary budget>": AdversaryBudget,
     "<sets>": Sets,
 }

@@ -8,7 +8,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting
+from dpcompose.spec.asked import Reporting, WrittenRisk
 from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
@@ -23,7 +23,9 @@ BY_BLOCK = frozenset(
     {"epsilon", "delta", "rho", "mu", "alpha", "unbounded", "bounded"}
     | {form.key.name for form in FORMS.values()}
 )
-BUDGET_FORMS = "`{epsilon}`, `{epsilon, delta}`, `{rho}` or `{mu}`"
+BUDGET_FORMS = (
+    "`{epsilon}`, `{epsilon, delta}`, `{rho}`, `{mu}`, `{advantage}` or `{success, baseline}`"
+)
 
 #: The models that stand in no union, by their top-level key.
 _SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Reporting}
@@ -57,6 +59,8 @@ def _is_quoted_number(value: str) -> bool:
 
 def model_at(loc: Path) -> type[Model]:
     """The model that an error at `loc` speaks of."""
+    if loc[:2] == ("report", "risk") and len(loc) > 2:
+        return WrittenRisk
     if loc and loc[0] in _SINGLE:
         return _SINGLE[loc[0]]
     if loc[:1] == ("adversary",) and "<sets>" not in loc:

@@ -153,6 +153,15 @@ _INNER_KEYS = _several(
         "domain": "type kind",
         "max_degree": "degree max-deg",
         "points": "curve pairs",
+        "risk": "risks attack attacks attacker membership-inference mia",
+        "advantage": "membership-advantage attack-advantage privacy-advantage adv "
+        "total-variation tv",
+        "success": "attack-success success-rate attack-success-rate success-probability "
+        "reconstruction-success posterior",
+        "baseline": "baselines base-rate prior chance kappa κ",
+        "baselines": "baseline base-rates priors chances kappa κ",
+        "false_alarms": "false-alarm false-alarm-rate false-positives false-positive-rate fpr "
+        "fprs tpr tpr-at-fpr hits",
     }
 )
 

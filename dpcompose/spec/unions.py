@@ -27,6 +27,10 @@ _MOST_KEYS = 50
 _TYPES = frozenset({"type", "kind", "method", "noise", "noise-type", "algorithm", "distribution"})
 
 
+#: Keys that say in what a budget is.
+_BUDGET_KEYS = ("epsilon", "rho", "mu", "advantage", "success")
+
+
 def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     """A mapping that belongs to no member of a union; the tag says what decided it."""
     value = error["input"]
@@ -48,7 +52,7 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         case "?neither":
             _made_by_nothing(value, path, faults)
         case "?budget":
-            if not _misspelt(value, path, faults, ("epsilon", "rho", "mu"), "a budget"):
+            if not _misspelt(value, path, faults, _BUDGET_KEYS, "a budget"):
                 faults.add("DPC102", path, f"a budget needs one of {BUDGET_FORMS}", key=True)
         case "?mechanism":
             _concrete(value, path, faults)

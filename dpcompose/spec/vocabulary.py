@@ -16,7 +16,7 @@ from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting, WrittenQuestion
+from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
 from dpcompose.spec.concrete import CONCRETE
 from dpcompose.spec.datasets import DOMAINS, Table
 from dpcompose.spec.guarantees import NOTIONS
@@ -87,7 +87,14 @@ _COMMON = frozenset({"name", "reads", "count", "because"})
 
 def models() -> list[type[Model]]:
     """Every mapping of the language."""
-    alone: list[type[Model]] = [Declared, Reporting, WrittenQuestion, Adversary, AdversaryLimit]
+    alone: list[type[Model]] = [
+        Declared,
+        Reporting,
+        WrittenQuestion,
+        WrittenRisk,
+        Adversary,
+        AdversaryLimit,
+    ]
     found: list[type[Model]] = [Spec, Table, *TAGS.values(), *alone]
     return list(dict.fromkeys(found))
 

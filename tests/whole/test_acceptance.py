@@ -42,6 +42,12 @@ def test_analyze(name: str) -> None:
         assert value * (1 - 1e-9) <= found[float(delta)] <= value * (1 + 1e-9)
     for key, value in expected.get("adversary", {}).items():
         assert value * (1 - 1e-9) <= result["adversary"][key] <= value * (1 + 1e-6)
+    risk = expected.get("risk", {})
+    hits = {each["false_alarms"]: each["hits"] for each in result.get("risk", {}).get("hits", [])}
+    pairs = [(value, hits[rate]) for rate, value in risk.get("hits", {}).items()]
+    if risk:
+        pairs.append((risk["advantage"], result["risk"]["advantage"]))
+    assert all(value * (1 - 2e-6) <= given <= value * (1 + 2e-5) for value, given in pairs)
     assert expected["theorem"] in (None, result["theorem"]["id"])
     worst = json.dumps(result["worst_case"])
     assert all(f'"{touched}"' in worst for touched in expected.get("touches", []))

@@ -3,7 +3,7 @@
 A test of "the person's data are in" against "they are not" has a rate α of false alarms and a rate
 of hits. With f(α) the least rate of misses, the hits are at most 1 - f(α). A bound δ of the profile
 at any ε ≥ 0, for both orders of the tables, says f(α) ≥ max(1 - δ - e^ε·α, e^-ε·(1 - δ - α))
-(Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 2.5). So the best ε may be looked for
+(Wasserman and Zhou 2010; Dong, Roth and Su 2022). So the best ε may be looked for
 in doubles: whichever is taken, what it says is certified, and is rounded up.
 
 Where several changes are the worst at different ε, the greatest δ of all at each ε is that of the

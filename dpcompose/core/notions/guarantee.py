@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.notions.notion import SIGNS, Amount, Notion
 from dpcompose.core.numbers.exact import ZERO
 
 if TYPE_CHECKING:
@@ -92,14 +92,35 @@ def bound_of(quantity: Quantity) -> Bound:
     return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
 
 
+#: What a budget in risk speaks of (theory, section 11).
+RISKS = ("advantage", "success", "baseline")
+#: The signs of all that a budget can speak of, by their keys in specs.
+LIMITS = {**SIGNS, **{name: name for name in RISKS}}
+#: The keys of each form of a budget.
+FORMS = (
+    ("epsilon",),
+    ("epsilon", "delta"),
+    ("rho",),
+    ("mu",),
+    ("advantage",),
+    ("success", "baseline"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a result may cost at most, as asked.
 
-    `parameters`: ε, ε and δ, ρ or μ by the names of specs, in the order of the spec.
+    `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by the
+    names of specs.
     """
 
     parameters: tuple[tuple[str, Fraction], ...]
+
+    @property
+    def of_risk(self) -> bool:
+        """Whether it speaks of what an attacker gains, not of a bound."""
+        return self.parameters[0][0] in RISKS
 
 
 @dataclass(frozen=True, slots=True)

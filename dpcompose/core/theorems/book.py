@@ -10,6 +10,7 @@ from dpcompose.core.theorem import ENTERED, Role, Subject, Theorem, Use
 from dpcompose.core.theorems import (  # noqa: F401
     above,
     at_delta,
+    attacks,
     classical,
     composition,
     composition_approx,

@@ -43,12 +43,15 @@ BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
     randomized-response-zcdp randomized-response-gdp skellam-zcdp
     dominating-pairs optimal-composition profile-on-disjoint
-    gaussian-curve zcdp-at-delta renyi-at-delta
+    gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     poisson-sample poisson-sample-replaced sample-without-replacement
     HBW.1 HBW.mixture HBW.3 HBW.6 HBW.7 HBW.coupling HBW.A3 HBW.likelihoods
 """
-SOURCES = {"GMPS24", "dpcompose", "KOV15", "BW18", "BBG18", "CKS20", "CR21", "ZDW22", "HBW22"}
+SOURCES = {"GMPS24", "dpcompose", "KOV15", "BW18", "BBG18", "CKS20", "CR21", "ZDW22", "HBW22"} | {
+    "DRS22",
+    "KGK25",
+}
 
 entries = pytest.mark.parametrize("entry", BOOK.values(), ids=BOOK)
 specs = pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)

@@ -1,0 +1,187 @@
+"""What an attacker gains, in natural frequencies, for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.render.console import literal, ruled
+from dpcompose.render.headlines import neighbours
+from dpcompose.render.layout import Style
+from dpcompose.render.numbers import equation, named, route_text
+from dpcompose.report import Report, Risk
+
+#: Out of so many people rates are told, or of more where fewer than `_FEWEST` would be counted.
+_PEOPLE, _FEWEST = 1000, 10
+#: Whom a relation of graphs protects.
+_UNITS = {"edge": "edges", "node": "vertices", "node-rewired": "vertices"}
+#: What is told, and a hit: where somebody may be in the data or not, and where another may be.
+_THERE = "Whether somebody is in the data", "found in the data"
+_WHICH = "Which of two neighbouring tables it was", "told from another"
+_QUESTIONS = {
+    "unbounded": _THERE,
+    "user": _THERE,
+    "bounded": ("Which of two people is in the data", "told from another"),
+    "edge": ("Whether an edge is there", "found to be there"),
+}
+
+
+def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
+    """A table of what can be gained from each baseline, and what it is about."""
+    risk = report.risk
+    if risk is None:
+        return
+    yield ruled("What an attacker gains", style, "at most, whoever it is")
+    units = _UNITS.get(str(report.relation), "people")
+    question, hit = _QUESTIONS.get(str(report.relation), _WHICH)
+    for rate, found in sorted(risk.success)[:1]:
+        yield literal(in_words(rate, found, units), style, "strong")
+    yield _table(risk, hit, style)
+    yield literal(_told_apart(risk, question), style)
+    yield literal(_about(report), style, "weak")
+
+
+def in_words(rate: Fraction, found: Fraction, units: str = "people") -> str:
+    """A chance of success by counts of people."""
+    of = _people(rate)
+    return (
+        f"Of {_count(of)} {units} like this one, an attacker who would guess "
+        f"{_share(rate, of)} right without their data guesses at most {_most(found, of)} right "
+        "with them."
+    )
+
+
+def in_brief(risk: Risk) -> str:
+    """`at most 9.24 % found at 1 % false alarms; advantage ≤ 0.382925`, for the panel."""
+    said = []
+    for rate, found in risk.hits[:1]:
+        said.append(f"at most {per_cent(found)} found at {per_cent(rate)} false alarms")
+        if risk.from_point is not None and risk.point is not None:
+            alone = per_cent(risk.from_point.hits[0][1])
+            said[-1] += f" ({alone} by {point_text(risk)} alone)"
+    said.append(f"advantage {_equals(risk.advantage)}")
+    return "; ".join(said)
+
+
+def point_text(risk: Risk) -> str:
+    """The one (ε, δ) that is set beside the curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
+    assert risk.point is not None
+    epsilon, delta = risk.point
+    text = equation("epsilon", route_text(epsilon))
+    return f"{text}, {named('delta', delta)}" if delta else text
+
+
+def per_cent(rate: Fraction) -> str:
+    """`9.24 %`, rounded up."""
+    return f"{decimal_up(rate * 100, 3)} %"
+
+
+def _table(risk: Risk, hit: str, style: Style) -> Table:
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=False)
+    for heading in ("", "without their data", "with them", "odds"):
+        table.add_column(_heading(heading, style), justify="left" if not heading else "right")
+    alone = risk.from_point
+    if alone is not None:
+        table.add_column(_heading_of_point(risk, style), justify="right")
+    rows = [
+        ("guessed right", risk.success, alone.success if alone else ()),
+        (hit, risk.hits, alone.hits if alone else ()),
+    ]
+    for name, found, others in rows:
+        for place, (rate, most) in enumerate(found):
+            of = _people(rate)
+            cells: list[str | Text] = [
+                literal(name if place == 0 else "", style),
+                literal(f"{_share(rate, of)} of {_count(of)}", style),
+                literal(f"≤ {_most(most, of)}", style, "number"),
+                literal(odds(most) if found is risk.success else "", style),
+            ]
+            if others:
+                cells.append(literal(f"≤ {_most(others[place][1], of)}", style, "weak"))
+            table.add_row(*cells)
+    return table
+
+
+def _heading(text: str, style: Style) -> Text:
+    return literal(text, style, "weak")
+
+
+def _heading_of_point(risk: Risk, style: Style) -> Text:
+    """`by ε ≤ 4.77, δ = 1e-6 alone`, on two lines."""
+    first, _, second = f"by {point_text(risk)} alone".partition(", ")
+    lines = [_heading(each, style) for each in (f"{first}," if second else first, second) if each]
+    return Text("\n").join(lines)
+
+
+def _told_apart(risk: Risk, question: str) -> str:
+    right = (1 + risk.advantage) / 2
+    of = _people(Fraction(1, 2))
+    text = (
+        f"{question}, which a coin tells right {of // 2} times of "
+        f"{_count(of)}, is told right at most {_most(right, of)} times: "
+        f"advantage {_equals(risk.advantage)}"
+    )
+    if risk.from_point is not None:
+        text += f" ({_equals(risk.from_point.advantage)} by {point_text(risk)} alone)"
+    return text + "."
+
+
+def _about(report: Report) -> str:
+    """What is compared with what, and what is not covered."""
+    text = f"With and without are {report.protects} ({neighbours(report)}), all else known."
+    text += (
+        " Not covered: what the release tells of people in general, which may tell of this one "
+        "too, and other releases."
+    )
+    if report.adversary is not None:
+        text += (
+            " This follows from the guarantee of differential privacy, not from the weaker one "
+            "against an adversary with two hypotheses."
+        )
+    return text
+
+
+def _people(rate: Fraction) -> int:
+    """Out of how many a rate is told: a power of ten."""
+    of = _PEOPLE
+    while rate * of < _FEWEST and of < 10**30:
+        of *= 10
+    return of
+
+
+def _count(of: int) -> str:
+    """`1 000`, `100 000`."""
+    return f"{of:,}".replace(",", " ")
+
+
+def _share(rate: Fraction, of: int) -> str:
+    """How many a rate is of so many, to three digits."""
+    value = rate * of
+    return _count(value.numerator) if value.denominator == 1 else decimal_up(value, 4)
+
+
+def _most(rate: Fraction, of: int) -> str:
+    return _count(min(of, math.ceil(rate * of)))
+
+
+def odds(rate: Fraction) -> str:
+    """`1 : 9.8`, or `5.4 : 1`; never less than they are."""
+    if rate >= 1:
+        return "certain"
+    if 2 * rate >= 1:
+        return f"{decimal_up(rate / (1 - rate), 3)} : 1"
+    # Rounded down, to one part in a thousand, which makes the odds larger.
+    against = (1 - rate) / rate
+    digits = 10 ** max(0, 3 - len(str(int(against))))
+    return f"1 : {decimal_up(Fraction(math.floor(against * digits), digits), 12)}"
+
+
+def _equals(value: Fraction) -> str:
+    text = route_text(value)
+    return text if text.startswith("≤") else f"= {text}"
