@@ -146,6 +146,21 @@ def _report(
     recheck: bool,
     extent: Extent,
 ) -> Report:
+    if resolved.ledger:
+        from dpcompose.report.ledger import of_ledger
+
+        return of_ledger(
+            source,
+            resolved,
+            name,
+            terms.limits,
+            terms.ceilings,
+            deltas,
+            epsilons,
+            resolved.risk or risk,
+            recheck,
+            extent,
+        )
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
 

@@ -45,6 +45,7 @@ class Role(StrEnum):
     COMMON = "composition of guarantees on the whole table"
     GENERAL = "composition"
     PROFILES = "composition of privacy losses as distributions"
+    FILTER = "a budget for parameters that are chosen along the way"
     POST_PROCESSING = "post-processing"
     CONVERSE = "what a guarantee of all says of each"
     HYPOTHESES = "an adversary with two hypotheses"

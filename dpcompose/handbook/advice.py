@@ -40,6 +40,19 @@ datasets:
 mechanisms:
 """
 
+_LEDGER = """\
+adaptivity: parameters
+mechanisms: [{name: total, reads: trips, notion: gdp, mu: 0.1}]
+"""
+_UNITS = """\
+protect: user
+datasets:
+  visits: {unit: patient}
+  stays: {unit: UNIT}
+mechanisms:
+  - {name: visits, reads: visits, notion: pure, epsilon: 1}
+  - {name: stays, reads: stays, notion: pure, epsilon: 1}"""
+
 REMARKS = {
     "DPC201": CodeEntry(
         why="Of two tables that differ in one replaced row, the filter may keep the old row and "
@@ -173,6 +186,32 @@ mechanisms:
         instead=_CAPPED.replace("BLOCKS", "2"),
         level="note",
         theorems=("III.6",),
+    ),
+    "DPC220": CodeEntry(
+        why="A filter is a budget in one notion, chosen before the first output. Where it follows "
+        "from what has been released so far, a later release would change it, and of two filters "
+        "the better one afterwards is none.",
+        example=_LEDGER + "budget: {epsilon: 1, delta: 1e-6}",
+        instead=_LEDGER + "filter: gdp\nbudget: {epsilon: 1, delta: 1e-6}",
+        level="warning",
+        theorems=("gdp-filter", "zcdp-filter"),
+    ),
+    "DPC221": CodeEntry(
+        why="One step takes all rows of one unit in every root. Where the units are not the same, "
+        "a bound for one of each says little about all rows of either.",
+        example=_UNITS.replace("UNIT", "clinic"),
+        instead=_UNITS.replace("UNIT", "patient"),
+        level="warning",
+        theorems=("A.3",),
+    ),
+    "DPC222": CodeEntry(
+        why="What release 1 gave away decided on how much release 2 may: the sum along the path "
+        "that was taken is no bound for what could have been taken. A budget that is fixed before "
+        "the first output is the guarantee, as long as the record stays within it.",
+        example=_LEDGER + "title: Two quarters",
+        instead=_LEDGER + "budget: {mu: 1}",
+        level="warning",
+        theorems=("gdp-filter",),
     ),
     "DPC320": CodeEntry(
         why="Who reads the spec later must be able to see why a remark does not matter. Without a "

@@ -178,7 +178,28 @@ adaptivity: independent
 mechanisms:
   - {name: total, reads: trips, notion: pure, epsilon: 0.5, count: 2}""",
         theorems=("II.6", "II.7", "IV.1", "V.2"),
-        see=("mechanisms",),
+        see=("mechanisms", "parameters"),
+    ),
+    Topic(
+        words=("parameters",),
+        about="`adaptivity: parameters` is for a ledger: what a release spends is decided after "
+        "seeing earlier ones. The guarantee is then the budget, as long as the record stays within "
+        "it; what is spent and what is left are facts about the record, and without a budget there "
+        "is no guarantee. The budget is counted in one notion, `filter`, chosen before the first "
+        "output: that of the budget, for (ε, δ) `zcdp`, or `gdp` where every statement is "
+        "Gaussian. Only sums are filters. Optimal composition, distributions of losses and the "
+        "best of several routes need fixed parameters, and the report says what that costs. "
+        "`total` counts so by default; `total --fixed REASON`, or `because` beside `adaptivity: "
+        "adaptive` in every spec, says that all was planned together.",
+        example="""\
+adaptivity: parameters
+filter: zcdp
+mechanisms:
+  - {name: in March, reads: trips, notion: pure, epsilon: 0.5}
+  - {name: in June, reads: trips, notion: zcdp, rho: 0.01}
+budget: {epsilon: 4, delta: 1e-6}""",
+        theorems=("pure-filter", "approx-filter", "zcdp-filter", "gdp-filter", "zcdp-filter-aside"),
+        see=("adaptivity", "budget", "filter", "because", "population"),
     ),
     Topic(
         words=("budget",),

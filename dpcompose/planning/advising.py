@@ -51,6 +51,8 @@ def advice(source: Source, report: Report, everything: bool = False) -> tuple[Ad
     `report`: that of the spec. `everything`: all that saves, however long that takes.
     """
     resolved = resolve(source)
+    if resolved.ledger:  # to have spent less is no smaller bound
+        return ()
     asked = _asked(report, resolved)
     if asked is None:
         return ()

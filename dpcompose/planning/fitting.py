@@ -79,6 +79,11 @@ def fit(
     is called after each spec that was tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
     """
     resolved = resolve(source)
+    if resolved.ledger:
+        raise Unfit(
+            "`fit` plans parameters before the first output, and these are chosen along the way: "
+            "`dpcompose total --remaining` says what one more release may spend"
+        )
     asked = limit or resolved.budget
     if asked is None and resolved.adversary_budget is not None:
         raise Unfit(

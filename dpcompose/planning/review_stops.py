@@ -21,7 +21,7 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 
 #: The parts of a spec whose assumptions are told by what they declare.
 _TOLD_BY_CLAIM = ("mechanisms", "reasons")
-_CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "adversary")
+_CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "filter", "adversary")
 
 
 def newly_assumed(

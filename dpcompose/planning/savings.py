@@ -66,6 +66,11 @@ def sensitivity(
     of it. `step` is called after each trial. Raises InvalidSpec, NoBound, Unscalable.
     """
     resolved = resolve(source)
+    if resolved.ledger:
+        raise NoBound(
+            "parameters are chosen along the way, so that the budget is the guarantee whatever is "
+            "spent: `dpcompose analyze` says what each mechanism has spent"
+        )
     if delta is None:
         whole = certify(resolved.problem)
         if not whole.bounds:

@@ -32,7 +32,8 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.shares:
         return
     yield ruled("What each mechanism costs", style, _where(report))
-    alone, without = report.bound is None, any(each.without is not None for each in report.shares)
+    alone = report.bound is None and report.record is None
+    without = any(each.without is not None for each in report.shares)
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
     table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
     table.add_column(_heading(_unit(report), style), justify="right")
@@ -101,12 +102,16 @@ def _where(report: Report) -> str:
 
 def _unit(report: Report) -> str:
     """The parameters that the costs are given in."""
+    if report.record is not None:
+        return ", ".join(SIGNS[name] for name, _ in report.record.limit)
     if report.bound is None:
         return "ε alone"
     return ", ".join(SIGNS[name] for name, _, _ in parameters(report.bound))
 
 
 def _adds(report: Report) -> str:
+    if report.record is not None:
+        return report.record.notion.facts.unit.split(" ")[0]
     if report.bound is None:
         return "the sum"
     return report.bound.notion.facts.unit.split(" ")[0]

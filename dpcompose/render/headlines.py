@@ -17,7 +17,7 @@ from dpcompose.render.numbers import (
     limit_text,
     named,
 )
-from dpcompose.report import At, Report, Verdict, relation_words
+from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
 
 def outcome(report: Report, checking: bool) -> str:
@@ -134,6 +134,8 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
     """The verdict in a word or two, then what was spent of what."""
     limit, around = budget_text(verdict, report), neighbours(report)
     word = "within budget" if verdict.ok else "over budget"
+    if report.record is not None:
+        return word, f"{spending(report.record)} (budget {limit}; {around})"
     if report.status != "ok":
         return word, f"no finite guarantee (budget {limit}; {around})"
     if not_comparable(report):
@@ -144,6 +146,17 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
         spent = _spent(report, verdict)
         rest = f"{spent} of {limit} spent, {_remaining(verdict, verdict.slack)}"
     return word, f"{rest} ({_terms(report, verdict)}{around})"
+
+
+def spending(record: FilterRecord) -> str:
+    """`ρ = 0.3 of 0.5 spent, 0.2 left`; of an (ε, δ) both."""
+    parts = []
+    for (name, spent), (_, limit), (_, left) in zip(
+        record.spent or (), record.limit, record.left, strict=False
+    ):
+        rest = f"{left_text(left)} left" if spent <= limit else "passed"
+        parts.append(f"{named(name, spent, record.exact)} of {left_text(limit)} spent, {rest}")
+    return "; ".join(parts)
 
 
 def _held(report: Report) -> str:

@@ -8,7 +8,7 @@ rational. Everything is ASCII, so that any text from a spec can be printed anywh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +31,7 @@ from dpcompose.report import (
     Assumption,
     At,
     Bound,
+    FilterRecord,
     Ignored,
     LeftOut,
     Line,
@@ -130,6 +131,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         "findings": [finding_shape(each) for each in _findings(report, checking)],
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
+        **({} if report.record is None else {"filter": record_shape(report.record)}),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
         "advice": [_advice(each) for each in report.advice],
         **({} if report.rechecked is None else {"recheck": _recheck(report, report.rechecked)}),
@@ -353,6 +355,35 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
         "why": verdict.why,
         **({} if at is None else {"at_delta": _held(at)}),
         **({"of": "adversary"} if verdict.of_adversary else {}),
+    }
+
+
+def record_shape(record: FilterRecord) -> Shape:
+    """What a filter has counted: the limit and what is left rounded down, what is spent up."""
+
+    def down(parameters: Sequence[tuple[str, Fraction]]) -> Shape:
+        return {name: number_down(value) for name, value in parameters}
+
+    spent, cost = record.spent, record.cost
+    exact = [(name, fraction_text(value)) for name, value in spent or ()] if record.exact else []
+    return {
+        "notion": record.notion.value,
+        "named": record.named,
+        "limit": down(record.limit),
+        "spent": None if spent is None else {name: number_up(value) for name, value in spent},
+        "left": down(record.left),
+        "at_delta": [
+            {"delta": number_up(delta), "epsilon": number_up(epsilon)}
+            for delta, epsilon in record.at_delta
+        ],
+        "adaptivity": None
+        if cost is None
+        else {
+            "delta": number_up(cost[0]),
+            "epsilon": number_up(cost[1]),
+            "epsilon_fixed": number_up(cost[2]),
+        },
+        "exact": {name: text for name, text in exact if text is not None},
     }
 
 

@@ -11,20 +11,25 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.numbers.words import chance
 from dpcompose.render.console import literal
 from dpcompose.render.headlines import asked, neighbours, not_comparable
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     bound_text,
+    equation,
+    excess_over,
     excess_text,
     found_text,
     given_text,
     left_text,
     named,
+    route_text,
 )
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
-from dpcompose.report import Bound, Report, Verdict
+from dpcompose.report import Bound, FilterRecord, Report, Verdict
 
 _BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar, where there is room and where not
 _MOST_REASONS = 3
@@ -71,6 +76,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         if verdict is not None and (verdict is report.verdict or not verdict.ok):
             name = "budget" if verdict is report.verdict else "at most"
             rows.append((name, budget(report, verdict, style)))
+    if report.record is not None:
+        rows += _record(report.record, style)
     if report.protects:
         rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
     entry = book().get(report.theorem) if report.theorem else None
@@ -155,6 +162,34 @@ def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
     if slack >= 0:
         return text.append_text(literal("✗ δ is too large", style, how))
     return text.append_text(literal(f"✗ over by {excess_text(-slack)}", style, how))
+
+
+def _record(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
+    """What a filter has counted, and what it costs that parameters are chosen along the way."""
+    limit = ", ".join(equation(name, left_text(value)) for name, value in record.limit)
+    within = record.share <= 1
+    how = "good" if within else "bad"
+    text = bar(record.share, _BAR if style.wide else _SHORT_BAR, style, how)
+    text.append_text(literal(f" {percent(record.share)} of {limit}  ", style))
+    left = ", ".join(equation(name, left_text(value)) for name, value in record.left)
+    text.append_text(literal(f"✓ {left} left" if within else "✗ passed", style, how))
+    rows = [("spent", text)]
+    if record.cost is not None:
+        rows.append(("adaptive", literal(adaptivity_cost(record.cost), style)))
+    return rows
+
+
+def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
+    """One line: what is spent at a δ, and what it would be if all had been fixed in advance."""
+    delta, spent, fixed = cost
+    at = f"at δ = {chance(decimal_up(delta, 6))}"
+    if spent == fixed:
+        return f"costs nothing {at}: {equation('epsilon', route_text(spent))} either way"
+    more = excess_over(spent, fixed)
+    return (
+        f"{equation('epsilon', route_text(spent))} counted {at}, "
+        f"{equation('epsilon', route_text(fixed))} if all had been fixed in advance: {more}"
+    )
 
 
 def share_used(verdict: Verdict) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from dpcompose.core.at_delta.filters import FILTERS
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.render.schema_parts import (
@@ -121,6 +122,7 @@ _RESULT: Schema = mapping(
         "at_epsilon": listed(defined("at_epsilon"), "Where an epsilon was chosen."),
         "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
         "ignored": listed(defined("ignored"), "Where comments ignore findings."),
+        "filter": defined("filter", "Where parameters are chosen along the way."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
     },
@@ -186,6 +188,12 @@ _RISK: dict[str, Schema] = {
             success={**PROBABILITY, "description": "The most with them."},
         )
     ),
+}
+_PARAMETERS: Schema = {
+    "type": "object",
+    "properties": {name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS},
+    "additionalProperties": False,
+    "minProperties": 1,
 }
 
 #: Shapes that the documents of several commands share.
@@ -323,19 +331,36 @@ DEFINITIONS: dict[str, Schema] = {
             ),
             "of": {"description": "Whom it is against, where not anybody.", "const": "adversary"},
         },
-        limit={
-            "description": "Its parameters, rounded down.",
-            "type": "object",
-            "properties": {
-                name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS
-            },
-            "additionalProperties": False,
-            "minProperties": 1,
-        },
+        limit={**_PARAMETERS, "description": "Its parameters, rounded down."},
         ok={"type": "boolean"},
         slack=maybe({"type": "number"}, "What is left, rounded down; negative: exceeded."),
         exact=EXACT,
         why=maybe(TEXT, "Why it cannot be compared, or is not met."),
+    ),
+    "filter": mapping(
+        "What a filter has counted of a record of releases: facts, of which none is a guarantee.",
+        notion={"enum": [each.value for each in FILTERS]},
+        named={"type": "boolean", "description": "Whether the spec names the notion."},
+        limit={**_PARAMETERS, "description": "What may be spent in all, rounded down."},
+        spent=maybe({**_PARAMETERS, "description": "By the record, rounded up."}, "Not finite."),
+        left={**_PARAMETERS, "description": "What a further release may spend, rounded down."},
+        at_delta=listed(
+            mapping(
+                "What the whole interaction has at a delta, by the limit.",
+                delta=PROBABILITY,
+                epsilon=maybe(AMOUNT, TOO_LARGE),
+            )
+        ),
+        adaptivity=maybe(
+            mapping(
+                "What it costs that parameters are chosen along the way.",
+                delta=PROBABILITY,
+                epsilon=maybe(AMOUNT, "What is counted at the delta; null: too large."),
+                epsilon_fixed=maybe(AMOUNT, "With parameters that are fixed in advance."),
+            ),
+            "Null where no delta is given.",
+        ),
+        exact=EXACT,
     ),
     "recheck": mapping(
         "What the kernel has checked again, without the search.",

@@ -27,6 +27,15 @@ SOURCES: Mapping[str, str] = {
     "KGK25": "Kulynych, Gomez, Kaissis, Hayes, Balle, Calmon and Raisaro: Unifying "
     "Re-Identification, Attribute Inference, and Data Reconstruction Risks in Differential "
     "Privacy, NeurIPS 2025, arXiv 2507.06969",
+    "RRUV16": "Rogers, Roth, Ullman and Vadhan: Privacy Odometers and Filters, NeurIPS 2016, "
+    "arXiv 1605.08294",
+    "FZ21": "Feldman and Zrnic: Individual Privacy Accounting via a Rényi Filter, NeurIPS 2021, "
+    "arXiv 2008.11193",
+    "WRRW23": "Whitehouse, Ramdas, Rogers and Wu: Fully-Adaptive Composition in Differential "
+    "Privacy, ICML 2023, arXiv 2203.05481",
+    "ST22": "Smith and Thakurta: Fully Adaptive Composition for Gaussian Differential Privacy, "
+    "arXiv 2210.17520; Koskela, Tobaben and Honkela: Individual Privacy Accounting with Gaussian "
+    "Differential Privacy, ICLR 2023, arXiv 2209.15596",
     "ZDW22": "Zhu, Dong and Wang: Optimal Accounting of Differential Privacy via Characteristic "
     "Function, AISTATS 2022",
 }

@@ -14,6 +14,7 @@ from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.report.reasoning import Alternative as Alternative
 from dpcompose.report.reasoning import Assumption as Assumption
+from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
 from dpcompose.report.reasoning import NodeKind as NodeKind
@@ -265,6 +266,8 @@ class Report:
     `place`: where its verdict belongs, which is the budget or else what is protected.
     `risk`: what an attacker gains, where that is asked for and there is a bound.
     `advice`: what would make the number that is asked for less, if it is true; where asked for.
+    `record`: what a filter has counted, where parameters are chosen along the way; the bound is
+    then the budget.
     """
 
     file: str
@@ -298,6 +301,7 @@ class Report:
     left_out: LeftOut | None = None
     rechecked: int | None = None
     advice: tuple[Advice, ...] = ()
+    record: FilterRecord | None = None
     lines: Sequence[str] = field(default=(), repr=False)
 
     @property

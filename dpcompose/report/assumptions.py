@@ -28,22 +28,51 @@ class Fact(NamedTuple):
     shortly: str | None = None
 
 
-def assumptions(problem: Problem, tops: list[tuple[Root, Place]]) -> list[Fact]:
-    """Every standing and declared assumption once, in the order of the spec."""
-    facts: list[Fact] = [
-        Fact(
-            "every mechanism draws fresh noise, independent of everything but its inputs",
-            None,
-            "noise is fresh and independent; maps, blocks, parameters and their number are fixed "
-            "before the first output",
-        ),
-        Fact(
-            "maps, partitions, parameters and the number of mechanisms are fixed before the first "
-            "output",
-            None,
-            "",
-        ),
-    ]
+#: What stands in every report of mechanisms whose parameters are fixed.
+_STANDING = (
+    Fact(
+        "every mechanism draws fresh noise, independent of everything but its inputs",
+        None,
+        "noise is fresh and independent; maps, blocks, parameters and their number are fixed "
+        "before the first output",
+    ),
+    Fact(
+        "maps, partitions, parameters and the number of mechanisms are fixed before the first "
+        "output",
+        None,
+        "",
+    ),
+)
+#: What a filter needs in their place.
+OF_FILTERS = (
+    Fact(
+        "every mechanism draws fresh noise, given all that was released before",
+        None,
+        "noise is fresh, given the past; the budget and its notion were fixed before the first "
+        "output; what would pass the budget is refused, and nothing else is released",
+    ),
+    Fact(
+        "the budget, and the notion in which it is counted, were fixed before the first output",
+        None,
+        "",
+    ),
+    Fact(
+        "every release is refused that would pass the budget; nothing is released that is not in "
+        "the record",
+        None,
+        "",
+    ),
+)
+
+
+def assumptions(
+    problem: Problem, tops: list[tuple[Root, Place]], ledger: bool = False
+) -> list[Fact]:
+    """Every standing and declared assumption once, in the order of the spec.
+
+    `ledger`: parameters are chosen along the way, under a filter.
+    """
+    facts = list(OF_FILTERS if ledger else _STANDING)
     goal = problem.goal.relation
     base = goal.within or goal
     if goal.keeps:

@@ -46,7 +46,7 @@ def to_nothing(report: Report) -> Iterator[NumberChange]:
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
     """Which way the bound moved, its numbers, and why that cannot be told."""
-    numbers = [*_of_bounds(old, new), *_at_deltas(old, new)]
+    numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
     if _protected(old) != _protected(new):
         why = f"what is protected changed from {_protected(old)} to {_protected(new)}"
         return (
@@ -54,6 +54,12 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
             tuple(replace(each, direction="incomparable") for each in numbers),
             (why),
         )
+    if old.record and new.record and old.record.notion is not new.record.notion:
+        why = (
+            f"the budget was counted in {old.record.notion.facts.sign} and is in "
+            f"{new.record.notion.facts.sign}: a filter is chosen before the first output"
+        )
+        return "incomparable", tuple(numbers), why
     if old.status != new.status:
         return ("increased" if new.status == "no-guarantee" else "decreased"), tuple(numbers), None
     directions = {each.direction for each in numbers}
@@ -86,6 +92,15 @@ def _no_comparison(old: Report, new: Report) -> str:
     if terms[0] == terms[1]:
         return "one of ε and δ increased, the other one decreased; --delta compares ε at one δ"
     return f"the bound was in {terms[0]} and is in {terms[1]}; --delta compares ε at one δ"
+
+
+def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
+    """What two records spend of one budget, where both are counted in one notion."""
+    was, now = old.record, new.record
+    if was is None or now is None or was.notion is not now.notion:
+        return
+    for (name, before), (_, after) in zip(was.spent or (), now.spent or (), strict=False):
+        yield NumberChange(f"{SIGNS[name]} spent", before, after, _way(before, after))
 
 
 def _symbols(bound: Bound) -> str:

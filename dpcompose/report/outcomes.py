@@ -32,7 +32,13 @@ from dpcompose.report import (
 )
 from dpcompose.report.assumptions import assumptions
 from dpcompose.report.because import assumed
-from dpcompose.report.findings import AskedNumbers, findings, nonsense
+from dpcompose.report.findings import (
+    AskedNumbers,
+    findings,
+    nonsense,
+    of_record,
+    other_units,
+)
 from dpcompose.report.verdict import verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
@@ -76,7 +82,9 @@ def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
     return replace(
         report,
         protects=_protects(case.problem, case.solver),
-        assumptions=assumed(case.source, assumptions(case.problem, case.solver.tops)),
+        assumptions=assumed(
+            case.source, assumptions(case.problem, case.solver.tops, case.resolved.ledger)
+        ),
     )
 
 
@@ -95,6 +103,18 @@ def _protects(problem: Problem, solver: Solver) -> str:
     if goal.relation.changes is not None:
         says += f", in {wording.listing(sorted(goal.relation.changes))} alone"
     return says
+
+
+def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
+    """A report of a bound that another part has found, without its reasoning."""
+    return replace(_outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
+
+
+def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
+    """A report without a finite bound, for reasons that another part has found."""
+    return replace(
+        _outset(case, "no-guarantee"), reasons=tuple(why), findings=_remarks(case, solution)
+    )
 
 
 def certified(
@@ -252,10 +272,13 @@ def _remarks(
     points: tuple[At, ...] = (),
 ) -> tuple[Diagnostic, ...]:
     """The findings in the order of their places."""
+    resolved, counted = case.resolved, None if solution is None else solution.notion
     found = [
         Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)
         for each in (
             *findings(case.problem, case.solver.tops, solution),
+            *other_units(case.problem),
+            *(of_record(case.asked, resolved.filter, counted) if resolved.ledger else ()),
             *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
         )
     ]

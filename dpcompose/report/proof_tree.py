@@ -70,6 +70,14 @@ def of_solution(
     return tuple(writer.nodes)
 
 
+def with_readings(tree: Sequence[Node], ats: Iterable[At], span: SpanOf) -> tuple[Node, ...]:
+    """A tree that goes on with the readings at a δ or ε."""
+    writer = _Writer(span, {}, {})
+    writer.nodes += tree
+    writer.read(ats)
+    return tuple(writer.nodes)
+
+
 def of_profile(
     problem: Problem,
     shown: tuple[Sequence[Visit], Sequence[FeltLoss]],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.guarantee import Bound
+from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Span
 
 
@@ -85,6 +87,38 @@ class Alternative:
     theorem: str | None
     bound: Bound | None
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRecord:
+    """What a filter has counted of a record of releases: facts, of which none is a guarantee.
+
+    `notion`: what it counts in; `named`: by the spec. `limit`, `spent`, `left`: parameters by their
+    names in specs, the limit and what is left rounded down, what is spent rounded up (None: not
+    finite); `exact`: whether that is not rounded. `at_delta`: at a δ, the ε of all that the limit
+    admits. `cost`: at a δ, the ε of what is spent, and what it would be if all parameters had been
+    fixed before the first output.
+    """
+
+    notion: Notion
+    named: bool
+    limit: tuple[tuple[str, Fraction], ...]
+    spent: tuple[tuple[str, Fraction], ...] | None
+    left: tuple[tuple[str, Fraction], ...]
+    exact: bool = True
+    at_delta: tuple[tuple[Fraction, Fraction], ...] = ()
+    cost: tuple[Fraction, Fraction, Fraction] | None = None
+
+    @property
+    def share(self) -> Fraction:
+        """How much of the limit is spent, of the parameter of which most is; above 1: passed."""
+        if self.spent is None:
+            return Fraction(2)
+        parts = [
+            spent / limit if limit else Fraction(2 if spent else 0)
+            for (_, spent), (_, limit) in zip(self.spent, self.limit, strict=True)
+        ]
+        return max(parts)
 
 
 @dataclass(frozen=True, slots=True)

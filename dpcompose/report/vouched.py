@@ -64,7 +64,7 @@ def claims(source: Source) -> list[Vouched]:
 
 def _claims(tree: dict[str, Value]) -> Iterator[Vouched]:
     constants = _constants(tree.get("constants"))
-    for key in ("population", "adaptivity", "roots", "adversary"):
+    for key in ("population", "adaptivity", "filter", "roots", "adversary"):
         if key in tree:
             yield Vouched(key, {key: _plain(tree[key], constants)}, (key,))
     protect = tree.get("protect")

@@ -14,6 +14,7 @@ from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
+from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
@@ -51,7 +52,9 @@ class Resolved:
     `deltas`: where to state the least ε, `epsilons`: where to state the least δ,
     `risk`: where to state what an attacker gains.
     `population`: whose data it is, None where that is not said. `questions`: of which columns to
-    say what is learnt, each by itself.
+    say what is learnt, each by itself. `ledger`: parameters are chosen along the way, so that the
+    budget is a filter, in the notion `filter` where that is named. `planned`: the reason given for
+    `adaptivity: adaptive`, with parameters that are fixed.
     """
 
     problem: Problem
@@ -65,6 +68,9 @@ class Resolved:
     adversary: Opponent | None = None
     population: str | None = None
     questions: tuple[ColumnQuestion, ...] = ()
+    ledger: bool = False
+    filter: Notion | None = None
+    planned: str | None = None
 
 
 def resolve(source: Source) -> Resolved:
@@ -127,10 +133,11 @@ class _Resolver:
         problem = Problem(
             goal=goal,
             roots=[root.filled(builder.build(root.place)) for root in datasets.roots],
-            adaptive=spec.adaptivity == "adaptive",
+            adaptive=spec.adaptivity != "independent",
             apart=(everyone,) if spec.roots == "disjoint" else (),
             post_processing=tuple(mechanisms.post_processing),
         )
+        self._check_ledger()
         adversary = None
         if spec.adversary is not None:
             from dpcompose.resolve.bind_adversary import resolve_adversary
@@ -152,7 +159,38 @@ class _Resolver:
             adversary,
             population,
             questions,
+            spec.adaptivity == "parameters",
+            None if spec.filter is None else Notion(spec.filter),
+            self._planned(),
         )
+
+    def _check_ledger(self) -> None:
+        """What goes with parameters that are chosen along the way, and what does not."""
+        spec, faults = self._spec, self._faults
+        ledger = spec.adaptivity == "parameters" or ("adaptivity",) in self._broken
+        if spec.filter is not None and not ledger:
+            message = "a filter is a budget for parameters that are chosen along the way"
+            hint = "add `adaptivity: parameters`, or leave `filter` out"
+            faults.add("DPC105", ("filter",), message, hint, key=True)
+        tree = self._source.value
+        if spec.because is not None and not (isinstance(tree, dict) and "adaptivity" in tree):
+            message = "a reason is given, and not what for"
+            hint = "it says why parameters were fixed: add `adaptivity: adaptive`"
+            faults.add("DPC105", ("because",), message, hint, key=True)
+        if spec.adversary is not None and spec.adaptivity == "parameters":
+            message = (
+                "what holds against an adversary with two hypotheses needs parameters that are "
+                "fixed before the first output"
+            )
+            hint = "leave `adversary` out, or `adaptivity: parameters`"
+            faults.add("DPC105", ("adversary",), message, hint, key=True)
+
+    def _planned(self) -> str | None:
+        """The reason why parameters are fixed, where the spec says that they are, and why."""
+        tree, because = self._source.value, self._spec.because
+        told = isinstance(tree, dict) and "adaptivity" in tree
+        fixed = self._spec.adaptivity != "parameters"
+        return because if told and fixed and because and because.strip() else None
 
     def _left_out(self) -> set[int]:
         """The positions of the mechanisms that are faulty themselves."""

@@ -64,8 +64,21 @@ class Spec(Model):
         + "".join(f"`{name}` ({says}), " for name, says in RELATIONS.items() if name != "euclidean")
         + "or one declared under `relations`."
     )
-    adaptivity: Literal["adaptive", "independent"] = Field(
-        default="adaptive", description="Whether a mechanism may use earlier outputs."
+    adaptivity: Literal["adaptive", "independent", "parameters"] = Field(
+        default="adaptive",
+        description="Whether a mechanism may use earlier outputs, and whether its parameters may "
+        "be chosen after seeing them (`parameters`).",
+    )
+    filter: Optional[Literal["pure", "approx", "zcdp", "gdp"]] = Field(
+        default=None,
+        description="With `adaptivity: parameters`: the notion in which the budget is counted, "
+        "chosen before the first output. Left out: that of the budget; for (ε, δ) `zcdp`, and "
+        "`gdp` where every statement is Gaussian.",
+    )
+    because: Optional[Name] = Field(
+        default=None,
+        description="Beside `adaptivity: adaptive`: why all parameters were fixed before the first "
+        "output, in a ledger of several specs.",
     )
     roots: Optional[Literal["disjoint"]] = Field(
         default=None, description="`disjoint`: nobody is in two roots."

@@ -25,6 +25,7 @@ BESIDE = {
     "DPC017": {"DPC103"},
     "DPC201": {"DPC302"},
     "DPC202": {"DPC302"},
+    "DPC222": {"DPC302"},
     "DPC320": {"DPC204"},
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide.

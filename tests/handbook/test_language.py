@@ -112,7 +112,7 @@ def test_a_word_shows_each_of_its_meanings() -> None:
 
 def test_a_word_shows_what_stands_there_and_what_it_is_without() -> None:
     text = " ".join(explained("adaptivity").split())
-    assert "holds `adaptive` or `independent` left out it is `adaptive`" in text
+    assert "holds `adaptive`, `independent` or `parameters` left out it is `adaptive`" in text
     text = " ".join(explained("cap").split())
     assert "rows needed The most rows of one unit." in text
     assert "See also rows, keep, first, random, order" in text

@@ -134,7 +134,12 @@ def checked(report: Report) -> None:
     if report.bound is not None:
         assert report.shares or not any(node.kind == "mechanism" for node in report.tree)
         total = next(node for node in report.tree if node.kind == "sum").bound
-        assert total == report.bound
+        if report.record is None:
+            assert total == report.bound
+        else:  # the sum is what is spent, and the guarantee the budget
+            assert total is not None and total.notion is report.record.notion
+            final = [node.bound for node in report.tree if node.kind == "theorem"]
+            assert final[-1] == report.bound
     asked = [at for at in (*report.at_delta, *report.at_epsilon) if at.value is not None]
     readings = [node for node in report.tree if node.kind == "reading"]
     assert len(readings) == len(asked)

@@ -81,6 +81,15 @@ def sqrt_up(x: Fraction) -> Fraction:
     return Fraction(root, 1 << shift)
 
 
+def sqrt_down(x: Fraction) -> Fraction:
+    """The square root of `x` ≥ 0: exact where it is rational, else rounded down."""
+    if is_square(x):
+        return sqrt_up(x)
+    shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
+    root = math.isqrt((x.numerator << (2 * shift)) // x.denominator)
+    return Fraction(root, 1 << shift)
+
+
 def is_square(x: Fraction) -> bool:
     """Whether the square root of `x` ≥ 0 is rational."""
     top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import decimal_up
@@ -19,6 +19,15 @@ def number(value: Fraction) -> str:
         return exact
     short = value.denominator < 10_000 and value.numerator.bit_length() <= 64
     return f"{value}" if short else decimal_up(value, 7)
+
+
+def number_below(value: Fraction) -> str:
+    """The same for what may be spent, or is left: what is not short is rounded down."""
+    said = number(value)
+    if "/" in said or Fraction(said) == value:
+        return said
+    context = Context(prec=7, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return decimal_up(Fraction(context.divide(value.numerator, value.denominator)), 7)
 
 
 def chance(text: str) -> str:

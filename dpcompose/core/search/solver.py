@@ -164,6 +164,10 @@ class Solver:
             solution = self._solve(algebra_of(notion, survival=True))
         return solution
 
+    def summed(self, notion: Notion) -> Solution:
+        """The worst case in a notion by sums alone, as a filter counts: Σδ, never 1-Π(1-δ)."""
+        return self._solve(algebra_of(notion))
+
     def patterns(self) -> Patterned:
         """What the worst changes do to all mechanisms together, for use at a chosen δ.
 

@@ -19,6 +19,7 @@ from dpcompose.core.theorems import (  # noqa: F401
     composition_zcdp,
     conversion,
     disjoint,
+    filtering,
     group_privacy,
     hypotheses_mixed,
     post_processing,

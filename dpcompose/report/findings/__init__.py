@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dpcompose.report.findings.records import RECORD_CODES, of_record, other_units
 from dpcompose.report.findings.remarks import FINDING_CODES as _REMARKS
 from dpcompose.report.findings.remarks import Finding, findings
 from dpcompose.report.findings.sense import SENSE_CODES, AskedNumbers, nonsense
 
 #: The codes of all remarks with their meanings.
-FINDING_CODES = {**_REMARKS, **SENSE_CODES}
+FINDING_CODES = {**_REMARKS, **SENSE_CODES, **RECORD_CODES}
 
-__all__ = ["FINDING_CODES", "AskedNumbers", "Finding", "findings", "nonsense"]
+__all__ = [
+    "FINDING_CODES",
+    "AskedNumbers",
+    "Finding",
+    "findings",
+    "nonsense",
+    "of_record",
+    "other_units",
+]

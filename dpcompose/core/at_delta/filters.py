@@ -1,0 +1,172 @@
+"""Privacy filters: budgets for parameters that are chosen along the way (theory, section 10).
+
+A filter is a budget in one notion whose losses add up, chosen before the first output. As long as
+every release is refused that would let the sum pass it, for some neighbouring pair, the whole
+interaction has the budget. Only sums are filters: optimal composition, distributions of losses and
+the best of several routes need parameters that are fixed in advance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.at_delta.routes import Point, RouteBound, of_bound
+from dpcompose.core.notions.guarantee import Budget, Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import ZERO, capped, float_up, sqrt_down
+
+#: The notions in which there is a filter.
+FILTERS = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
+#: A limit that is smaller than expected by such a factor is not looked for.
+_FAR = 10**12
+#: How close to the largest one a limit is, relatively.
+_CLOSE = Fraction(1, 10**15)
+
+Parameters = tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyFilter:
+    """What may be spent in all: `amount` in the unit of the notion that adds up, with a δ.
+
+    Both are rounded down; `stated`: they are those of the budget itself.
+    """
+
+    notion: Notion
+    amount: Fraction
+    delta: Fraction = ZERO
+    stated: bool = True
+
+    def admits(self, spent: Quantity) -> bool:
+        """Whether so much may be spent."""
+        return spent.amount <= self.amount and spent.delta <= self.delta
+
+    @property
+    def limit(self) -> Parameters:
+        """What may be spent in the notion's own parameters, rounded down."""
+        return self._parameters(self.amount, self.delta)
+
+    def left(self, spent: Quantity) -> Parameters:
+        """What a further release may spend, rounded down; 0 where nothing is left."""
+        amount, delta = self.amount - spent.amount, self.delta - spent.delta
+        return self._parameters(max(Fraction(amount), ZERO), max(Fraction(delta), ZERO))
+
+    def _parameters(self, amount: Fraction, delta: Fraction) -> Parameters:
+        value = sqrt_down(amount) if self.notion is Notion.GDP else amount
+        found = [(self.notion.facts.symbol, value)]
+        return (*found, ("delta", delta)) if self.notion is Notion.APPROX else tuple(found)
+
+    @property
+    def whole(self) -> Quantity:
+        """What the whole interaction has."""
+        return Quantity(self.notion, self.amount, self.delta)
+
+    def at(self, point: Point) -> RouteBound:
+        """What the whole interaction has at a δ or an ε, by the limit alone."""
+        return of_bound(self.whole, point)
+
+
+def default_notion(budget: Budget, gaussian: bool) -> Notion | None:
+    """The notion in which a budget is a filter where none is named; None if there is no such.
+
+    `gaussian`: every statement is one of Gaussian DP.
+    """
+    match tuple(name for name, _ in budget.parameters):
+        case ("epsilon",):
+            return Notion.PURE
+        case ("epsilon", "delta"):
+            if not budget.parameters[1][1]:
+                return Notion.PURE
+            return Notion.GDP if gaussian else Notion.ZCDP
+        case ("rho",):
+            return Notion.ZCDP
+        case ("mu",):
+            return Notion.GDP
+        case _:
+            return None
+
+
+def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
+    """The budget as a filter in a notion; None where no sum of that notion gives it.
+
+    Of an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
+    is, or the budget itself; what is not exact is rounded down.
+    """
+    given = dict(budget.parameters)
+    epsilon, delta = given.get("epsilon"), given.get("delta", ZERO)
+    if set(given) - {"epsilon", "delta", "rho", "mu"}:
+        return None
+    if epsilon is not None:
+        match notion:
+            case Notion.PURE:
+                return PrivacyFilter(notion, epsilon)
+            case Notion.APPROX:
+                return PrivacyFilter(notion, epsilon, delta)
+            case Notion.ZCDP if delta:
+                return PrivacyFilter(notion, largest_rho(epsilon, delta), stated=False)
+            case Notion.GDP if delta:
+                return PrivacyFilter(notion, largest_mu_squared(epsilon, delta), stated=False)
+        return None
+    if "rho" in given and notion is Notion.ZCDP:
+        return PrivacyFilter(notion, given["rho"])
+    if "rho" in given and notion is Notion.GDP:
+        return PrivacyFilter(notion, 2 * given["rho"], stated=False)
+    if "mu" in given and notion is Notion.GDP:
+        return PrivacyFilter(notion, given["mu"] ** 2)
+    return None
+
+
+def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest ρ of which the conversion of zCDP at `delta` > 0 is at most `epsilon`.
+
+    Rounded down (Canonne, Kamath and Steinke 2020, Corollary 13).
+    """
+
+    def holds(rho: Fraction) -> bool:
+        found = of_bound(Quantity(Notion.ZCDP, rho), Point(delta=delta)).value
+        return found is not None and found <= epsilon
+
+    return _largest(holds, _near(epsilon, delta))
+
+
+def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest μ² of which the Gaussian curve at `epsilon` is at most `delta` > 0.
+
+    Rounded down (Balle and Wang 2018, Theorem 8).
+    """
+    from dpcompose.core.profile.gaussian_profile import gaussian_delta
+
+    def holds(square: Fraction) -> bool:
+        return gaussian_delta(square, epsilon).upper <= delta
+
+    return _largest(holds, 2 * _near(epsilon, delta))
+
+
+def _near(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A ρ with ρ + 2·sqrt(ρ·ln(1/δ)) about ε, which is somewhat less than the largest one."""
+    log = math.log(delta.denominator) - math.log(delta.numerator)
+    # √(ln(1/δ)+ε) - √ln(1/δ), without a difference of numbers that are almost equal.
+    root = epsilon / Fraction(math.sqrt(log + float_up(epsilon)) + math.sqrt(log))
+    return max(capped(root * root), capped(delta * delta))
+
+
+def _largest(holds: Callable[[Fraction], bool], near: Fraction) -> Fraction:
+    """About the largest number at which something is known to hold, and never one where it is not.
+
+    What holds at a number is taken to hold below it. The search starts `near` to it; 0 where it is
+    not seen to hold anywhere.
+    """
+    low, high = near, 4 * near
+    while holds(high):
+        low, high = high, 4 * high
+    while not holds(low):
+        low, high = low / 16, low
+        if low < near / _FAR:
+            return ZERO
+    while high - low > low * _CLOSE:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,66 @@
+"""Remarks on ledgers: sums that are no guarantee, filters nobody named, units of several names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.notion import Notion
+from dpcompose.report.findings.remarks import Finding
+
+#: The codes of this module with their meanings.
+RECORD_CODES = {
+    "DPC220": "A filter is not named, and follows from what is in the record.",
+    "DPC221": "Units that are protected together have different names.",
+    "DPC222": "A realised sum is taken for a guarantee.",
+}
+
+
+def of_record(
+    budget: Budget | None, named: Notion | None, counted: Notion | None
+) -> Iterator[Finding]:
+    """Remarks on parameters that are chosen along the way.
+
+    `named`: the notion of the filter where the spec names it, `counted`: the one that is used.
+    """
+    if budget is None:
+        yield Finding(
+            "DPC222",
+            "warning",
+            "parameters are chosen along the way, and no budget is given: what has been spent is a "
+            "fact about the record, and no guarantee",
+            ("adaptivity",),
+            "give a budget that was fixed before the first output",
+        )
+    elif named is None and counted is Notion.GDP and "delta" in dict(budget.parameters):
+        yield Finding(
+            "DPC220",
+            "warning",
+            "the budget is counted in μ because every statement is Gaussian; a later release that "
+            "is not would change that, and a filter is chosen before the first output",
+            ("adaptivity",),
+            "write `filter: gdp`, or `filter: zcdp` where others may follow",
+        )
+
+
+def other_units(problem: Problem) -> Iterator[Finding]:
+    """Roots whose units have different names, where one step takes all rows of one unit."""
+    relation = problem.goal.relation
+    if (relation.within or relation).kind is not RelationKind.USER or problem.roots_disjoint:
+        return
+    first = next((root for root in problem.roots if root.unit is not None), None)
+    for root in problem.roots:
+        if first is None or root.unit is None or root.unit == first.unit:
+            continue
+        yield Finding(
+            "DPC221",
+            "warning",
+            f"the unit of `{first.dataset.name}` is `{first.unit}`, and that of "
+            f"`{root.dataset.name}` is `{root.unit}`: what is protected is all rows of one of each "
+            f"together, which are not all rows of one `{first.unit}` unless the two are the same",
+            (*root.dataset.path, "unit"),
+            "give the columns the same name if they mean the same, else protect each in a spec of "
+            "its own; `roots: disjoint` where nobody is in both",
+        )

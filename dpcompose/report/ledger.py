@@ -1,0 +1,458 @@
+"""Ledgers: releases whose parameters are chosen along the way, under a filter (theory, section 10).
+
+What has been spent is a fact about the record of releases. The guarantee is the budget, as long as
+the record stays within it, and without a budget there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta import trade_off
+from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
+from dpcompose.core.at_delta.routes import Point, of_bound
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss.algebras import Pairs
+from dpcompose.core.model.problem import Dataset, Problem
+from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
+from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
+from dpcompose.core.numbers.words import listing, number, number_below
+from dpcompose.core.search.proof import prove, rechecked
+from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import behind, in_role
+from dpcompose.core.theorems.select import select
+from dpcompose.report import (
+    Alternative,
+    At,
+    Bound,
+    Extent,
+    FilterRecord,
+    Line,
+    Node,
+    Report,
+    Risk,
+    Verdict,
+    explanation,
+    outcomes,
+    proof_tree,
+    shares,
+)
+from dpcompose.report.certify import Certified, certify
+from dpcompose.report.findings.reasons import missing_notion, reasons
+from dpcompose.report.outcomes import Case
+from dpcompose.report.risk import risk_of
+from dpcompose.report.verdict import deltas_of, of_risk, verdict
+from dpcompose.resolve import Resolved
+from dpcompose.source import Source
+
+#: What is said where there is no budget.
+NO_BUDGET = (
+    "Parameters are chosen along the way, and no budget is given: the realised sum is no "
+    "guarantee, since what was released decided on how much more was. Way out: a budget that was "
+    "fixed before the first output, such as `budget: {epsilon: 1, delta: 1e-6}`; or `adaptivity: "
+    "adaptive`, where all parameters were fixed before the first output."
+)
+_FIXED = "only where all parameters are fixed before the first output"
+
+
+class NoFilter(Exception):
+    """Why a filter says nothing of a record, in a whole sentence with the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A record of releases held against a budget.
+
+    `solution`: the worst change in the notion of the filter, `spent` what it loses.
+    """
+
+    filter: PrivacyFilter
+    named: bool
+    solution: Solution
+    spent: Quantity
+
+    @property
+    def within(self) -> bool:
+        """Whether the record stays within the budget."""
+        return self.filter.admits(self.spent)
+
+    def record(
+        self, deltas: Sequence[Fraction], fixed: Sequence[At], at: Fraction | None
+    ) -> FilterRecord:
+        """What is told of it; `fixed`: the numbers if parameters were fixed, `at`: at which δ."""
+        found = self.filter
+        spent = bound_of(self.spent)
+        amounts = [(found.notion.facts.symbol, spent.value)]
+        if spent.delta is not None:
+            amounts.append(("delta", spent.delta))
+        read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
+        return FilterRecord(
+            found.notion,
+            self.named,
+            found.limit,
+            tuple(amounts),
+            found.left(self.spent),
+            spent.exact and spent.delta_exact,
+            tuple((delta, epsilon) for delta, epsilon in read if epsilon is not None),
+            None if at is None else self._cost(at, fixed),
+        )
+
+    def _cost(
+        self, delta: Fraction, fixed: Sequence[At]
+    ) -> tuple[Fraction, Fraction, Fraction] | None:
+        """The δ, the ε of what is spent, and that of the same releases if all had been planned."""
+        spent = of_bound(self.spent, Point(delta=delta)).value
+        if spent is None:
+            return None
+        planned = next((at.value for at in fixed if at.given == delta), None)
+        # What holds of parameters that are chosen along the way holds of fixed ones.
+        return delta, spent, spent if planned is None else min(spent, planned)
+
+
+def count(
+    problem: Problem, solver: Solver, budget: Budget, wanted: Notion | None = None
+) -> Counted:
+    """A record of releases held against a budget in the notion `wanted`, or in the usual one.
+
+    The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
+    Raises NoFilter.
+    """
+    notion = wanted or default_notion(budget, _all_gaussian(problem))
+    amounts = ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
+    found = None if notion is None else filter_of(budget, notion)
+    if notion is None or found is None:
+        usable = [each.value for each in FILTERS if filter_of(budget, each) is not None]
+        raise NoFilter(
+            f"No sum{'' if notion is None else f' in {notion.facts.sign}'} gives the budget "
+            f"{{{amounts}}}. Way out: "
+            + (
+                f"`filter: {' | '.join(usable)}` for this budget"
+                if usable
+                else "a budget in ε, in ε and δ, in ρ or in μ"
+            )
+            + "."
+        )
+    if notion not in notions(problem):
+        raise NoFilter(_uncounted(problem, notion))
+    if notion is not Notion.PURE:
+        _refuse_shared_outcomes(problem, notion)
+    solution = solver.summed(notion)
+    if not solution.finite:
+        why = next((f"{says}. Way out: {way}" for says, way, _ in reasons(solution, True)), "")
+        why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
+        raise NoFilter(f"{why}{_other_filters(problem, budget, notion)}.")
+    if isinstance(solution.algebra, Pairs):
+        _refuse_choices(solver, solution)
+    fitting = [each for each in solution.quantities if found.admits(each)]
+    return Counted(found, wanted is not None, solution, (*fitting, *solution.quantities)[0])
+
+
+def _all_gaussian(problem: Problem) -> bool:
+    """Whether every mechanism has a guarantee of Gaussian DP of its own."""
+    return all(
+        any(each.guarantee.notion is Notion.GDP for each in mechanism.statements)
+        for mechanism in problem.mechanisms()
+    )
+
+
+def _uncounted(problem: Problem, notion: Notion) -> str:
+    """Why a filter cannot count some mechanism."""
+    for mechanism in problem.mechanisms():
+        stated = {each.guarantee.notion for each in mechanism.statements}
+        if any(notion in CONVERTS[each] for each in stated):
+            continue
+        words = " or ".join(sorted(each.value for each in stated))
+        says = (
+            f"The filter counts {notion.facts.sign}, and `{mechanism.name}` is stated as {words}, "
+            f"of which no {notion.facts.sign} is known without choosing a δ"
+        )
+        if Notion.APPROX in stated:
+            says += "; a part of δ that is set aside for it is not supported"
+        return (
+            f"{says}. Way out: `filter: approx`, with an (ε, δ) for every release, chosen before "
+            "it; or state a guarantee that can be counted."
+        )
+    return missing_notion(problem)
+
+
+def _other_filters(problem: Problem, budget: Budget, notion: Notion) -> str:
+    """Filters in which every mechanism can be counted, as a hint."""
+    possible = notions(problem)
+    others = [
+        f"`filter: {each.value}`"
+        for each in FILTERS
+        if each is not notion and each in possible and filter_of(budget, each) is not None
+    ]
+    return f"; or {' or '.join(others)}, chosen before the first output" if others else ""
+
+
+def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
+    """Refuse what counts on nobody else using what is drawn: a later release may.
+
+    Path by path, as for pure ε, it would not matter. Raises NoFilter.
+    """
+    stack: list[tuple[Dataset, int, int | None]] = [
+        (root.dataset, 0, None) for root in problem.roots
+    ]
+    while stack:
+        dataset, depth, drawn = stack.pop()
+        made_by = dataset.made_by
+        if made_by is not None and made_by.conduct().random is not None:
+            drawn = depth
+            if isinstance(made_by, Sample) and notion is Notion.APPROX:
+                _refuse_shared_sample(dataset)
+        for mechanism in dataset.mechanisms:
+            for each in mechanism.statements:
+                if drawn is not None and depth - each.up < drawn:
+                    raise NoFilter(
+                        f"`{mechanism.name}` has a guarantee stated above something random, which "
+                        "counts only while no other release depends on what is drawn, and a later "
+                        "one may. Way out: state what it guarantees on the dataset that it reads, "
+                        "or `filter: pure`."
+                    )
+        stack.extend((each, depth + 1, drawn) for each in dataset.derived)
+        for partition in dataset.partitions:
+            stack.extend((each.dataset, depth + 1, drawn) for each in partition.classes)
+
+
+def _refuse_shared_sample(sample: Dataset) -> None:
+    """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
+    releases, leaks = 0, False
+    names: dict[str, None] = {}
+    stack: list[tuple[Dataset, int]] = [(sample, 1)]
+    while stack:
+        dataset, copies = stack.pop()
+        for mechanism in dataset.mechanisms:
+            releases += copies * mechanism.count
+            names[mechanism.name] = None
+            leaks = leaks or any(each.guarantee.delta for each in mechanism.statements)
+        stack.extend((each, copies) for each in dataset.derived)
+        for partition in dataset.partitions:
+            stack.extend((each.dataset, copies * each.multiplicity) for each in partition.classes)
+    if releases > 1 and leaks:
+        raise NoFilter(
+            f"{listing(list(names))} share the sample `{sample.name}`, and what is known of their "
+            "(ε, δ) together on one sample needs parameters that are fixed in advance. Way out: a "
+            "sample for each release, or pure guarantees on this one."
+        )
+
+
+def _refuse_choices(solver: Solver, solution: Solution) -> None:
+    """Refuse mechanisms with several (ε, δ) for one change: one has to be chosen in advance."""
+    at = {id(place): place for _, top in solver.tops for place in top.subtree()}
+    for (key, _), answer in solution.accountant.known().items():
+        for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):
+            if len(own) > 1:
+                raise NoFilter(
+                    f"`{mechanism.name}` has several (ε, δ) for one change, and a filter counts "
+                    "one that is chosen before the release. Way out: state the one that is meant."
+                )
+
+
+# ---------------------------------------------------------------------------------------------
+# The report
+
+
+def of_ledger(
+    source: Source,
+    resolved: Resolved,
+    name: str,
+    limits: Sequence[Budget],
+    ceilings: Sequence[Budget],
+    deltas: Sequence[Fraction],
+    epsilons: Sequence[Fraction],
+    risk: AskedRisk | None,
+    recheck: bool,
+    extent: Extent = "all",
+) -> Report:
+    """The report of a spec whose parameters are chosen along the way.
+
+    `limits`: budgets, each of which is a filter of its own; the first is the guarantee. `ceilings`:
+    what a budget may be at most. `deltas`, `epsilons`: where to read the guarantee as well;
+    `risk`: where to say what an attacker gains.
+    """
+    problem = resolved.problem
+    solver = Solver(problem)
+    asked = limits[0] if limits else None
+    case = Case(source, resolved, name, asked, solver)
+    if asked is None:
+        return outcomes.without_bound(case, [NO_BUDGET])
+    try:
+        counted = count(problem, solver, asked, resolved.filter)
+    except NoFilter as none:
+        refused = Verdict(asked, False, None, "there is no sum to hold against it")
+        return replace(outcomes.without_bound(case, [str(none)]), verdict=refused)
+    wanted = list(dict.fromkeys([*deltas, *resolved.deltas]))
+    points = list(dict.fromkeys([*deltas_of(asked), *wanted]))
+    fixed = None if extent == "bound" else certify(problem, [asked], points, compared=False)
+    planned = () if fixed is None else fixed.at_delta
+    bound = _bound(asked)
+    record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
+    report = _told(case, counted, record, bound, fixed)
+    at_delta, at_epsilon = _read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
+    if counted.within:
+        report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon)
+    if counted.within and report.tree:
+        tree = proof_tree.with_readings(report.tree, (*at_delta, *at_epsilon), source.span)
+        report = replace(report, tree=tree)
+    decisions = [
+        _decision(asked, counted),
+        *(_other(problem, each, resolved) for each in limits[1:]),
+    ]
+    report = replace(
+        report,
+        verdict=next((each for each in decisions if not each.ok), decisions[0]),
+        ceilings=tuple(_held(each, counted.filter, bound) for each in ceilings),
+        risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
+        rechecked=rechecked(solver, counted.solution) if recheck else None,
+    )
+    return report
+
+
+def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
+    """What settings allow at most, held against the guarantee."""
+    if ceiling.of_risk:
+        return of_risk(ceiling, trade_off.of_quantity(counted.whole))
+    return verdict(ceiling, [bound, bound_of(counted.whole)])
+
+
+def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
+    """What an attacker gains at most of all that the filter admits."""
+    given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
+    return risk_of(trade_off.of_quantity(counted.whole), asked, (), given)
+
+
+def _bound(budget: Budget) -> Bound:
+    """The budget as a guarantee."""
+    given = dict(budget.parameters)
+    if "epsilon" in given:
+        notion = Notion.APPROX if given.get("delta") else Notion.PURE
+        return Bound(notion, given["epsilon"], given.get("delta") or None)
+    notion = Notion.ZCDP if "rho" in given else Notion.GDP
+    return Bound(notion, given[notion.facts.symbol])
+
+
+def _decision(limit: Budget, counted: Counted) -> Verdict:
+    """Whether the record is within a budget; the slack is told where it is one of the budget."""
+    slack = None
+    if counted.filter.stated:
+        value = counted.filter.notion.value_of(Fraction(counted.spent.amount))[0]
+        slack = limit.parameters[0][1] - value
+    why = None if counted.within else "the record passes the budget"
+    return Verdict(limit, counted.within, slack, why)
+
+
+def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
+    """Another budget, which is a filter of its own."""
+    try:
+        return _decision(limit, count(problem, Solver(problem), limit, resolved.filter))
+    except NoFilter as none:
+        return Verdict(limit, False, None, str(none))
+
+
+def _read(
+    limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
+) -> tuple[tuple[At, ...], tuple[At, ...]]:
+    """The guarantee at other δ's and at ε's: all that the filter admits has its limit."""
+    says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
+    at_delta: list[At] = []
+    for delta in dict.fromkeys(deltas):
+        read = limit.at(Point(delta=delta))
+        at_delta.append(At("delta", delta, read.value, None, str(read.rule), says))
+    at_epsilon: list[At] = []
+    for epsilon in dict.fromkeys(epsilons):
+        read = limit.at(Point(epsilon=epsilon))
+        value = None if read.value is None or read.value >= 1 else read.value
+        at_epsilon.append(At("epsilon", epsilon, value, None, str(read.rule), says))
+    return tuple(at_delta), tuple(at_epsilon)
+
+
+def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> str:
+    """`ρ = 0.5`; `down`: rounded down, as what may be spent is."""
+    says = number_below if down else number
+    return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
+
+
+def _told(
+    case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: Certified | None
+) -> Report:
+    """The report with its reasoning, or the reason why there is no guarantee any more."""
+    solution, entry = counted.solution, in_role(Role.FILTER, counted.filter.notion)
+    span = case.source.span
+    if counted.within:
+        report, theorem = outcomes.with_bound(case, solution, bound), entry.id
+    else:
+        why = (
+            f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
+            f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
+            "Way out: take it out of the record if it has not been released; if it has, no "
+            "guarantee is known, since a budget that is raised afterwards was not fixed before the "
+            "first output."
+        )
+        report, theorem = outcomes.without_bound(case, [why], solution), None
+    report = replace(report, record=record)
+    if fixed is None:
+        return report
+    cited, _ = select(case.solver, solution)
+    derivation = prove(case.solver, solution, cited)
+    tree = proof_tree.of_solution(case.problem, solution, derivation, (), span)
+    chain = explanation.chain(solution, derivation, span)
+    limits = f"{_amounts(record.limit, down=True)} may be spent: {_origin(counted, case.asked)}"
+    within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
+    if counted.within:
+        last = len(tree)
+        tree = (*tree, Node(last + 1, 0, "theorem", "", limits, None, None))
+        tree = (*tree, Node(last + 2, 0, "theorem", "", within, bound, entry.id))
+        number_ = len(chain)
+        chain = (*chain, Line(number_ + 1, None, limits, (number_,), None, ()))
+        chain = (*chain, Line(number_ + 2, entry.id, within, (number_ + 1,), bound, ()))
+    return replace(
+        report,
+        tree=tree,
+        chain=chain,
+        theorem=theorem,
+        worst=explanation.worst_change(solution, span),
+        alternatives=tuple(_alternatives(case, counted, fixed)),
+        shares=shares.of_solution(solution, span),
+    )
+
+
+def _origin(counted: Counted, budget: Budget | None) -> str:
+    """Where a limit comes from."""
+    if counted.filter.stated or budget is None:
+        return "the budget itself, fixed before the first output"
+    symbol = counted.filter.notion.facts.sign
+    return f"the largest {symbol} that gives the budget, found before the first output"
+
+
+def _alternatives(case: Case, counted: Counted, fixed: Certified) -> Iterator[Alternative]:
+    """What holds only of fixed parameters, and what other filters would have counted."""
+    for at in fixed.at_delta:
+        if at.value is None:
+            continue
+        entry = behind(at.rule)
+        says = f"ε = {number(at.value)} at δ = {number(at.given)} by {at.rule}, {_FIXED}"
+        yield Alternative(None if entry is None else entry.id, None, says)
+    assert case.asked is not None
+    for notion in FILTERS:
+        if notion is counted.filter.notion:
+            continue
+        try:
+            other = count(case.problem, Solver(case.problem), case.asked, notion)
+        except NoFilter:
+            continue
+        spent = _amounts(_parameters(bound_of(other.spent)))
+        says = (
+            f"`filter: {notion.value}` would count {spent} of "
+            f"{_amounts(other.filter.limit, down=True)}, if "
+            "it had been chosen before the first output"
+        )
+        yield Alternative(in_role(Role.FILTER, notion).id, None, says)
+
+
+def _parameters(bound: Bound) -> list[tuple[str, Fraction]]:
+    found = [(bound.notion.facts.symbol, bound.value)]
+    return found if bound.delta is None else [*found, ("delta", bound.delta)]

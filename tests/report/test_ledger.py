@@ -1,0 +1,327 @@
+"""Parameters that are chosen along the way: filters, what they refuse, and what is told of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from contracts import checked
+from oracle.generate import random_spec
+from typer.testing import CliRunner, Result
+
+from dpcompose.cli import app
+from dpcompose.core.notions.notion import Notion
+from dpcompose.pipeline import analyze
+from dpcompose.report import FilterRecord, Report
+
+HEAD = "dpcompose: 1\nprotect: unbounded\nadaptivity: parameters\n"
+ROWS = "datasets: {rows: {}}\n"
+TARGET = "budget: {epsilon: 5.22, delta: 1e-6}\n"
+RUNNER = CliRunner()
+
+
+def ledger(*mechanisms: str, more: str = TARGET, datasets: str = ROWS) -> Report:
+    entries = "".join(f"  - {{{each}}}\n" for each in mechanisms)
+    return analyze(f"{HEAD}{datasets}mechanisms:\n{entries}{more}", recheck=True)
+
+
+def pure(epsilon: object, count: int = 1, name: str = "a", reads: str = "rows") -> str:
+    return f"name: {name}, reads: {reads}, notion: pure, epsilon: {epsilon}, count: {count}"
+
+
+def record(report: Report) -> FilterRecord:
+    assert report.record is not None, report.reasons or report.findings
+    return report.record
+
+
+def run(*arguments: str) -> Result:
+    return RUNNER.invoke(app, list(arguments))
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+
+def test_the_guarantee_is_the_budget() -> None:
+    report = ledger(pure("0.1", 100))
+    assert report.status == "ok" and report.bound is not None
+    assert (report.bound.value, report.bound.delta) == (Fraction("5.22"), Fraction("1e-6"))
+    assert report.theorem == "zcdp-filter" and report.verdict is not None and report.verdict.ok
+    found = record(report)
+    ((_, spent),) = found.spent or ()
+    assert abs(float(spent) - 10 * math.tanh(0.05)) < 1e-12
+    assert found.cost is not None
+    _, counted, fixed = found.cost
+    assert Fraction("5.219074") < counted < Fraction("5.219076")
+    assert Fraction("4.774567") < fixed < Fraction("4.774569")
+    assert report.rechecked is not None and report.rechecked > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "spent"), [("pure", "10"), ("approx", "10"), ("gdp", "1.2530"), ("zcdp", "0.49958")]
+)
+def test_each_filter_counts_in_its_own_notion(name: str, spent: str) -> None:
+    report = ledger(
+        pure("0.1", 100), more=f"filter: {name}\nbudget: {{epsilon: 20, delta: 1e-6}}\n"
+    )
+    assert report.status == "ok"
+    found = record(report)
+    assert found.notion == name and found.named
+    assert abs(float((found.spent or ())[0][1]) / float(spent) - 1) < 1e-4
+
+
+def test_blocks_keep_their_worth() -> None:
+    datasets = "datasets:\n  rows: {}\n  part: {from: rows, partition: {by: value, blocks: 1000}}\n"
+    report = ledger(pure("0.1", 100, reads="part.*"), datasets=datasets)
+    assert report.status == "ok"
+    assert record(report).spent == record(ledger(pure("0.1", 100))).spent
+
+
+def test_a_record_that_passes_its_budget_has_no_guarantee() -> None:
+    report = ledger(pure("0.1", 101))
+    assert report.status == "no-guarantee" and report.bound is None and report.theorem is None
+    assert "passes the budget" in report.reasons[0] and "refused" in report.reasons[0]
+    assert record(report).left == (("rho", Fraction(0)),)
+    assert report.verdict is not None and not report.verdict.ok
+
+
+def test_a_budget_that_is_met_exactly_is_met() -> None:
+    report = ledger(pure("0.1", 10), more="budget: {epsilon: 1}\n")
+    assert report.status == "ok"
+    assert record(report).left == (("epsilon", Fraction(0)),)
+    assert report.verdict is not None and report.verdict.slack == 0
+
+
+def test_without_a_budget_there_is_no_guarantee() -> None:
+    report = ledger(pure("0.1"), more="")
+    assert report.status == "no-guarantee" and report.record is None
+    assert "the realised sum is no guarantee" in report.reasons[0]
+    assert [each.code for each in report.findings] == ["DPC222"]
+
+
+# --- what is no filter ---------------------------------------------------------------------------
+
+
+def test_chances_add_up_and_do_not_multiply() -> None:
+    """1 - Π(1-δ) of two 0.6 is below 0.9; their sum is not."""
+    two = "name: a, reads: rows, notion: approx, epsilon: 1, delta: 0.45, count: 2"
+    report = ledger(two, more="filter: approx\nbudget: {epsilon: 2, delta: 0.8}\n")
+    assert report.status == "no-guarantee"
+    assert dict(record(report).spent or ())["delta"] == Fraction("0.9")
+
+
+def test_stated_deltas_are_refused_by_a_filter_in_rho() -> None:
+    report = ledger("name: a, reads: rows, notion: approx, epsilon: 1, delta: 1e-9")
+    assert report.status == "no-guarantee" and "filter: approx" in report.reasons[0]
+    report = ledger(
+        "name: a, reads: rows, notion: approx, epsilon: 1, delta: 1e-9",
+        more=f"filter: approx\n{TARGET}",
+    )
+    assert report.status == "ok"
+
+
+def test_curves_and_what_is_amplified_as_a_curve_are_refused() -> None:
+    datasets = "datasets:\n  rows: {}\n  some: {from: rows, map: {kind: sample, poisson: 0.01}}\n"
+    step = "name: a, reads: some, mechanism: gaussian, sigma: 2, sensitivity: 1, count: 9"
+    report = ledger(step, datasets=datasets)
+    assert report.status == "no-guarantee" and report.bound is None
+    curve = "name: a, reads: rows, notion: rdp, points: [{alpha: 2, epsilon: 0.1}]"
+    assert ledger(curve).status == "no-guarantee"
+
+
+def test_a_pure_filter_counts_a_sample_path_by_path() -> None:
+    """Two pure 1 on one Poisson 0.1 sample: 0.494029, not twice 0.158565."""
+    datasets = "datasets:\n  rows: {}\n  some: {from: rows, map: {kind: sample, poisson: 0.1}}\n"
+    two = pure(1, reads="some, draws: one")
+    datasets = datasets.replace("0.1}", "0.1, draws: one}")
+    two = pure(1, 2, reads="some")
+    report = ledger(two, datasets=datasets, more="budget: {epsilon: 1}\n")
+    assert report.status == "ok"
+    assert abs(float((record(report).spent or ())[0][1]) - 0.494029) < 1e-6
+
+
+def test_deltas_that_share_a_sample_are_refused() -> None:
+    datasets = (
+        "datasets:\n  rows: {}\n"
+        "  some: {from: rows, map: {kind: sample, poisson: 0.1, draws: one}}\n"
+    )
+    entry = "reads: some, notion: approx, epsilon: 1, delta: 1e-9"
+    more = "filter: approx\nbudget: {epsilon: 9, delta: 1e-6}\n"
+    both = ledger(f"name: a, {entry}", f"name: b, {entry}", datasets=datasets, more=more)
+    assert both.status == "no-guarantee" and "share the sample" in both.reasons[0]
+    alone = ledger(f"name: a, {entry}", datasets=datasets, more=more)
+    assert alone.status == "ok"
+
+
+def test_a_guarantee_above_something_random_is_refused_but_by_a_pure_filter() -> None:
+    datasets = (
+        "datasets:\n  rows: {unit: u}\n"
+        "  few: {from: rows, map: {kind: limit, per: u, rows: 2, keep: random}}\n"
+    )
+    above = "name: a, reads: few, notion: pure, epsilon: 1, stated_on: rows"
+    refused = ledger(above, datasets=datasets)
+    assert refused.status == "no-guarantee" and "above something random" in refused.reasons[0]
+    counted = ledger(above, datasets=datasets, more=f"filter: pure\n{TARGET}")
+    assert counted.status == "ok" and (record(counted).spent or ())[0][1] == 1
+
+
+def test_one_of_several_pairs_must_be_chosen_in_advance() -> None:
+    both = (
+        "name: a, reads: rows, guarantees: [{notion: approx, epsilon: 1, delta: 1e-9}, "
+        "{notion: approx, epsilon: 0.5, delta: 1e-7}]"
+    )
+    report = ledger(both, more=f"filter: approx\n{TARGET}")
+    assert report.status == "no-guarantee" and "several (ε, δ)" in report.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("zcdp", "{epsilon: 1}"),
+        ("gdp", "{epsilon: 1, delta: 0}"),
+        ("pure", "{rho: 1}"),
+        ("zcdp", "{mu: 1}"),
+    ],
+)
+def test_a_filter_that_does_not_give_the_budget_is_refused(name: str, budget: str) -> None:
+    report = ledger(pure("0.1"), more=f"filter: {name}\nbudget: {budget}\n")
+    assert report.status == "no-guarantee" and "gives the budget" in report.reasons[0]
+
+
+def test_what_goes_with_a_filter_and_what_does_not() -> None:
+    text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1')}}}]\n"
+    for wrong, place in (
+        (text.replace("adaptivity: parameters", "filter: zcdp"), (3, 1)),
+        (text.replace("adaptivity: parameters", "because: planned"), (3, 1)),
+    ):
+        report = analyze(wrong)
+        assert report.status == "invalid"
+        ((code, line, column),) = [
+            (each.code, each.span.line, each.span.column) for each in report.findings if each.span
+        ]
+        assert (code, line, column) == ("DPC105", *place)
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_filter_is_never_below_what_fixed_parameters_have(seed: int) -> None:
+    choose = random.Random(seed)
+    parts = [pure(f"{choose.randint(1, 40)}/100", choose.randint(1, 9), f"m{i}") for i in range(3)]
+    parts.append(f"name: g, reads: rows, notion: gdp, mu: {choose.randint(1, 50)}/100")
+    report = ledger(*parts, more="budget: {epsilon: 30, delta: 1e-6}\n")
+    assert report.status == "ok"
+    cost = record(report).cost
+    assert cost is not None and cost[2] <= cost[1]
+    fixed = analyze(
+        f"dpcompose: 1\nprotect: unbounded\n{ROWS}mechanisms:\n"
+        + "".join(f"  - {{{each}}}\n" for each in parts),
+        deltas=[Fraction("1e-6")],
+    )
+    assert fixed.at_delta[0].value is not None and fixed.at_delta[0].value <= cost[1]
+    shuffled = ledger(*reversed(parts), more="budget: {epsilon: 30, delta: 1e-6}\n")
+    assert record(shuffled).spent == record(report).spent
+    fewer = ledger(*parts[1:], more="budget: {epsilon: 30, delta: 1e-6}\n")
+    assert record(fewer).left[0][1] >= record(report).left[0][1]
+
+
+def tree(choose: random.Random, left: float, steps: int) -> list[tuple[float, float]]:
+    """The laws (p, q) of all paths of a random interaction that a filter in ρ admits.
+
+    Each answer decides which randomized response comes next.
+    """
+    epsilon = choose.choice([0.2, 0.5, 1.0, 1.5])
+    rho = epsilon * math.tanh(epsilon / 2)
+    if not steps or rho > left or choose.random() < 0.1:
+        return [(1.0, 1.0)]
+    truth = 1 / (1 + math.exp(-epsilon))
+    found: list[tuple[float, float]] = []
+    for p, q in ((truth, 1 - truth), (1 - truth, truth)):
+        found += [(p * a, q * b) for a, b in tree(choose, left - rho, steps - 1)]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_interaction_that_a_filter_admits_loses_more_than_the_budget(seed: int) -> None:
+    """Enumerated: trees of randomized responses whose ε depends on the answers so far."""
+    from dpcompose.core.at_delta.filters import largest_rho
+
+    choose = random.Random(seed)
+    epsilon, delta = choose.choice([(1.0, 0.05), (2.0, 0.01), (0.5, 0.1), (1.5, 1e-3)])
+    limit = float(largest_rho(Fraction(epsilon), Fraction(delta)))
+    paths = tree(choose, limit, 10)
+    assert abs(sum(p for p, _ in paths) - 1) < 1e-9
+    assert sum(max(0.0, p - math.exp(epsilon) * q) for p, q in paths) <= delta * (1 + 1e-9)
+    assert sum(max(0.0, q - math.exp(epsilon) * p) for p, q in paths) <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_sum_of_a_random_spec_is_that_of_its_bound_in_the_notion(seed: int) -> None:
+    spec = {**random_spec(seed), "adaptivity": "adaptive"}
+    spec.pop("budget", None)
+    plain = analyze(json.dumps(spec))
+    if plain.status != "ok" or plain.bound is None or plain.bound.notion is not Notion.PURE:
+        pytest.skip("no pure bound")
+    spec |= {"adaptivity": "parameters", "filter": "pure", "budget": {"epsilon": "1000000"}}
+    along = analyze(json.dumps(spec))
+    ((_, spent),) = record(along).spent or ()
+    assert spent == plain.bound.value
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+def test_json_keeps_to_its_schema(tmp_path: Path) -> None:
+    spec = tmp_path / "a.yaml"
+    for count, code in ((100, 0), (101, 1)):
+        text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1', count)}}}]\n{TARGET}"
+        spec.write_text(text, encoding="utf-8")
+        ran = run("analyze", str(spec), "--format", "json", "--delta", "1e-9", "--at-epsilon", "5")
+        assert ran.exit_code == code
+        (result,) = checked("result", ran.stdout)["results"]
+        found = result["filter"]
+        assert (result["guarantee"] is None) == bool(code)
+        assert found["notion"] == "zcdp" and set(found["spent"]) == {"rho"}
+        whole = found["spent"]["rho"] + found["left"]["rho"]
+        assert code or whole <= found["limit"]["rho"] * (1 + 1e-15)
+        assert [each["delta"] for each in found["at_delta"]] == [1e-6, 1e-9]
+        why = [each["why"] for each in result["alternatives"]]
+        assert any("fixed before the first output" in each for each in why)
+        assert run("check", str(spec)).exit_code == code
+
+
+def test_every_format_says_it(tmp_path: Path) -> None:
+    spec = tmp_path / "a.yaml"
+    text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1', 100)}}}]\n{TARGET}"
+    spec.write_text(text, encoding="utf-8")
+    text = " ".join(run("analyze", str(spec)).stdout.split())
+    assert "100 % of ρ = 0.49974" in text and "if all had been fixed in advance" in text
+    assert run("analyze", "-q", str(spec)).stdout == "epsilon=5.22 delta=1e-6\n"
+    assert "of 0.49974 spent" in run("check", str(spec), "--format", "concise").stdout
+    for command in ("fit", "sensitivity"):
+        assert run(command, str(spec)).exit_code in (1, 2)
+    for form in ("markdown", "sarif", "junit", "github"):
+        assert run("check", str(spec), "--format", form).exit_code == 0
+
+
+def test_a_filter_that_follows_from_the_record_is_a_warning() -> None:
+    gaussian = "name: g, reads: rows, notion: gdp, mu: 0.1"
+    report = ledger(gaussian)
+    assert [each.code for each in report.findings] == ["DPC220"]
+    assert record(report).notion is Notion.GDP
+    assert ledger(gaussian, more=f"filter: gdp\n{TARGET}").findings == ()
+    assert record(ledger(gaussian, pure("0.1"))).notion is Notion.ZCDP
+
+
+def test_units_of_several_names_are_a_warning() -> None:
+    datasets = "datasets:\n  visits: {unit: patient}\n  stays: {unit: hospital}\n"
+    mechanisms = pure(1, reads="visits"), pure(1, name="b", reads="stays")
+    entries = "".join(f"  - {{{each}}}\n" for each in mechanisms)
+    text = f"dpcompose: 1\nprotect: user\n{datasets}mechanisms:\n{entries}"
+    assert [each.code for each in analyze(text).findings if each.level == "warning"] == ["DPC221"]
+    for other in (text.replace("hospital", "patient"), f"{text}roots: disjoint\n"):
+        assert "DPC221" not in {each.code for each in analyze(other).findings}
