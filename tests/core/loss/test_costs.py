@@ -1,0 +1,241 @@
+"""What one mechanism loses for one change: steps of its statements, by hand."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from walks import driven, problem_of, top_of
+
+from dpcompose.core.change.units import (
+    PAIR,
+    SINGLE,
+    Item,
+    Kind,
+    Leaf,
+    State,
+    leaf_item,
+    state_of,
+    wrap,
+)
+from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
+from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses, least_curve, of_several_kinds
+from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
+from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
+from dpcompose.core.loss.pattern import Atom, Known, one
+from dpcompose.core.loss.pattern_algebra import (
+    Patterns,
+    covering,
+    either,
+    in_notion,
+    total,
+    total_pair,
+    worst_total,
+)
+from dpcompose.core.loss.pure_steps import PureSteps
+from dpcompose.core.loss.walk import (
+    Answer,
+    Choice,
+    Effort,
+    How,
+    Walk,
+    best_of,
+    by_units,
+    fit,
+    worst_of,
+)
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.profile.parts import Points, Response
+from dpcompose.core.theorem import Refused
+
+F = Fraction
+PURE, ZCDP, GDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP), Scalars(Notion.GDP)
+NEW = Leaf(Kind.SINGLE, sign=1)
+
+
+def of(leaf: Leaf, count: int = 1) -> State:
+    return state_of([(leaf_item(leaf), count)])
+
+
+def placed(*stated: str, protect: str = "unbounded") -> list[Placed]:
+    """The statements of a mechanism on the only table."""
+    listed = ", ".join(f"{{{each}}}" for each in stated)
+    problem = problem_of("people: {}", f"name: a, reads: people, guarantees: [{listed}]", protect)
+    ((_, found),) = top_of(problem).mechanisms
+    return list(found)
+
+
+# --- one number ----------------------------------------------------------------------------------
+
+
+def test_losses_grow_with_the_steps_of_a_statement() -> None:
+    pure = placed("notion: pure, epsilon: 1/2")
+    coster = Coster(PURE)
+    assert coster.cost_of(1, pure, of(SINGLE)) == F(1, 2)
+    assert coster.cost_of(3, pure, of(SINGLE)) == F(3, 2)
+    assert coster.cost_of(1, pure, of(PAIR)) == 1  # one row out and one in
+    assert coster.cost_of(1, pure, of(SINGLE, 4)) == 2
+    # ρ grows with the square of the distance, and ε = 1/2 is ρ = ε·tanh(ε/2).
+    assert Coster(ZCDP).cost_of(1, placed("notion: zcdp, rho: 1/8"), of(SINGLE, 3)) == F(9, 8)
+    rho = Coster(ZCDP).cost_of(1, pure, of(SINGLE))
+    assert float(rho) == pytest.approx(0.5 * math.tanh(0.25), abs=1e-15)
+
+
+def test_of_several_statements_the_least_counts() -> None:
+    both = placed("notion: pure, epsilon: 3, relation: bounded", "notion: pure, epsilon: 2")
+    coster = Coster(PURE)
+    assert coster.cost_of(1, both, of(PAIR)) == 3  # one step of the first, two of the second
+    assert coster.cost_of(1, both, of(SINGLE)) == 2
+    # A row removed and one added are a replaced one.
+    swapped = state_of([(leaf_item(SINGLE), 1), (leaf_item(NEW), 1)])
+    assert rejoined(swapped) == of(PAIR) and rejoined(of(SINGLE, 2)) is None
+    assert coster.cost_of(1, both, swapped) == 3
+
+
+def test_a_statement_that_covers_nothing_gives_no_bound() -> None:
+    stated = placed("notion: pure, epsilon: 1, relation: bounded", protect="bounded")
+    assert Coster(PURE).cost_of(1, stated, of(SINGLE)) == math.inf
+    assert Coster(Pairs()).cost_of(1, stated, of(SINGLE)) == ()
+
+
+def test_everything_at_once_costs_a_free_lunch() -> None:
+    stated = placed("notion: pure, epsilon: 5, relation: free-lunch", "notion: pure, epsilon: 2")
+    assert Coster(PURE).cost_of(1, stated, of(SINGLE, 2)) == 4
+    assert Coster(PURE).cost_of(1, stated, of(SINGLE, 9)) == 5
+
+
+def test_units_are_counted_level_by_level() -> None:
+    inner = ((leaf_item(SINGLE), 2),)
+    item = wrap(Leaf(Kind.USER, size=5), inner)
+    assert units_at(item, 0) == [(item, 1)]
+    assert units_at(item, 1) == [(Item(SINGLE, ()), 2)]
+    assert (len_levels(((item, 1),)), len_levels(of(SINGLE))) == (1, 0)
+
+
+# --- pairs ---------------------------------------------------------------------------------------
+
+
+def test_pairs_along_a_path_by_their_formula() -> None:
+    """Two steps of (ε, δ) are (2ε, δ(1 + e^ε))."""
+    stated = placed("notion: approx, epsilon: 1, delta: 1/100")
+    ((epsilon, delta),) = Coster(Pairs()).cost_of(1, stated, of(SINGLE, 2))
+    assert epsilon == 2 and float(delta) == pytest.approx((1 + math.e) / 100, abs=1e-12)
+    ways = all_ways(stated, of(SINGLE, 2), Coster(Pairs()).needed)
+    assert [way.levels for way in ways] == [{0: [((F(1), F(1, 100)), 2)]}]
+    assert along(ways[0]) == (epsilon, delta)
+    assert in_any_order(ways[0]) == [((F(1), F(1, 100)), 2)]
+    assert pair_cost(Pairs(), [], ways) == ((epsilon, delta),)
+    assert pair_cost(Pairs(), [(F(1), F(0))], ways) == ((F(1), F(0)),)
+
+
+def test_paths_in_which_the_order_matters() -> None:
+    first, second = (F(1), F(0)), (F(0), F(1, 100))
+    way = Way({0: [(first, 1), (second, 1)]}, {0: False}, False)
+    # δ counts e^ε times where it comes after, in one of the two directions.
+    pair = along(way)
+    assert pair is not None and float(pair[1]) == pytest.approx(math.e / 100, abs=1e-12)
+    assert in_any_order(way) is None
+    assert in_any_order(way._replace(free={0: True})) == [(first, 1), (second, 1)]
+    assert in_any_order(Way({0: [], 1: []}, {0: True, 1: True}, True)) is None
+    assert along(Way({0: [((F(0), F(3, 5)), 2)]}, {0: False}, False)) is None  # δ reaches 1
+
+
+# --- what is known as distributions --------------------------------------------------------------
+
+
+def test_all_that_is_known_of_a_loss() -> None:
+    stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 1/2, delta: 1/10")
+    found = known_losses(Coster(Patterns()), stated, of(SINGLE))
+    assert Known(Response(F(1))) in found and Known(Response(F(1, 2)), F(0), F(9, 10)) in found
+    assert known_losses(Coster(Patterns()), placed("notion: pure, epsilon: 0"), of(SINGLE)) == [
+        NO_LOSS
+    ]
+    assert of_several_kinds([Known(Response(F(1))), Known(None, F(1))])
+    assert not of_several_kinds([Known(Response(F(1))), Known(Response(F(2)))])
+
+
+def test_the_least_curve_is_below_each_option() -> None:
+    """At ε the profile of pure ε₀ is (e^ε₀ - e^ε)/(1 + e^ε₀), that of (ε₁, δ₁) at most δ₁."""
+    options = [Known(Response(F(1))), Known(Response(F(1, 2)), F(0), F(99, 100))]
+    found = least_curve(options)
+    assert found is not None and isinstance(found.part, Points)
+    for epsilon, delta in found.part.points:
+        pure = (math.e - math.exp(epsilon)) / (1 + math.e)
+        inner = (math.exp(0.5) - math.exp(epsilon)) / (1 + math.exp(0.5))
+        pair = 0.01 + 0.99 * max(0.0, inner)
+        assert float(delta) == pytest.approx(min(max(0.0, pure), pair), abs=1e-9)
+        assert float(delta) >= min(max(0.0, pure), pair) - 1e-15
+
+
+def test_pure_losses_are_packed_into_larger_ones() -> None:
+    def way(epsilon: int, steps: int = 1) -> tuple[tuple[Fraction, int], ...]:
+        return ((F(epsilon), steps),)
+
+    assert least_epsilon(((F(2), 2), (F(3), 1))) == 3
+    assert packs({way(3): 1}, {way(1): 3}) and not packs({way(3): 1}, {way(1): 4})
+    assert packs({way(3): 2}, {way(2): 2, way(1): 2}) and not packs({way(3): 2}, {way(2): 3})
+    # Two steps of 2: a step of 2 each, or of less, but no 3.
+    assert packs({way(2, 2): 1}, {way(2): 2}) and packs({way(2, 2): 1}, {way(1): 2})
+    assert not packs({way(2, 2): 1}, {way(3): 1})
+    assert as_pure(Atom((Known(Response(F(2))),))) == way(2)
+    assert as_pure(Atom((Known(PureSteps(3, F(1, 2))),))) == way(2, 3)
+    assert as_pure(Atom((Known(None, F(1)),))) is None
+
+
+def test_patterns_compose_in_each_notion() -> None:
+    pure, gauss = one(Known(Response(F(1)))), one(Known(None, F(4)))
+    algebra = Patterns()
+    ((both),) = algebra.add([(pure.times(2),), (gauss,)])
+    assert total(pure.times(2), Notion.PURE) == 2 and total(both, Notion.PURE) is None
+    # ρ = ε·tanh(ε/2) twice, and μ²/2.
+    rho = total(both, Notion.ZCDP)
+    assert rho is not None and float(rho) == pytest.approx(2 * math.tanh(0.5) + 2, abs=1e-12)
+    assert in_notion(Known(None, F(4)), Notion.GDP) == 4
+    assert in_notion(Known(Response(F(1)), F(0), F(1, 2)), Notion.PURE) is None
+    assert worst_total((pure, pure.times(3)), Notion.PURE) == 3
+    assert worst_total((pure, gauss), Notion.PURE) is None
+    chance = one(Known(Response(F(1)), F(0), F(9, 10)))
+    assert total_pair(chance.times(2)) == (2, 1 - F(81, 100))
+    # Either of two bounds may be used; one that covers both is no better than the worse.
+    (least,) = either([pure, pure.times(3)])
+    assert total(least, Notion.PURE) == 1
+    assert total(covering([pure, pure.times(3)]), Notion.PURE) == 3
+
+
+# --- walks ---------------------------------------------------------------------------------------
+
+
+def test_the_best_and_the_worst_of_choices() -> None:
+    one_, two = Choice(F(1), (), how=How("a")), Choice(F(2), (), True, how=How("b"))
+    assert worst_of(PURE, [one_, two]) == two and best_of(PURE, [one_, two], two).loss == 1
+    assert best_of(PURE, [one_, two], two).how == How("a")
+    # The least of both coordinates is attained by neither: by the rules together.
+    left, right = (((F(1), F(1, 10)),), ((F(2), F(1, 20)),))
+    found = best_of(Pairs(), [one_._replace(loss=left), two._replace(loss=right)], one_)
+    assert found.loss == (*left, *right) and found.how == How("best", (How("a"), How("b")))
+    worst = worst_of(Pairs(), [one_._replace(loss=left), two._replace(loss=right)])
+    assert worst.loss == ((F(2), F(1, 10)),) and worst.bounded
+
+
+def test_effort_ends() -> None:
+    effort = Effort(10)
+    assert effort.allows(6) and not effort.allows(6) and effort.left == -2
+
+
+def test_units_one_by_one_in_any_order() -> None:
+    top = top_of(problem_of("people: {}", "name: a, reads: people, notion: pure, epsilon: 1"))
+
+    def search(state: State) -> Walk:
+        loss = yield (top, state)
+        return Choice(loss, (), how=How("here"))
+
+    mixed = state_of([(leaf_item(SINGLE), 2), (leaf_item(PAIR), 1)])
+    found, asked = driven(by_units(ZCDP, top, mixed, search), lambda *_: F(1))
+    assert found.loss == 9 and found.bounded and len(asked) == 2  # (1 + 1 + 1)²
+    with pytest.raises(Refused, match="no path"):
+        driven(by_units(ZCDP, top, of(SINGLE), search), lambda *_: F(1))
+    assert fit(of(SINGLE), top, top, False) == of(SINGLE)
+    assert Answer(F(1), (), ()).loss == 1

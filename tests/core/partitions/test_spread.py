@@ -1,0 +1,210 @@
+"""The worst spread of rows over blocks, against enumeration of every way."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+
+import pytest
+from walks import driven, problem_of, top_of
+
+from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome
+from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
+from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.pattern import Known, one, size
+from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
+from dpcompose.core.loss.walk import Walk
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.partitions import allocation, pattern_spread
+from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.placements import (
+    SpreadRule,
+    copies_of_a_row,
+    largest,
+    placements,
+    rule_for,
+)
+from dpcompose.core.profile.parts import Response
+
+F = Fraction
+PURE = Scalars(Notion.PURE)
+
+
+def cases(number: int) -> Iterator[tuple[list[Fraction], list[Fraction], list[int]]]:
+    """Classes of blocks with a loss for one end and for both, up to twice of it, and sizes."""
+    rng = random.Random(7)
+    for _ in range(number):
+        classes = rng.randint(1, 3)
+        once = [F(rng.randint(0, 6)) for _ in range(classes)]
+        both = [loss + F(rng.randint(0, int(loss))) for loss in once]
+        yield once, both, [rng.randint(1, 2) for _ in range(classes)]
+
+
+def blocks(sizes: Sequence[int]) -> list[int]:
+    """The class of every block."""
+    return [i for i, n in enumerate(sizes) for _ in range(n)]
+
+
+def of_pair(
+    before: set[int], after: set[int], where: list[int], once: list[Fraction], both: list[Fraction]
+) -> Fraction:
+    """The loss of a row that is in the blocks `before` and then in those `after`."""
+    return sum((both[where[i]] for i in before & after), F(0)) + sum(
+        (once[where[i]] for i in before ^ after), F(0)
+    )
+
+
+def subsets(count: int, most: int) -> list[set[int]]:
+    return [set(each) for n in range(most + 1) for each in combinations(range(count), n)]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_row_in_some_blocks(most: int) -> None:
+    for once, both, sizes in cases(60):
+        where = blocks(sizes)
+        sets = subsets(len(where), most)
+        single = max(sum((once[where[i]] for i in each), F(0)) for each in sets)
+        assert allocation.membership_single(once, sizes, most)[0] == single
+        pair = max(of_pair(a, b, where, once, both) for a in sets for b in sets)
+        assert allocation.membership_pair(once, both, sizes, most)[0] == pair
+        assert SpreadRule(InSome(most), True, sizes)(once, both)[0] == pair
+        if most == 1:
+            assert allocation.value_single(once)[0] == single
+            assert allocation.value_pair(once, both, sizes)[0] == pair
+            assert SpreadRule(InOne(), True, sizes)(once, both)[0] == pair
+
+
+def test_a_row_of_a_kind_feeds_its_blocks() -> None:
+    rng = random.Random(3)
+    for once, both, sizes in cases(60):
+        count = len(sizes)
+        fed = [sorted(rng.sample(range(count), rng.randint(1, count))) for _ in range(3)]
+        sets = [set(each) for each in fed]
+        found, _ = allocation.kinds_pair(once, both, fed)
+        assert found == max(
+            of_pair(a, b, list(range(count)), once, both) for a in sets for b in sets
+        )
+        single, _ = allocation.kinds_single(once, fed)
+        assert single == max(sum((once[i] for i in each), F(0)) for each in sets)
+        assert SpreadRule(InSets(tuple(map(tuple, fed))), False, sizes)(once, both)[0] == single
+
+
+def test_a_row_that_keeps_its_block() -> None:
+    assert SpreadRule(Fixed(), True, [1, 1])([F(1), F(9)], [F(5), F(2)])[0] == 5
+    assert allocation.one_block([F(1), F(3)], both=False) == (3, (allocation.Hit(1, 1, False),))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5])
+def test_many_rows_are_filled_into_the_dearest_blocks(rows: int) -> None:
+    """ρ of t rows in a block is t² times that of one; by all ways of counting rows to blocks."""
+    for once, _, sizes in cases(25):
+        where = blocks(sizes)
+        ways = [
+            way
+            for way in product(range(3), repeat=len(where))
+            if sum(way) <= rows and sum(map(bool, way)) <= 2
+        ]
+        exact = max(
+            sum((once[c] * t * t for c, t in zip(where, w, strict=True)), F(0)) for w in ways
+        )
+        loss, _ = allocation.fill(once, sizes, rows, 2, 2, 2)
+        losses = [[each * t * t for t in range(3)] for each in once]
+        assert allocation.spread(losses, sizes, rows, 2) == exact <= loss
+
+
+def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:
+    problem = problem_of(
+        "people: {}\nparts: {from: people, partition: {by: value, blocks: [x, y]}}",
+        "name: a, reads: parts.x, notion: pure, epsilon: 1\n"
+        "name: b, reads: parts.y, notion: pure, epsilon: 2",
+    )
+    places = top_of(problem).blocks[0]
+
+    def holding(rows: int) -> Walk:
+        """Two rows in `x` cost no more than one, in `y` as much as two."""
+        found: list[tuple[State, Fraction]] = []
+        for place, cost in zip(places, (F(1), F(2) * rows), strict=True):
+            loss = yield (place, ())
+            found.append(((), cost + loss))
+        return found
+
+    for per_block, worst in ((1, 3), (2, 5), (3, 6)):
+        limits = Limits(3, per_block, 2)
+        found, _ = driven(spread_rows(PURE, places, [1, 1], holding, limits), lambda *_: F(0))
+        assert (
+            found.loss
+            == worst
+            == max(
+                (1 if x else 0) + 2 * y
+                for x, y in product(range(per_block + 1), repeat=2)
+                if x + y <= 3
+            )
+        )
+
+
+def test_rules_on_pairs_take_each_coordinate_by_itself() -> None:
+    pairs = [((F(1), F(1, 10)),), ((F(3), F(1, 100)),)]
+    rule = largest([1, 1], 2)
+    assert worst_hits(Pairs(), rule, pairs, pairs)[0] == ((F(4), F(11, 100)),)
+    assert worst_hits(Pairs(), largest([1, 1], 1), pairs, pairs)[0] == ((F(3), F(1, 10)),)
+    # A block without a bound, where it can be hit.
+    assert worst_hits(Pairs(), rule, [pairs[0], ()], [pairs[0], ()])[0] == Pairs().none
+
+
+def test_ways_of_one_row_are_listed() -> None:
+    single = set(placements(InOne(), SINGLE, [0, 1], 100))
+    assert single == {(SINGLE, None), (None, SINGLE), (None, None)}
+    ways = placements(InOne(), PAIR, [0, 1], 100)
+    assert (PAIR, None) in ways and (OLD_END, NEW_END) in ways and (NEW_END, OLD_END) in ways
+    assert (None, None) not in ways and len(ways) == 3 * 3 - 1
+    assert set(placements(Fixed(), PAIR, [0, 1], 100)) == {(PAIR, None), (None, PAIR)}
+    assert placements(InSome(2), PAIR, list(range(9)), 10) == []  # too many
+
+
+def test_how_often_a_row_is_in_a_partition() -> None:
+    def partition(how: str):  # type: ignore[no-untyped-def]
+        problem = problem_of(
+            f"people: {{}}\nparts: {{from: people, partition: {how}}}",
+            "name: a, reads: parts.*, notion: pure, epsilon: 1",
+        )
+        return top_of(problem).dataset.partitions[0]
+
+    disjoint = partition("{by: value, blocks: 5}")
+    members = partition("{by: membership, blocks: 5, max_blocks: 3}")
+    assert (copies_of_a_row(disjoint), copies_of_a_row(members)) == (1, 3)
+    once, both = [F(2)], [F(3)]
+    assert rule_for(disjoint, SINGLE, [5])(once, both)[0] == 2
+    assert rule_for(disjoint, PAIR, [5])(once, both)[0] == 4
+    assert rule_for(members, SINGLE, [5])(once, both)[0] == 6
+
+
+def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
+    algebra = Patterns()
+
+    def loss(epsilon: int) -> Patterned:
+        return (one(Known(Response(F(epsilon)))),)
+
+    losses = [loss(1), loss(3), loss(2)]
+    (found,) = pattern_spread.spread(algebra, largest([1, 1, 1], 2), losses, losses)
+    assert size(found) == size(algebra.add([loss(3), loss(2)])[0])
+    assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
+
+
+def test_full_spreads_are_all_of_them() -> None:
+    """Two classes of one and two blocks; three rows, at most two in a block."""
+    found = pattern_spread.spreads([1, 2], 3, 2, 3)
+    assert found is not None
+    ways = {
+        (x, tuple(sorted((y, z), reverse=True)))
+        for x, y, z in product(range(3), repeat=3)
+        if x + y + z == 3
+    }
+    told = set()
+    for way in found:
+        rows: dict[int, list[int]] = {0: [], 1: []}
+        for (index, count), blocks_hit in way:
+            rows[index] += [count] * blocks_hit
+        told.add((sum(rows[0]), tuple([*sorted(rows[1], reverse=True), 0, 0][:2])))
+    assert told == ways
