@@ -198,7 +198,7 @@ def test_patterns_compose_in_each_notion() -> None:
     assert worst_total((pure, pure.times(3)), Notion.PURE) == 3
     assert worst_total((pure, gauss), Notion.PURE) is None
     chance = one(Known(Response(F(1)), F(0), F(9, 10)))
-    assert total_pair(chance.times(2)) == (2, 1 - F(81, 100))
+    assert total_pair(chance.times(2)) == (F(2), 1 - F(81, 100))
     # Either of two bounds may be used; one that covers both is no better than the worse.
     (least,) = either([pure, pure.times(3)])
     assert total(least, Notion.PURE) == 1
