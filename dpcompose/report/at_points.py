@@ -236,6 +236,10 @@ def part_text(part: Part) -> str:
         case parts.Exchanged(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
+        case parts.SampledRows(rate, once, replaced):
+            how = f"{wording.plural(len(once), 'row')}{' replaced' if replaced else ''}"
+            inside = _listing(list(_losses(once[-1])))
+            return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
         case parts.Grouped(base, steps):
             return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
 

@@ -253,6 +253,30 @@ def with_rows(state: State, rows: int) -> State:
     return ((item, rows),)
 
 
+def alike(state: State) -> int | None:
+    """How many rows change, if they all do in the same way: replaced, in one table alone, or all
+    of one user; else None."""
+    if len(state) != 1:
+        return None
+    item, count = state[0]
+    if item.below:
+        inner = alike(item.below)
+        return None if inner is None or (inner > 1 and count > 1) else inner * count
+    if item.leaf.kind is Kind.USER:
+        return int(item.leaf.size) if count == 1 and item.leaf.size is not None else None
+    return count if item.leaf.kind in (Kind.SINGLE, Kind.PAIR) else None
+
+
+def with_alike(state: State, rows: int) -> State:
+    """Such a state with another number of rows."""
+    item, count = state[0]
+    if item.below and count == 1:
+        return ((Item(item.leaf, with_alike(item.below, rows)), 1),)
+    if item.leaf.kind is Kind.USER:
+        return ((item._replace(leaf=item.leaf._replace(size=rows)), 1),)
+    return ((item, rows),)
+
+
 def single_units(state: State) -> list[tuple[State, int]]:
     """The state taken apart into units that can be followed one at a time, with counts."""
     merged: dict[State, int] = {}

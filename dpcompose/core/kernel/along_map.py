@@ -13,13 +13,27 @@ from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, become, moved, one_below
-from dpcompose.core.change.units import ANY, OLD_END, PAIR, SINGLE, Kind, Leaf, State, all_leaves
+from dpcompose.core.change.units import (
+    ANY,
+    OLD_END,
+    PAIR,
+    SINGLE,
+    Kind,
+    Leaf,
+    State,
+    alike,
+    all_leaves,
+    with_alike,
+)
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.core.model.tree import Place
 from dpcompose.core.theorem import Refused
+
+#: So many rows that change alike are drawn in all numbers; more are a path of single ones.
+MOST_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ class AlongMap:
             "unchanged": self.unchanged,
             "sample": self.sample,
             "coupled": self.coupled,
+            "sampled-rows": self.sampled_rows,
             "unread": self.unread,
         }
         if how.rule in rules and not how.of:
@@ -231,6 +246,37 @@ class AlongMap:
         told = amplification.unamplified(self.algebra, loss)
         total = self.algebra.times(told, self.rounds)
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
+
+    def sampled_rows(self, state: State) -> Walk:
+        """Several rows through one Poisson sample by how many of them may be drawn.
+
+        They are alike: all replaced, or none. It says more than a path of single rows, and than all
+        rows drawn, at a chosen δ alone.
+        """
+        algebra, made_by = self.algebra, self.made_by
+        if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
+            raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        if not isinstance(algebra, Patterns):
+            raise Refused("it is about a chosen δ")
+        rows = alike(state)
+        if rows is None or not 1 < rows <= MOST_ROWS:
+            raise Refused("it is for a few rows that change alike")
+        [leaf] = all_leaves(state)
+        pairs, user = leaf.kind is Kind.PAIR, leaf.kind is Kind.USER
+        once: list[Loss] = []
+        both: list[Loss] = []
+        for n in range(1, rows + 1):
+            some = with_alike(state, n)
+            end = become(OLD_END) if pairs else as_it_is
+            once.append((yield (self.below, self._below(some, end))))
+            if pairs:
+                both.append((yield (self.below, self._below(some, as_it_is))))
+        one_sided = self.oriented or user
+        loss = algebra.sampled_rows(once, both, made_by.rate, one_sided)
+        total = algebra.times(loss, self.rounds)
+        after = self._below(state, as_it_is)
+        branch = Branch(self.below, after, self.rounds)
+        return Choice(total, (branch,), True, how=How("sampled-rows"))
 
 
 def as_it_is(leaf: Leaf) -> Leaf:

@@ -23,6 +23,7 @@ from dpcompose.core.profile.parts import (
     Points,
     Renyi,
     Response,
+    SampledRows,
 )
 
 
@@ -152,6 +153,8 @@ def _rho(known: Known) -> float:
             return rho + _double(extra) + min(_double(e / a) for a, e in points)
         case Points(points):
             return rho + min((_double(e) for e, _ in points), default=0.0)
+        case SampledRows():  # looked at before a path of single rows
+            return rho + 0.5
         case Exchanged():  # looked at before one of its ends alone
             return rho + 2.0
         case _:

@@ -25,6 +25,7 @@ from dpcompose.core.profile.parts import (
     Part,
     Response,
     Sampled,
+    SampledRows,
 )
 
 #: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
@@ -40,6 +41,8 @@ MOST_COMPARED = 100_000
 NEARLY = 1 - 1e-9
 #: Samples are followed along a path of so many steps; their curves take long.
 MOST_STEPS = 64
+#: Parts of which few are followed along a path.
+_SLOW = (Sampled, Exchanged, SampledRows, Grouped)
 #: Ways of reading the losses of one row there or not, and of one replaced, that are tried.
 _MOST_PAIRS = 4
 
@@ -167,6 +170,32 @@ class Patterns:
         )
         pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
         return self.times((pattern,), rounds)
+
+    def sampled_rows(
+        self,
+        once: Sequence[Patterned],
+        replaced: Sequence[Patterned],
+        rate: Fraction,
+        one_sided: bool,
+    ) -> Patterned:
+        """Several rows through one Poisson sample: see `profile.sampled_rows`.
+
+        `once`: the losses of one row more in the sample, of two, …; `replaced`: of one row replaced
+        there, of two, … where so many are.
+        """
+        if not all(once):
+            return ()
+        ends = [covering(loss) for loss in once]
+        if not any(end.atoms for end in ends):
+            return self.zero
+        alike = [covering(loss) for loss in replaced] if all(replaced) else []
+        ways = zip(*(compositions(each) for each in (*ends, *alike)), strict=False)
+        options = (
+            Known(SampledRows(rate, way[: len(ends)], len(replaced), way[len(ends) :], one_sided))
+            for way in islice(ways, _MOST_PAIRS)
+        )
+        atom = Atom(tuple(dict.fromkeys(options)))
+        return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
 
     def pure(self, loss: Patterned) -> Fraction | None:
         """An ε that holds without a δ, None if none is known."""
@@ -354,9 +383,7 @@ def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool, free: bool) -
         pattern = covering(worst_of_all)
         count = sum(count for _, count in steps)
         for composition in islice(compositions(pattern), 2):
-            sampled = any(
-                isinstance(part, Sampled | Exchanged | Grouped) for part, _ in composition.parts
-            )
+            sampled = any(isinstance(part, _SLOW) for part, _ in composition.parts)
             if not sampled or count <= MOST_STEPS:
                 yield Known(Grouped(composition, count))
 

@@ -48,17 +48,17 @@ _SHARES = 15
 _LEAST = -700.0
 
 
-class _Curve:
+class Curve:
     """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
 
     def __init__(self, base: Composition, base_law: BaseLaw) -> None:
-        self._step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
-        laws = [base_law(base, self._step, side) for side in both_orders(base, "removed")]
+        self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
+        laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
         size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
-        self._heights = np.maximum.reduce([upward(law, size) for law in laws])
+        self.heights = np.maximum.reduce([upward(law, size) for law in laws])
         self.infinite = max(law.infinite for law in laws)
-        self._heights = np.append(self._heights, self.infinite)
-        self.top = size * float(self._step)
+        self.heights = np.append(self.heights, self.infinite)
+        self.top = size * float(self.step)
 
     def at(self, losses: Floats) -> Floats:
         """δ at these ε, which may be below 0; each is known to a few roundings."""
@@ -72,11 +72,11 @@ class _Curve:
 
     def _above(self, losses: Floats) -> Floats:
         """Between two grid points of the curve its chord, which is linear in e^ε."""
-        width = float(self._step)
-        last = len(self._heights) - 2
+        width = float(self.step)
+        last = len(self.heights) - 2
         place = np.floor(losses / width)
         index = np.minimum(place, last).astype(np.int64)
-        before, after = self._heights[index], self._heights[index + 1]
+        before, after = self.heights[index], self.heights[index + 1]
         if width > 30:
             return np.where(place > last, self.infinite, before)
         inside = np.clip(losses - index * width - 8 * EPS * (1 + losses), 0.0, width)
@@ -87,28 +87,28 @@ class _Curve:
         return result
 
 
-@lru_cache(maxsize=4)  # one question is answered on several grids
-def _curve(base: Composition, base_law: BaseLaw) -> _Curve:
-    return _Curve(base, base_law)
+@lru_cache(maxsize=16)  # one question is answered on several grids
+def curve_of(base: Composition, base_law: BaseLaw) -> Curve:
+    return Curve(base, base_law)
 
 
 def exchanged(part: Exchanged, step: Fraction, base_law: BaseLaw) -> Masses:
     """A law on multiples of `step` above the profile of an exchanged row."""
-    once = _curve(part.once, base_law)
-    both = None if part.both is None else _curve(part.both, base_law)
+    once = curve_of(part.once, base_law)
+    both = None if part.both is None else curve_of(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
     ends = [end / float(step) for end in _ends(q, once, both)]
     top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)
     if top is None:
         # All of the curve is too far out: below its end nothing is known.
         return Masses(step, math.ceil(min(ends)) + 1, np.ones(1), _last(q, once, both))
-    at = _knots(math.ceil(top) + 1)
+    at = knots(math.ceil(top) + 1)
     losses: Floats = at.astype(np.float64) * float(step)
     heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
     return from_profile(step, heights, at)
 
 
-def _ends(q: float, once: _Curve, both: _Curve | None) -> list[float]:
+def _ends(q: float, once: Curve, both: Curve | None) -> list[float]:
     """From where on the bounds with s = 0 and with t = 0 are level, or that with s = e^(-top)."""
     ends = [] if both is None else [both.top]
     if q < 1:
@@ -118,12 +118,12 @@ def _ends(q: float, once: _Curve, both: _Curve | None) -> list[float]:
     return ends or [2 * once.top]
 
 
-def _last(q: float, once: _Curve, both: _Curve | None) -> float:
+def _last(q: float, once: Curve, both: Curve | None) -> float:
     """δ where all are level."""
     return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
 
 
-def _knots(end: int) -> NDArray[np.int64]:
+def knots(end: int) -> NDArray[np.int64]:
     """0 to `end`, all of the first and then ever fewer."""
     near = np.arange(min(_DENSE, end) + 1)
     if end <= _DENSE:
@@ -134,7 +134,7 @@ def _knots(end: int) -> NDArray[np.int64]:
 
 
 def _bound(
-    rate: Fraction, losses: Floats, once: _Curve, both: _Curve | None, deviation: float
+    rate: Fraction, losses: Floats, once: Curve, both: Curve | None, deviation: float
 ) -> Floats:
     """The least of the bounds above at each of some ε ≥ 0."""
     q = min(float_up(rate), 1.0)
@@ -162,7 +162,7 @@ def _bound(
     return result
 
 
-def _crossings(once: _Curve, deviation: float) -> list[float]:
+def _crossings(once: Curve, deviation: float) -> list[float]:
     """Values of ln(1/s)."""
     many = _DEVIATIONS * _PER_DEVIATION
     some = [deviation * n / _PER_DEVIATION for n in range(many + 1)]

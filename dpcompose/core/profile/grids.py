@@ -24,7 +24,14 @@ from dpcompose.core.profile.engine import (
 from dpcompose.core.profile.lattice import window
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.max_loss import greatest_loss
-from dpcompose.core.profile.parts import Exchanged, Grouped, MechanismLoss, Part, Sampled
+from dpcompose.core.profile.parts import (
+    Exchanged,
+    Grouped,
+    MechanismLoss,
+    Part,
+    Sampled,
+    SampledRows,
+)
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.sizes import natural_step, scale
 
@@ -295,7 +302,7 @@ def _anchored(asked: GridQuestion, fine: float) -> Fraction:
             case MechanismLoss():
                 if (anchor := part.anchor()) is not None:
                     anchors[anchor / 2] = 1
-            case Sampled() | Exchanged() | Grouped() if (
+            case Sampled() | Exchanged() | SampledRows() | Grouped() if (
                 greatest := greatest_loss(part)
             ) is not None:
                 anchors[greatest / 2] = 1

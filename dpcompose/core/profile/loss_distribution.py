@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpcompose.core.numbers.exact import float_up
-from dpcompose.core.profile import discrete, divergences, exchange, sampled_laws
+from dpcompose.core.profile import discrete, divergences, exchange, sampled_laws, sampled_rows
 from dpcompose.core.profile.curves import mirrored
 from dpcompose.core.profile.grids import rough_curve
 from dpcompose.core.profile.masses import EPS, Masses
@@ -23,6 +23,7 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
     Sampled,
+    SampledRows,
 )
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sampled_laws import SUM
@@ -54,6 +55,8 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return sampled_laws.drawn(part, step, side, base_law)
         case Exchanged():
             return exchange.exchanged(part, step, base_law)
+        case SampledRows():
+            return sampled_rows.sampled_rows(part, step, base_law)
         case Grouped():
             return sampled_laws.grouped(part, step, side, base_law)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import exchanged_up
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exchanged_up, exp_up, log1p_up
 from dpcompose.core.profile.alone import amplified
 from dpcompose.core.profile.parts import (
     Composition,
@@ -16,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Points,
     Response,
     Sampled,
+    SampledRows,
 )
 from dpcompose.core.profile.rounding import shorten
 
@@ -57,7 +60,31 @@ def greatest_loss(part: Part) -> Fraction | None:
         case Exchanged(rate, once, both):
             ends = [None if x is None or x.stay < 1 else greatest_sum(x) for x in (once, both)]
             return exchanged_up(ends[0], ends[1], rate)
+        case SampledRows():
+            return sampled_rows_greatest(part)
         case Grouped(base, steps):
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else one * steps
     return None
+
+
+def sampled_rows_greatest(part: SampledRows) -> Fraction | None:
+    """ln[Σ w_j·e^u_j / Σ w_i·e^-u_i], the rows of the two tables each drawn by themselves."""
+    found = [greatest_sum(each) if each.stay == 1 else None for each in part.once]
+    each = [one for one in found if one is not None]
+    if len(each) < len(found) or max(each) > MAX_EXPONENT:
+        return None
+    q = part.rate
+
+    def mean(rows: int, values: Sequence[Fraction]) -> Fraction:
+        chances = (math.comb(rows, n) * q**n * (1 - q) ** (rows - n) for n in range(rows + 1))
+        return sum((w * x for w, x in zip(chances, (ONE, *values), strict=False)), ZERO)
+
+    ups = [exp_up(one) for one in each]
+    downs = [1 / up for up in ups]
+    worst = max(
+        mean(here, ups) / mean(there, downs)
+        for split in part.splits()
+        for here, there in (split, split[::-1])
+    )
+    return log1p_up(worst - 1)

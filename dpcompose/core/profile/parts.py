@@ -172,6 +172,29 @@ class Exchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledRows:
+    """A composition read through a secret Poisson sample of rate `rate`, for several rows at once.
+
+    `once`: what one row more in the sample loses, two rows more, …; `replaced` of the rows are
+    replaced, and the others are in one of the two tables: `one_sided`, all in the same one. `both`:
+    one row replaced in the sample, two, … where that is known too. `sampled_rows` has the curve.
+    """
+
+    rate: Fraction
+    once: tuple[Composition, ...]
+    replaced: int = 0
+    both: tuple[Composition, ...] = ()
+    one_sided: bool = False
+
+    def splits(self) -> list[tuple[int, int]]:
+        """How many rows either of the tables may have that the other one has not."""
+        most, fewest = len(self.once), self.replaced
+        if self.one_sided or most == fewest:
+            return [(most, fewest)]
+        return [(n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1)]
+
+
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """A composition at group distance `steps` ≥ 2: each (ε, δ) becomes
     (steps·ε, δ·(e^(steps·ε)-1)/(e^ε-1)), and the least is taken."""
@@ -181,7 +204,16 @@ class Grouped:
 
 
 Part = (
-    Response | MechanismLoss | Points | Concentrated | Renyi | Sampled | Drawn | Exchanged | Grouped
+    Response
+    | MechanismLoss
+    | Points
+    | Concentrated
+    | Renyi
+    | Sampled
+    | Drawn
+    | Exchanged
+    | SampledRows
+    | Grouped
 )
 
 

@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
     Sampled,
+    SampledRows,
 )
 
 #: A standard deviation that the loss of a randomized response does not exceed, about.
@@ -79,6 +80,8 @@ def scale(part: Part) -> float:
         case Exchanged(rate, once, both):
             moved = 2 * composed_scale(once) if both is None else composed_scale(both)
             return _sampled(least(rate, 1), moved)
+        case SampledRows(rate, once, replaced):
+            return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
 

@@ -137,22 +137,31 @@ class Accountant:
             return (yield from rules.unread(state))
         if not rules.sampled:
             choice = yield from self._moved(rules, state)
-        elif _alone(state):
-            choice = yield from rules.sample(state)
         else:
-            choice = yield from rules.units(state, lambda s: self._along_map(place, below, s))
-            try:
-                whole = yield from rules.coupled(state)
-            except Refused:
-                pass
-            else:
-                choice = best_of(self.algebra, [choice, whole], choice)
+            choice = yield from self._sampled(rules, place, below, state)
         if below.whole is None:
             return choice
         inside = AlongMap(self.algebra, self.oriented, place, below.whole)
         part = rules.drawn((yield from self._moved(inside, state)))
         best = self.algebra.best([choice.loss, part.loss])
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
+
+    def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
+        """The best bound for a sample: several rows one by one, all of them drawn, or some."""
+        found: list[Choice] = []
+        if _alone(state):
+            found.append((yield from rules.sample(state)))
+            others = [rules.sampled_rows]
+        else:
+            each = rules.units(state, lambda s: self._along_map(place, below, s))
+            found.append((yield from each))
+            others = [rules.coupled, rules.sampled_rows]
+        for rule in others:
+            try:
+                found.append((yield from rule(state)))
+            except Refused:
+                continue
+        return best_of(self.algebra, found, found[0])
 
     def _moved(self, rules: AlongMap, state: State) -> Walk:
         alone = all_leaves(state).total() == 1

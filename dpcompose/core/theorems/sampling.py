@@ -98,6 +98,10 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     q(P' - e^ε·P); and where P - e^ε'·((1 - q)P + qP') is positive, P' is below P, and it is at most
     q(P - e^ε·P').
 
+    Of several rows the whole profile at a chosen δ is that of the mixture: n rows are drawn j at a
+    time with the binomial chances w_j, and a test of level x without them has at most the power
+    Σ w_j·β_j(x) with them, where β_j is that for j rows more in the sample.
+
     There is no amplified ρ or μ: at high orders the divergence of the release is nearly that of the
     mechanism, however small q is. At a chosen δ the profile gives a number.
     """
