@@ -5,6 +5,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.formats import Reviewed, Told
 from dpcompose.commands.help_ends import help_end
 from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
-from dpcompose.commands.outputs import BookFormat, Format, SchemaOf, Shell, outputs_of
+from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
 from dpcompose.commands.streams import guard
 
 #: By this variable a shell asks for completions, or for the script that does.
@@ -366,6 +367,13 @@ def analyze(
     ] = None,
     at_epsilon: AtEpsilonOption = None,
     risk: RiskOption = False,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            "--by",
+            help="`attribute`: say what is learnt of each column that a root lists, by itself.",
+        ),
+    ] = None,
     form: FormatOption = Format.TEXT,
     output: OutputsOption = None,
     quiet: Annotated[
@@ -419,6 +427,10 @@ def analyze(
 
     --delta, --at-epsilon and --risk add to what a spec asks for (`report:`, or a budget with a δ).
 
+    --by attribute asks who learns what: for each column that a root lists (`columns:`) the bound
+    where one row is replaced in it alone. Questions about several columns stand in the spec
+    (`report: {questions: …}`).
+
     With --quiet the bound is one line a file, by name and rounded up: `epsilon=1.7`, `rho=0.12`,
     `epsilon=6 delta=6e-5`; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: `
     stands before it where there are several files. With --delta or --at-epsilon the line has the
@@ -447,6 +459,7 @@ def analyze(
 
     look = look_of(color, width, brief, full, whole)
     points = points_of(delta, at_epsilon, risk=risk)
+    points = replace(points, attributes=by is By.ATTRIBUTE)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
         files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes

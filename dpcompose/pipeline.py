@@ -49,6 +49,7 @@ def analyze(
     lines_above: int = 0,
     recheck: bool = False,
     extent: Extent = "all",
+    by_attribute: bool = False,
 ) -> Report:
     """Certify one spec.
 
@@ -62,6 +63,7 @@ def analyze(
     whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
     if one does not pass, which is a fault of dpcompose, there is no report. `extent`: how much the
     report says.
+    `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
 
     Raises Unproved where a recheck fails.
     """
@@ -83,6 +85,10 @@ def analyze(
     terms = Terms(limits, tuple(ceilings), against)
     extent = "all" if recheck else extent  # what is cited is rechecked as well
     report = _report(source, resolved, name, terms, deltas, epsilons, risk, recheck, extent)
+    if extent == "all" and (resolved.questions or by_attribute):
+        report = _with_attributes(
+            report, source, resolved, terms, deltas, risk, recheck, by_attribute
+        )
     report = replace(report, place=_place(source), population=resolved.population)
     return report if audit is None else audit(source, report)
 
@@ -106,13 +112,16 @@ def analyze_file(
     epsilons: Sequence[Fraction] = (),
     *,
     recheck: bool = False,
+    by_attribute: bool = False,
 ) -> Report:
     """Certify the spec in a file; the rest is that of `analyze`.
 
     Raises OSError where the file cannot be read, and Unproved where a recheck fails.
     """
     data = Path(path).read_bytes()
-    return analyze(data, str(path), limit, deltas, epsilons, recheck=recheck)
+    return analyze(
+        data, str(path), limit, deltas, epsilons, recheck=recheck, by_attribute=by_attribute
+    )
 
 
 def check(
@@ -204,6 +213,35 @@ def _report(
         rechecked=_rechecked(found.solver, finite, report) if recheck else None,
     )
     return _with_adversary(report, case, finite)
+
+
+def _with_attributes(
+    report: Report,
+    source: Source,
+    resolved: Resolved,
+    terms: Terms,
+    deltas: Sequence[Fraction],
+    risk: AskedRisk | None,
+    recheck: bool,
+    by_attribute: bool,
+) -> Report:
+    """The report, with the answers to the questions of the spec and about each of its columns."""
+    from dpcompose.report.learnt import along_the_way, columns_of, learnt, unanswered
+
+    problem = resolved.problem
+    questions = [*resolved.questions, *(columns_of(problem) if by_attribute else ())]
+    wanted = [*deltas, *resolved.deltas]
+    if resolved.ledger:
+        return replace(report, attributes=tuple(map(along_the_way, questions)))
+    risk = resolved.risk or risk
+    found, claims = learnt(problem, questions, terms.limits, wanted, risk, recheck)
+    rechecked = None if report.rechecked is None else report.rechecked + claims
+    remarks = [
+        Diagnostic(each.code, each.message, source.span(each.path), each.hint, each.level)
+        for each in unanswered(problem, questions)
+    ]
+    findings = (*report.findings, *remarks)
+    return replace(report, attributes=found, rechecked=rechecked, findings=findings)
 
 
 def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:

@@ -16,11 +16,13 @@ class AskedPoints:
     """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked.
 
     `risk`: what an attacker gains, for specs that do not say where.
+    `attributes`: whether to say what is learnt of each column by itself.
     """
 
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
     risk: AskedRisk | None = None
+    attributes: bool = False
 
 
 def points_of(

@@ -14,6 +14,12 @@ from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
 
 
+class By(StrEnum):
+    """What a bound is asked for apart from what a spec protects."""
+
+    ATTRIBUTE = "attribute"
+
+
 class Format(StrEnum):
     """How results are printed."""
 

@@ -268,6 +268,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             lines_above=document.lines_before,
             recheck=task.recheck,
             extent=task.extent if document.number is None else task.of_many,
+            by_attribute=task.points.attributes,
         )
         if task.advised(settings):
             work = partial(_advised, work, document, file, task)

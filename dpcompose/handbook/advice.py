@@ -52,6 +52,13 @@ datasets:
 mechanisms:
   - {name: visits, reads: visits, notion: pure, epsilon: 1}
   - {name: stays, reads: stays, notion: pure, epsilon: 1}"""
+_RACE = """\
+protect: bounded
+datasets:
+  people: {columns: [age, race]}
+mechanisms:
+"""
+_ASKED = "report: {questions: [{name: the race, changes: [race]}]}"
 
 REMARKS = {
     "DPC201": CodeEntry(
@@ -212,6 +219,16 @@ mechanisms:
         instead=_LEDGER + "budget: {mu: 1}",
         level="warning",
         theorems=("gdp-filter",),
+    ),
+    "DPC230": CodeEntry(
+        why="A mechanism is taken to depend on every column of what it reads, unless a map above "
+        "selects columns, or says which ones it uses. Without that all questions have one answer.",
+        example=_RACE + "  - {name: total, reads: people, notion: pure, epsilon: 1}\n" + _ASKED,
+        instead=_RACE.replace("]}", "]}\n  ages: {from: people, map: {kind: columns, only: [age]}}")
+        + "  - {name: total, reads: ages, notion: pure, epsilon: 1}\n"
+        + _ASKED,
+        level="note",
+        theorems=("IV.10",),
     ),
     "DPC320": CodeEntry(
         why="Who reads the spec later must be able to see why a remark does not matter. Without a "

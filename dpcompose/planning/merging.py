@@ -151,7 +151,8 @@ def _same_root(
 
 
 def _declared(root: Root) -> tuple[object, ...]:
-    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, root.columns
+    columns = None if root.columns is None else frozenset(root.columns)
+    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, columns
 
 
 def _one_island(islands: Sequence[Island]) -> Island:

@@ -33,6 +33,7 @@ from dpcompose.report import (
     Bound,
     FilterRecord,
     Ignored,
+    Learnt,
     LeftOut,
     Line,
     Node,
@@ -132,6 +133,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
         **({} if report.record is None else {"filter": record_shape(report.record)}),
+        **({"attributes": [_learnt(e) for e in report.attributes]} if report.attributes else {}),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
         "advice": [_advice(each) for each in report.advice],
         **({} if report.rechecked is None else {"recheck": _recheck(report, report.rechecked)}),
@@ -241,6 +243,20 @@ def _advice(advice: Advice) -> Shape:
         "before": _up(advice.before),
         "after": number_up(advice.after),
         "saves": None if advice.saves is None else number_down(advice.saves),
+    }
+
+
+def _learnt(learnt: Learnt) -> Shape:
+    """The answer to a question; a guarantee as that of a result."""
+    profile = {"notion": "profile"} if learnt.known else None
+    return {
+        "name": learnt.name,
+        "changes": list(learnt.changes),
+        "guarantee": profile if learnt.bound is None else bound_shape(learnt.bound),
+        "at_delta": [at_shape(each) for each in learnt.at_delta],
+        "risk": None if learnt.risk is None else risk_shape(learnt.risk),
+        "mechanisms": list(learnt.mechanisms),
+        "reasons": list(learnt.reasons),
     }
 
 

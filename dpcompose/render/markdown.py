@@ -25,6 +25,7 @@ from dpcompose.render.numbers import (
 from dpcompose.render.problems import problems
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
+from dpcompose.render.who_learns import in_markdown
 from dpcompose.report import Report
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
@@ -39,6 +40,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
     plain = Style(encoding=style.encoding)
     seen: Counter[str] = Counter()
     details: list[str] = []
+    tables: list[str] = []
     worth, out = 0, ""
     for report in reports:
         if report.left_out is not None:
@@ -52,12 +54,15 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
             worth += 1
             if worth <= _MOST_DETAILS:
                 details.append(_details(report, outcome, plain, checking))
+        if report.attributes and len(tables) < _MOST_DETAILS:
+            tables.append(transliterated(in_markdown(report), plain.encoding))
     if not seen:
         yield f"### Privacy budgets\n\nNo specs.\n{out}"
         return
     counts = ", ".join(f"{count} {name}" for name, count in seen.items())
     specs = "1 spec" if seen.total() == 1 else f"{seen.total()} specs"
     yield f"\n{specs}: {counts}.\n{out}"
+    yield from tables
     yield from details
     if worth > len(details):
         yield f"\n{worth - len(details)} more with problems are in the log.\n"

@@ -123,6 +123,7 @@ _RESULT: Schema = mapping(
         "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
         "ignored": listed(defined("ignored"), "Where comments ignore findings."),
         "filter": defined("filter", "Where parameters are chosen along the way."),
+        "attributes": listed(defined("attribute"), "Who learns what, where that is asked."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
     },
@@ -232,6 +233,24 @@ DEFINITIONS: dict[str, Schema] = {
         },
         relation=TEXT,
         distance={"type": "integer", "minimum": 1},
+    ),
+    "attribute": mapping(
+        "What is learnt of some columns of a row by one who knows the others.",
+        name={**TEXT, "description": "What the question is called, or the column."},
+        changes=listed(TEXT, "These columns."),
+        guarantee=maybe(
+            {
+                "anyOf": [
+                    defined("bound"),
+                    mapping("See at_delta.", notion={"const": "profile"}),
+                ]
+            },
+            "Where a row is replaced in these columns alone; null without a finite one.",
+        ),
+        at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+        risk=maybe(defined("risk"), "Null where it was not asked for, or nothing is known."),
+        mechanisms=listed(TEXT, "Those that the worst such change reaches."),
+        reasons=listed(TEXT, "Why there is no finite bound."),
     ),
     "bound": _bound(),
     "at_delta": _chosen("delta", "epsilon"),

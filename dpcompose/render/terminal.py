@@ -20,6 +20,7 @@ from dpcompose.render.panel import panel
 from dpcompose.render.proof_table import proof
 from dpcompose.render.risk_text import attacked
 from dpcompose.render.sections import assumed, ignored, rechecked, sentences
+from dpcompose.render.who_learns import who_learns
 from dpcompose.report import Report
 
 
@@ -64,6 +65,7 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     if report.tree:
         yield ruled("Why", style, "how the worst change travels, and what it costs")
         yield proof(report.tree, style)
+    yield from who_learns(report, style)
     yield from costs(report, style)
     if style.detail == "full":
         yield from sentences(report, style)

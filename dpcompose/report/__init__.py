@@ -138,6 +138,30 @@ class Risk:
 
 
 @dataclass(frozen=True, slots=True)
+class Learnt:
+    """What is learnt of some columns of a row by one who knows its others (theory, section 12).
+
+    `changes`: these columns. `bound`: the loss where such rows are replaced, in these columns
+    alone; None where there is none, or none without a δ: `known` tells the two apart, and `reasons`
+    say why there is nothing. `at_delta`: the least ε at the chosen δ's. `risk`: what an attacker
+    gains, where that is asked for. `mechanisms`: those that the worst such change reaches.
+    """
+
+    name: str
+    changes: tuple[str, ...]
+    bound: Bound | None
+    at_delta: tuple[At, ...] = ()
+    risk: Risk | None = None
+    mechanisms: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is certified."""
+        return self.bound is not None or any(at.value is not None for at in self.at_delta)
+
+
+@dataclass(frozen=True, slots=True)
 class TouchCount:
     """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
 
@@ -262,6 +286,7 @@ class Report:
     report where the mechanisms have no common notion without a δ: the result is then the profile,
     with its numbers in `at_delta`. `rechecked`: how many claims prove the bounds, all checked again
     by the kernel; None where that was not asked for, or where there is no result.
+    `attributes`: what is learnt of some columns alone, question by question, as far as it is asked.
     `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
     `risk`: what an attacker gains, where that is asked for and there is a bound.
@@ -297,6 +322,7 @@ class Report:
     document: int | None = None
     population: str | None = None
     ceilings: tuple[Verdict, ...] = ()
+    attributes: tuple[Learnt, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     left_out: LeftOut | None = None
     rechecked: int | None = None

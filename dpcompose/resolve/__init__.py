@@ -26,7 +26,7 @@ from dpcompose.resolve.bind_post_processing import check_post_processing
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.blocks import Builder
 from dpcompose.resolve.forest import Names, SpecPlace
-from dpcompose.resolve.named_columns import asks_of_rows, named_by_roots
+from dpcompose.resolve.named_columns import named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
@@ -260,13 +260,6 @@ class _Resolver:
         """What is asked of some columns; faulty questions are reported."""
         found: dict[str, ColumnQuestion] = {}
         asked = (written.questions if written is not None else None) or []
-        if asked and goal is not None and not asks_of_rows(goal):
-            message = (
-                f"a question is about replaced rows, and {quoted(str(goal.relation))} has none"
-            )
-            hint = "questions go with `protect: bounded` or `unbounded`"
-            at: Path = ("report", "questions")
-            self._faults.add("DPC159", at, message, hint, key=True)
         for i, each in enumerate(asked):
             path: Path = ("report", "questions", i)
             if not each.name.strip():
@@ -277,6 +270,12 @@ class _Resolver:
             at = (*path, "changes")
             if named_by_roots(each.changes, at, roots, True, self._faults):
                 found[each.name] = ColumnQuestion(each.name, tuple(dict.fromkeys(each.changes)))
+        if goal is not None and any(each.goal(goal) is None for each in found.values()):
+            message = (
+                f"a question is about replaced rows, and {quoted(str(goal.relation))} has none"
+            )
+            hint = "questions go with `protect: bounded` or `unbounded`"
+            self._faults.add("DPC159", ("report", "questions"), message, hint, key=True)
         return tuple(found.values())
 
     def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:

@@ -33,7 +33,7 @@ class RootPlace:
     unit: str | None
     max_degree: int | None
     size: int | None
-    columns: frozenset[str] | None
+    columns: tuple[str, ...] | None
 
     def filled(self, dataset: Resolved) -> Root:
         """The root of a problem."""
@@ -115,7 +115,7 @@ class Datasets:
         self.roots.append(RootPlace(place, domain, unit, degree, size, columns))
         self.order.append(place)
 
-    def _columns(self, names: list[str] | None, path: Path) -> frozenset[str] | None:
+    def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:
         """The columns of a root; one that is named twice is reported."""
         found: set[str] = set()
         for i, name in enumerate(names or ()):
@@ -125,7 +125,7 @@ class Datasets:
                 code, message = ("DPC120", twice) if name in found else ("DPC109", empty)
                 self._faults.add(code, (*path, i), message, "remove it")
             found.add(name)
-        return None if names is None else frozenset(found)
+        return None if names is None else tuple(names)
 
     # derived
 

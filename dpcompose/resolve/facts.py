@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ def facts_of_root(
     domain: Domain,
     unit: str | None,
     size: int | None,
-    columns: frozenset[str] | None,
+    columns: Collection[str] | None,
 ) -> Facts:
     """The facts of a root; `size` is its public number of rows, `columns` are all that it has."""
     traits = traits_of_root(domain, unit, None, size, columns)

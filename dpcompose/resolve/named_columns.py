@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from dpcompose.core.change.kind_form import FormKey, Sort
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.columns import Columns
-from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace
@@ -102,11 +100,6 @@ def named_by_roots(
             faults.add("DPC131", (*at, i), message, wrong=name, legal=legal)
             fine = False
     return fine
-
-
-def asks_of_rows(goal: Goal) -> bool:
-    """Whether what is protected is rows, so that a question may be one of replaced rows."""
-    return goal.relation.kind in (RelationKind.BOUNDED, RelationKind.UNBOUNDED)
 
 
 def _lost_by(name: str, place: SpecPlace) -> SpecPlace | None:

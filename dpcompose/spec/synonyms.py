@@ -90,7 +90,8 @@ _MECHANISMS = _table(
 _MAPS = _table(
     {
         "filter": "where subset filtered",
-        "row": "project map-rows per-row rowwise row-by-row each-row",
+        "row": "map-rows per-row rowwise row-by-row each-row",
+        "columns": "select project projection select-columns column-selection features attributes",
         "flatten": "explode flat-map flatmap unnest",
         "group": "group-by groupby",
         "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
@@ -150,6 +151,11 @@ _INNER_KEYS = _several(
         "distance": "steps hops group-size",
         "keep": "keeps",
         "keeps": "keep kept",
+        "columns": "attributes features fields variables schema",
+        "only": "select columns keep keeps attributes features project",
+        "uses": "depends-on depends based-on looks-at features attributes select",
+        "changes": "differs differ changing differs-in attributes",
+        "questions": "attributes ask asks",
         "domain": "type kind",
         "max_degree": "degree max-deg",
         "points": "curve pairs",

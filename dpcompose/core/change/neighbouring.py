@@ -47,6 +47,12 @@ class Relation:
             return f"{self.kind.value} changing {', '.join(sorted(self.changes))} alone"
         return self.kind.value
 
+    @property
+    def neighbours(self) -> str:
+        """`bounded neighbours`, `bounded neighbours keeping city`."""
+        name = self.name or self.kind.value
+        return f"{name} neighbours{str(self).removeprefix(name)}"
+
     def kept(self, columns: frozenset[str] | None, others: bool = False) -> frozenset[str] | None:
         """The columns of a table that a replacement must keep to be one step (theory, section 12).
 

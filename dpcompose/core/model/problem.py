@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from dpcompose.core.change.maps.kind import Map
-from dpcompose.core.change.neighbouring import Relation
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
@@ -34,7 +34,7 @@ def traits_of_root(
     unit: str | None,
     degree: int | None,
     size: int | None,
-    columns: frozenset[str] | None = None,
+    columns: Collection[str] | None = None,
 ) -> Traits:
     """What is known of a root; `degree` is that of a graph, `size` the public number of rows.
 
@@ -49,7 +49,7 @@ def traits_of_root(
         fixed=domain is Domain.FIXED_SIZE or size is not None,
         size=size,
         most=size,
-        columns=columns,
+        columns=None if columns is None else frozenset(columns),
     )
 
 
@@ -146,14 +146,17 @@ class Partition:
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """A dataset that holds sensitive data, with what is public about it."""
+    """A dataset that holds sensitive data, with what is public about it.
+
+    `columns`: all that its rows have, in the order of the spec; None where that is not said.
+    """
 
     dataset: Dataset
     domain: Domain = Domain.TABLE
     unit: str | None = None
     max_degree: int | None = None
     size: int | None = None
-    columns: frozenset[str] | None = None
+    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +170,17 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class ColumnQuestion:
-    """What is asked of some columns: the loss where one row is replaced, in these alone."""
+    """What is asked of some columns: the loss where rows are replaced, in these alone."""
 
     name: str
     changes: tuple[str, ...]
+
+    def goal(self, protected: Goal) -> Goal | None:
+        """What it protects, as many rows as are protected; None where these are no rows."""
+        if protected.relation.kind not in (RelationKind.BOUNDED, RelationKind.UNBOUNDED):
+            return None
+        relation = Relation(RelationKind.BOUNDED, changes=frozenset(self.changes))
+        return Goal(relation, protected.distance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ def initial(root: Root, top: Place, goal: Goal, taken: int | None = None) -> Sta
         name, inside, relation = relation.name, relation.distance, relation.within
         if taken is not None:
             steps, inside = (1, taken) if STEP in top.levels else (taken, 1)
-    kept = relation.kept(root.columns) or frozenset()
-    if relation.changes is not None and root.columns is not None and kept == root.columns:
+    columns = top.traits.columns
+    kept = relation.kept(columns) or frozenset()
+    if relation.changes is not None and kept == columns:
         return ()
     leaf = _step_leaf(root, relation.kind, tuple(sorted(kept)))
     if name is None:

@@ -32,6 +32,7 @@ FINDING_CODES = {
     "DPC205": "A statement on an ancestor is looser than it needs to be.",
     "DPC206": "Every copy of a mechanism reads a fresh sample of its own.",
     "DPC207": "A sample lowers no ε: what reads it is not stated for what the sample hides.",
+    "DPC230": "What is learnt of columns is asked, and nothing tells one from another.",
 }
 
 

@@ -54,7 +54,7 @@ def _says(touched: Touched) -> str:
             "group distance its δ reaches 1, which promises nothing"
         )
     stated = {
-        f"{each.relation} neighbours of `{touched.place.up(each.up).dataset.name}`"
+        f"{each.relation.neighbours} of `{touched.place.up(each.up).dataset.name}`"
         for each in statements
     }
     covers = " and ".join(sorted(stated))

@@ -1,0 +1,119 @@
+"""Who learns what: the answer to each question about some columns, beside the whole bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.render.console import literal, ruled
+from dpcompose.render.inline import code, plain
+from dpcompose.render.layout import Style, sentence
+from dpcompose.render.numbers import given_text, parameters, route_text, short_amounts
+from dpcompose.render.risk_text import per_cent
+from dpcompose.report import At, Bound, Learnt, Report, Risk
+
+_NAMES = 3  # mechanisms in a cell
+
+
+def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
+    """A row for each question, after one for what is protected; then why some have no answer."""
+    if not report.attributes:
+        return
+    yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
+    head, rows = _cells(report, style)
+    for i, each in enumerate(head):
+        named = each in ("question", "columns", "told by")
+        table.add_column(
+            literal(each, style, "weak"),
+            justify="left" if named else "right",
+            ratio=(3 if i == 0 else 2) if named else None,
+            no_wrap=not named,
+        )
+    for n, row in enumerate(rows):
+        table.add_row(*(literal(each, style, "" if n else "weak") for each in row))
+    yield table
+    for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
+        yield literal(says, style)
+
+
+def in_markdown(report: Report) -> str:
+    """The same as a table of Markdown; empty where nothing was asked."""
+    if not report.attributes:
+        return ""
+    head, rows = _cells(report, Style(width=1000))
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for n, row in enumerate(rows):
+        name, *rest = row
+        cells = [code(name) if n else plain(name)]
+        cells += [_quoted(*each) for each in zip(rest, head[1:], strict=True)]
+        lines.append(f"| {' | '.join(cells)} |")
+    told = "\n".join(lines)
+    return f"\n#### Who learns what: {code(report.label)}\n\n{told}\n"
+
+
+def _quoted(cell: str, head: str) -> str:
+    return code(cell) if head in ("columns", "told by") and cell else cell
+
+
+def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
+    """The heads, and the cells of each row; the first row is for what is protected."""
+    asked = report.attributes
+    columns = any(each.changes != (each.name,) for each in asked)
+    bounds = [each.bound for each in asked if each.bound is not None]
+    unit = _unit([report.bound, *bounds])
+    points = [*report.at_delta, *(at for each in asked for at in each.at_delta)]
+    at = points[0] if points else None
+    risk = next((each.risk for each in asked if each.risk is not None), None)
+    baselines = [] if risk is None else [given for given, _ in risk.success]
+    baselines = baselines if style.wide else baselines[:1]
+    head = ["question", *(["columns"] if columns else []), *([unit] if unit else [])]
+    head += [f"ε at {given_text(at)}"] if at is not None else []
+    head += [f"from {per_cent(each)} to" for each in baselines]
+    head += ["told by"] if style.wide else []
+
+    def cells(name: str, changes: str, found: Learnt | Report, told_by: str) -> list[str]:
+        row = [name, *([changes] if columns else [])]
+        row += [_bound(found.bound)] if unit else []
+        row += [_at(found.at_delta)] if at is not None else []
+        row += [_success(found.risk, n) for n in range(len(baselines))]
+        return row + ([told_by] if style.wide else [])
+
+    rows = [cells(f"protected: {sentence(report.protects)}", "", report, "")]
+    for each in asked:
+        changes = ", ".join(each.changes) if style.detail == "full" else _few(each.changes)
+        rows.append(cells(each.name, changes, each, _few(each.mechanisms)))
+    return head, rows
+
+
+def _unit(bounds: Sequence[Bound | None]) -> str:
+    """The parameters of the bounds, where there are any: of the first, if not alike."""
+    units = dict.fromkeys(
+        ", ".join(SIGNS[name] for name, _, _ in parameters(each)) for each in bounds if each
+    )
+    return next(iter(units)) if len(units) == 1 else "bound" if units else ""
+
+
+def _bound(bound: Bound | None) -> str:
+    return "none" if bound is None else short_amounts(bound)
+
+
+def _at(found: Sequence[At]) -> str:
+    if not found:
+        return ""
+    value = found[0].value
+    return "none" if value is None else route_text(value)
+
+
+def _success(risk: Risk | None, which: int) -> str:
+    if risk is None or which >= len(risk.success):
+        return ""
+    return f"≤ {per_cent(risk.success[which][1])}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")

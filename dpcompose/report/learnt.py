@@ -1,0 +1,109 @@
+"""Who learns what: the same release, where rows are replaced in some columns alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.model.problem import ColumnQuestion, Dataset, Problem
+from dpcompose.core.notions.guarantee import AskedRisk, Budget
+from dpcompose.core.search.proof import rechecked
+from dpcompose.report import Learnt
+from dpcompose.report.certify import certify
+from dpcompose.report.findings.reasons import why_none
+from dpcompose.report.findings.remarks import Finding
+
+
+def columns_of(problem: Problem) -> list[ColumnQuestion]:
+    """A question for each column that a root lists, in the order of the spec."""
+    names = dict.fromkeys(name for root in problem.roots for name in root.columns or ())
+    return [ColumnQuestion(name, (name,)) for name in names]
+
+
+def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterator[Finding]:
+    """Why questions have no answer, or none that tells one from another."""
+    goal, root = problem.goal, problem.roots[0].dataset
+    columns = frozenset(name for each in problem.roots for name in each.columns or ())
+    if not questions:
+        says = f"`{root.name}` does not list its columns, so that there is none to ask about"
+        hint = f"list all that a row has: `{root.name}: {{columns: […]}}`"
+        yield Finding("DPC230", "note", says, root.path, hint)
+    elif questions[0].goal(goal) is None:
+        says = f"{goal.relation} neighbours are protected: what is learnt of a column is about rows"
+        yield Finding("DPC230", "note", says, ("protect",), "ask it of a spec that protects rows")
+    elif not any(_uses_columns(each, columns) for each in problem.datasets()):
+        says = "no map and no partition says which columns it uses, so that all answers are alike"
+        hint = "write `uses: […]` where it is true, or select columns: `map: {kind: columns, …}`"
+        yield Finding("DPC230", "note", says, root.path, hint)
+
+
+def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
+    """Whether it is said of what is made from a dataset that it depends on some columns alone."""
+    for partition in dataset.partitions:
+        if partition.kind.where(columns).stays and not partition.kind.where(()).stays:
+            return True
+    made = (each.made_by for each in dataset.derived if each.made_by is not None)
+    said = (at for each in made for _, at in each.declares("", Readers((), 0)))
+    return any(at in _SAID_AT for at in said)
+
+
+#: At these keys of a map it is said on which columns it depends.
+_SAID_AT = (("uses",), ("only",), ("column",))
+
+
+def along_the_way(question: ColumnQuestion) -> Learnt:
+    """The answer where parameters are chosen along the way: no filter was set for this change."""
+    says = (
+        "Parameters are chosen along the way: what was spent so far is no guarantee, for changes "
+        "of some columns neither. Way out: a ledger that protects these changes, with a budget of "
+        "its own; or `adaptivity: adaptive` where all was planned together."
+    )
+    return Learnt(question.name, question.changes, None, reasons=(says,))
+
+
+def learnt(
+    problem: Problem,
+    questions: Sequence[ColumnQuestion],
+    limits: Sequence[Budget] = (),
+    deltas: Sequence[Fraction] = (),
+    risk: AskedRisk | None = None,
+    recheck: bool = False,
+) -> tuple[tuple[Learnt, ...], int]:
+    """The answers to questions in their order, and how many claims were checked again for them.
+
+    Whatever is asked, the guarantees stay those of the release as the spec protects it (theory,
+    section 12). Without an answer are questions where something else than rows is protected. The
+    other arguments are those of `certify`. Raises Unproved where a recheck fails.
+    """
+    told: list[Learnt] = []
+    claims = 0
+    for each in questions:
+        goal = each.goal(problem.goal)
+        if goal is None:
+            continue
+        asked = replace(problem, goal=goal)
+        found = certify(asked, limits, deltas, risk=risk, compared=False)
+        finite = found.solutions
+        first = finite[0] if finite else None
+        known = first is not None or any(at.value is not None for at in found.at_delta)
+        why: list[str] = []
+        if not known:
+            why = why_none(asked, found.solver.tops, found.solved, found.at_delta, found.chosen)
+        _, felt = found.solver.shown() if first is None else ((), first.felt)
+        reached = dict.fromkeys(feeling.mechanism.name for feeling in felt)
+        told.append(
+            Learnt(
+                each.name,
+                each.changes,
+                found.bounds[0] if first is not None else None,
+                found.at_delta,
+                found.risk,
+                tuple(reached) if known else (),
+                tuple(why),
+            )
+        )
+        if recheck:
+            claims += sum(rechecked(found.solver, solution) for solution in finite)
+    return tuple(told), claims
