@@ -225,6 +225,23 @@ mechanisms:
         see=("sensitivity", "gaussian", "discrete-gaussian", "laplace"),
     ),
     Topic(
+        words=("one_hot",),
+        about="The sensitivity of a vector to one coordinate of which each row adds a number from "
+        "0 to this, and nothing to the others: a histogram, given as one vector. It says every "
+        "norm, for rows that come or go and for rows replaced. One row replaced leaves a "
+        "coordinate and enters another: for `one_hot: c` that is 2c in L1 and √2·c in L2, where "
+        "two steps are 2c. `dimension` adds nothing to it.",
+        example="""\
+protect: bounded
+mechanisms:
+  - name: histogram
+    reads: trips
+    mechanism: gaussian
+    sigma: 5
+    sensitivity: {one_hot: 1}""",
+        see=("sensitivity", "l2", "gaussian", "laplace", "value"),
+    ),
+    Topic(
         words=("laplace", "scale"),
         about="Laplace noise of scale b on numbers is pure DP with ε = sensitivity/scale, in the "
         "L1 norm. Composed at a chosen δ, its privacy loss gives less than that ε says.",

@@ -53,10 +53,9 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
         if form is None or form.norm is None or not isinstance(given, str) or "relation" in each:
             continue
         if form.norm == "L2":
-            twice = "2" if given == "1" else f"2 * ({given}) * ({given})"
-            two: Value = {"unbounded": given, "bounded": {"l2_squared": Number(twice)}}
-            write = f"sensitivity: {{unbounded: {given}, bounded: {{l2_squared: {twice}}}}}"
-            put = Put(("mechanisms", at, "sensitivity"), two)
+            hot: Value = {"one_hot": given}
+            write = f"sensitivity: {{one_hot: {given}}}"
+            put = Put(("mechanisms", at, "sensitivity"), hot)
             rooted.append((Entry(("mechanisms", at), write, (put,)), name_of(each)))
             continue
         celled = _celled(spec, at, each)
@@ -67,7 +66,7 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
             entries.append((Entry(("mechanisms", at), write, puts), name_of(each)))
     says = "each row counts in one cell of {}, as in a histogram"
     yield together("partition", says, entries)
-    yield together("l2_squared", says, rooted)
+    yield together("one_hot", says, rooted)
 
 
 def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:

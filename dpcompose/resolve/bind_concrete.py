@@ -28,7 +28,7 @@ from dpcompose.spec import concrete as written
 _ONE = Fraction(1)
 #: With these protected, nothing says what a sensitivity on a graph is for.
 _NOT_OF_GRAPHS = frozenset({RelationKind.FREE_LUNCH, RelationKind.DECLARED})
-_ROW_CHANGES = {"unbounded": UNBOUNDED, "bounded": BOUNDED}
+_ROW_CHANGES = ("unbounded", "bounded")
 _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 
 
@@ -81,10 +81,11 @@ class ConcreteMechanisms:
         if form.sensitivity is None:
             return self._by_rows(form, mechanism, path, place, parameter)
         assert isinstance(mechanism, written.Concrete)
-        sensitivities = [
-            self._moves(form, given, where, place)
-            for given, where in _texts(mechanism.sensitivity, (*path, "sensitivity"))
-        ]
+        sensitivities: list[list[Moves] | None] = []
+        for given, where, replaced in _texts(mechanism, path, place):
+            if replaced and _is_one_hot(given) and sensitivities == [None]:
+                return None  # reported once
+            sensitivities.append(self._moves(form, given, where, place, replaced))
         moved = None if place is None else self._moved(mechanism, path, place)
         if place is None or moved is None:
             return None
@@ -118,14 +119,19 @@ class ConcreteMechanisms:
         ]
 
     def _moves(
-        self, form: FamilyForm, given: written.AnyMoved, at: Path, place: SpecPlace | None
+        self,
+        form: FamilyForm,
+        given: written.AnyMoved,
+        at: Path,
+        place: SpecPlace | None,
+        replaced: bool,
     ) -> list[Moves] | None:
         """What one sensitivity says; None if it is faulty (reported)."""
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
             return None if found is None else plain(form, found)
-        return said(given, at, form, self._numbers.parameter, self._faults)
+        return said(given, at, form, self._numbers.parameter, self._faults, replaced)
 
     # sensitivities
 
@@ -134,14 +140,15 @@ class ConcreteMechanisms:
     ) -> list[_Moved] | None:
         """The sensitivities, each with its change; None if they are faulty (reported)."""
         given, at = mechanism.sensitivity, (*path, "sensitivity")
-        if isinstance(given, written.Sensitivities):
+        if isinstance(given, written.Sensitivities) or _is_one_hot(given):
             if mechanism.relation is not None:
                 message = "`relation` and a sensitivity for each relation exclude each other"
                 hint = "with `relation`, the sensitivity is a number"
                 self._faults.add("DPC105", (*path, "relation"), message, hint, key=True)
                 return None
             found = [
-                _Moved(_ROW_CHANGES[str(where[-1])], True, where) for _, where in _texts(given, at)
+                _Moved(BOUNDED if replaced else UNBOUNDED, True, where)
+                for _, where, replaced in _texts(mechanism, path, place)
             ]
             if not found:
                 message = "a sensitivity needs `unbounded` or `bounded`"
@@ -219,11 +226,24 @@ class ConcreteMechanisms:
         return steps.kind in _ROWS_COME_AND_GO
 
 
+def _is_one_hot(given: written.AnyMoved | written.Sensitivities) -> bool:
+    """Whether a sensitivity says by itself how far each kind of row change moves the vector."""
+    return isinstance(given, written.Normed) and given.one_hot is not None
+
+
 def _texts(
-    given: str | written.Normed | written.Sensitivities, at: Path
-) -> list[tuple[written.AnyMoved, Path]]:
-    """The sensitivities as they are written, each with its place."""
-    if not isinstance(given, written.Sensitivities):
-        return [(given, at)]
-    pairs = ((getattr(given, key), (*at, key)) for key in _ROW_CHANGES)
-    return [(text, where) for text, where in pairs if text is not None]
+    mechanism: written.Concrete, path: Path, place: SpecPlace | None
+) -> list[tuple[written.AnyMoved, Path, bool]]:
+    """The sensitivities as they are written, each with its place, and whether it is for a row
+    replaced."""
+    given, at = mechanism.sensitivity, (*path, "sensitivity")
+    if isinstance(given, written.Sensitivities):
+        pairs = ((getattr(given, key), key) for key in _ROW_CHANGES)
+        return [(text, (*at, key), key == "bounded") for text, key in pairs if text is not None]
+    if not _is_one_hot(given):
+        return [(given, at, False)]
+    traits = None if place is None else place.facts.traits
+    if traits is not None and traits.shape is not Shape.TABLE:
+        return [(given, at, False)]
+    comes_and_goes = traits is None or not traits.fixed
+    return [(given, at, replaced) for replaced in (False, True) if replaced or comes_and_goes]

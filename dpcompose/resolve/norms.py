@@ -52,9 +52,12 @@ class Moves(NamedTuple):
 
 
 def said(
-    given: Normed, at: Path, form: FamilyForm, read: Read, faults: Faults
+    given: Normed, at: Path, form: FamilyForm, read: Read, faults: Faults, replaced: bool
 ) -> list[Moves] | None:
-    """What a sensitivity in a norm says for this noise; None if it is faulty (reported)."""
+    """What a sensitivity in a norm says for this noise; None if it is faulty (reported).
+
+    `replaced`: it is for a row replaced, not for one that comes or goes.
+    """
     assert form.sensitivity is not None
     if form.norm is None:
         says = f"the sensitivity of `mechanism: {form.name}` is of a score, which has no norm"
@@ -65,6 +68,13 @@ def said(
         for key in ("l1", "l2", "l2_squared")
         if (text := getattr(given, key)) is not None
     }
+    if given.one_hot is not None:
+        if values:
+            says = f"`one_hot` and `{next(iter(values))}` exclude each other"
+            faults.add("DPC105", (*at, "one_hot"), says, "`one_hot` says all norms", key=True)
+            return None
+        most = read(given.one_hot, (*at, "one_hot"), NUMBER)
+        return None if most is None else _in_norm(form, _one_hot(form, most, replaced), None)
     if not values:
         faults.add(
             "DPC102", at, "a sensitivity in a norm needs `l1`, `l2` or `l2_squared`", key=True
@@ -77,6 +87,17 @@ def said(
         says = f"`mechanism: {form.name}` needs a sensitivity in L1, and L2 says nothing of it"
         faults.add("DPC158", at, says, "give `l1`, or how many coordinates there are: `dimension`")
     return found
+
+
+def _one_hot(form: FamilyForm, most: Fraction, replaced: bool) -> dict[str, Fraction]:
+    """What a vector moves to one coordinate of which each row adds a number from 0 to `most`.
+
+    A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
+    of them by the difference, which is no more than `most`.
+    """
+    each = Fraction(math.floor(most)) if form.whole else most
+    times = 2 if replaced else 1
+    return {"l1": times * each, "l2_squared": times * each**2}
 
 
 def plain(form: FamilyForm, given: Parameter) -> list[Moves]:

@@ -26,6 +26,11 @@ class Normed(Model):
     l2_squared: Optional[Scalar] = Field(
         default=None, description="The square of L2: the sum of the squares of the coordinates."
     )
+    one_hot: Optional[Scalar] = Field(
+        default=None,
+        description="Each row adds a number from 0 to this to one coordinate of a vector, and "
+        "nothing to the others, as in a histogram: for rows that come, go or are replaced.",
+    )
     dimension: Optional[Whole] = Field(
         default=None, description="How many coordinates one row moves at most."
     )

@@ -65,10 +65,10 @@ CHANGES = {
         "sensitivity: 1",
         "sensitivity: {unbounded: 1, bounded: 0}",
     ),
-    "l2_squared": (
+    "one_hot": (
         spec(PEOPLE, "name: h, reads: people, mechanism: gaussian, sigma: 3, sensitivity: 1"),
         "sensitivity: 1",
-        "sensitivity: {unbounded: 1, bounded: {l2_squared: 2}}",
+        "sensitivity: {one_hot: 1}",
     ),
     "max_blocks": (
         spec(

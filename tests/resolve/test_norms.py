@@ -11,6 +11,7 @@ import pytest
 from dpcompose.pipeline import analyze
 from dpcompose.report import Report
 
+F = Fraction
 LAPLACE, GEOMETRIC = "laplace, scale: 3", "geometric, scale: 3"
 GAUSSIAN, DISCRETE = "gaussian, sigma: 3", "discrete-gaussian, sigma: 3"
 
@@ -67,12 +68,61 @@ def test_a_norm_is_turned_into_that_of_the_noise(noise: str, named: str, plain: 
         (GAUSSIAN, "{l2: 1, l3: 1}", "DPC101"),
         (GAUSSIAN, "{l2: 1, unbounded: 1}", "DPC101"),
         (GAUSSIAN, "{l2: 1, dimension: 0}", "DPC106"),
+        (GAUSSIAN, "{one_hot: 1, l2: 1}", "DPC105"),
+        (GAUSSIAN, "{one_hot: -1}", "DPC111"),
+        (GAUSSIAN, "{one_hot: 1}, relation: bounded", "DPC105"),
+        ("exponential, epsilon: 1", "{one_hot: 1}", "DPC158"),
         (DISCRETE, "1/2", "DPC115"),
     ],
 )
 def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, code: str) -> None:
     found = report(noise, sensitivity)
     assert (found.status, [each.code for each in found.findings]) == ("invalid", [code])
+
+
+@pytest.mark.parametrize(
+    ("noise", "removed", "replaced"),
+    [
+        (LAPLACE, "2.5", "5"),
+        (GEOMETRIC, "2", "4"),
+        (GAUSSIAN, "2.5", "{l2_squared: 12.5}"),
+        (DISCRETE, "{l1: 2}", "{l1: 4, l2_squared: 8}"),
+    ],
+)
+def test_one_coordinate_of_a_vector(noise: str, removed: str, replaced: str) -> None:
+    """One row replaced leaves one coordinate and enters another."""
+    for said in ("{one_hot: 2.5}", "{one_hot: 2.5, dimension: 7}"):
+        one, other = report(noise, said), report(noise, removed)
+        assert numbers(one) == numbers(other)
+        one, other = (
+            report(noise, said, "bounded"),
+            report(noise, f"{{bounded: {replaced}}}", "bounded"),
+        )
+        assert numbers(one) == numbers(other)
+        apart = report(noise, f"{{unbounded: {said}, bounded: {said}}}", "bounded")
+        assert numbers(one) == numbers(apart)
+    # No two rows, of all values in between, move it further.
+    rows = [(place, F(value, 2)) for place in range(3) for value in range(6)]
+    moves = [
+        [(place == here) * value - (place == there) * other for place in range(3)]
+        for here, value in rows
+        for there, other in rows
+    ]
+    assert max(sum(map(abs, move)) for move in moves) == 5
+    assert max(sum(each**2 for each in move) for move in moves) == F(25, 2)
+
+
+def test_a_histogram_as_one_vector_costs_what_its_cells_cost() -> None:
+    assert report("gaussian, sigma: 5", "{one_hot: 1}", "bounded", "budget: {rho: 0.04}\n").verdict
+    found = report("discrete-gaussian, sigma: 5", "{one_hot: 1}", "bounded").bound
+    assert found is not None and (found.value, found.exact) == (F(1, 25), True)
+    twice = report("discrete-gaussian, sigma: 5", "1", "bounded").bound
+    assert twice is not None and twice.value == F(2, 25)
+    # Where the number of rows is public none comes or goes.
+    fixed = "  - {name: a, reads: t, mechanism: gaussian, sigma: 5, sensitivity: {one_hot: 1}}\n"
+    head = "dpcompose: 1\nprotect: bounded\ndatasets: {t: {domain: fixed-size-table}}\n"
+    of_size = analyze(f"{head}mechanisms:\n{fixed}").bound
+    assert of_size is not None and float(of_size.value) == pytest.approx(2**0.5 / 5, rel=1e-12)
 
 
 def test_a_square_is_exact() -> None:
@@ -135,7 +185,12 @@ def test_the_report_says_which_norm_is_vouched_for(noise: str, sensitivity: str,
 
 
 def test_the_bounds_are_checked_again() -> None:
-    for sensitivity in ("{l2_squared: 2}", "2", "{unbounded: 1, bounded: {l2_squared: 2}}"):
+    for sensitivity in (
+        "{l2_squared: 2}",
+        "2",
+        "{unbounded: 1, bounded: {l2_squared: 2}}",
+        "{one_hot: 1}",
+    ):
         text = (
             "dpcompose: 1\nprotect: bounded\ndatasets: {people: {}}\nmechanisms:\n"
             f"  - {{name: a, reads: people, mechanism: {DISCRETE}, sensitivity: {sensitivity}}}\n"
