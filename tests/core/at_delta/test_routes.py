@@ -1,0 +1,109 @@
+"""The routes to an ε at a δ and back: each by its own formula, and the least of them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from scipy.stats import norm
+
+from dpcompose.core.at_delta.chosen import choose, evaluate
+from dpcompose.core.at_delta.routes import (
+    Point,
+    RouteBound,
+    RouteName,
+    basic,
+    for_comparison,
+    in_renyi_terms,
+    is_stated,
+    least,
+    main,
+    of_bound,
+    quick,
+    realised,
+)
+from dpcompose.core.loss.pattern import Known, one
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.profile.parts import Composition, Concentrated, Response
+
+F = Fraction
+DELTA = F(1, 10**5)
+AT_DELTA = Point(delta=DELTA)
+TEN = Composition(((Response(F(1, 10)), 10),))
+
+
+def test_what_is_known_of_a_composition() -> None:
+    noise = Composition(((LaplaceLoss(F(1)), 1),))
+    rho = Composition(((Concentrated(F(1, 10)), 1),))
+    assert is_stated(TEN) and not is_stated(noise) and not is_stated(rho)
+    assert in_renyi_terms(rho) and not in_renyi_terms(TEN)
+    assert realised(TEN) and realised(noise) and not realised(rho)
+    assert Point(epsilon=F(1)).given == 1 == Point(delta=F(1)).given
+
+
+def test_basic_composition() -> None:
+    assert basic(TEN, AT_DELTA) == 1 and basic(TEN, Point(epsilon=F(1))) == 0
+    assert basic(TEN, Point(epsilon=F(1, 2))) is None
+    chance = Composition(((Response(F(1)), 1),), stay=F(9, 10))
+    assert basic(chance, Point(delta=F(1, 10))) == 1 and basic(chance, AT_DELTA) is None
+    assert basic(chance, Point(epsilon=F(1))) == F(1, 10)
+
+
+def test_the_routes_of_stated_guarantees() -> None:
+    """The optimal composition is below the advanced bound of ε√(2k·ln(1/δ)) + kε(e^ε-1)."""
+    found = {
+        each.rule: each.value for each in [*main(TEN, AT_DELTA), *for_comparison(TEN, AT_DELTA)]
+    }
+    best = least(main(TEN, AT_DELTA))
+    assert best.rule is RouteName.OPTIMAL and best.value is not None
+    assert found[RouteName.BASIC] == 1
+    advanced = 0.1 * math.sqrt(20 * math.log(1e5)) + math.expm1(0.1)
+    assert all(best.value <= value for value in found.values() if value is not None)
+    assert float(best.value) < advanced
+    fast = quick(TEN, AT_DELTA)
+    assert fast is not None and fast >= best.value
+
+
+def test_a_gaussian_is_exact() -> None:
+    best = least(main(Composition((), F(1)), Point(epsilon=F(1))))
+    true = norm.cdf(-0.5) - math.e * norm.cdf(-1.5)
+    assert best.rule is RouteName.GAUSSIAN
+    assert best.value is not None and float(best.value) == pytest.approx(true, rel=1e-9)
+
+
+def test_the_first_of_equal_routes_is_the_least() -> None:
+    bounds = [
+        RouteBound(RouteName.ZCDP, None),
+        RouteBound(RouteName.BASIC, F(2)),
+        RouteBound(RouteName.SPLIT, F(1)),
+        RouteBound(RouteName.CLOSED, F(1)),
+    ]
+    assert least(bounds).rule is RouteName.SPLIT
+
+
+def test_bounds_in_one_notion_at_a_point() -> None:
+    assert of_bound(Quantity(Notion.PURE, F(2)), AT_DELTA).value == 2
+    pair = Quantity(Notion.APPROX, F(1), F(1, 10))
+    assert of_bound(pair, Point(delta=F(1, 10))).value == 1
+    zcdp = of_bound(Quantity(Notion.ZCDP, F(1, 10)), AT_DELTA)
+    usual = 0.1 + 2 * math.sqrt(0.1 * math.log(1e5))  # Bun and Steinke 2016
+    assert zcdp.value is not None and float(zcdp.value) <= usual
+    # What is ρ-zCDP may be a Gaussian with μ² = 2ρ.
+    gauss = of_bound(Quantity(Notion.GDP, F(1, 5)), AT_DELTA)
+    assert gauss.value is not None and gauss.value <= zcdp.value
+
+
+def test_the_worst_pattern_decides() -> None:
+    small, large = one(Known(Response(F(1)))), one(Known(Response(F(2))))
+    found = choose((small, large), AT_DELTA)
+    assert found.worst.pattern == large and found.patterns == 2
+    assert found.value == evaluate(large, AT_DELTA).value
+    assert found.lower is not None and found.value is not None and found.lower <= found.value
+    # A response of ε at δ: e^ε' = e^ε - δ(1 + e^ε).
+    true = math.log(math.exp(2) - 1e-5 * (1 + math.exp(2)))
+    assert float(found.value) == pytest.approx(true, abs=1e-12)
+    bounded = choose((large,), AT_DELTA, [Quantity(Notion.PURE, F(1))])
+    assert bounded.value == 1

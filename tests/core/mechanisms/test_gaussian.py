@@ -1,0 +1,101 @@
+"""Gaussian and discrete Gaussian noise, and what all families are asked."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpcompose.core.mechanisms import FORMS, form_of
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian, DiscreteGaussianLoss
+from dpcompose.core.mechanisms.family import NOISE, NUMBER, STEPS, Family, FamilyForm
+from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.profile.masses import profile
+from dpcompose.core.profile.parts import Composition, Concentrated
+
+F = Fraction
+
+
+def test_gaussian_noise_by_its_formulas() -> None:
+    """μ = s/σ, ρ = μ²/2, and no ε without a δ."""
+    noise: Family = Gaussian(F(2))
+    assert (noise.mu(F(3)), noise.mu_squared(F(3)), noise.rho(F(3))) == (F(3, 2), F(9, 4), F(9, 8))
+    assert noise.epsilon(F(3)) is None and noise.loss(F(3)) == Composition((), F(9, 4))
+    assert noise.says(F(3)) == "Gaussian noise of σ = 2, sensitivity 3"
+    # A shift in units of √2.
+    assert Gaussian(F(2), F(2)).rho(F(3)) == F(9, 4)
+
+
+@pytest.mark.parametrize("shift", [1, 2])
+def test_discrete_gaussian_noise_by_its_sum(shift: int) -> None:
+    """Of masses proportional to e^(-n²/(2σ²)), at every ε above and close."""
+    variance = 2.25
+    total = math.fsum(math.exp(-n * n / (2 * variance)) for n in range(-60, 61))
+
+    def true(epsilon: float) -> float:
+        return (
+            math.fsum(
+                max(
+                    0.0,
+                    math.exp(-n * n / (2 * variance))
+                    - math.exp(epsilon - (n - shift) ** 2 / (2 * variance)),
+                )
+                for n in range(-60, 61)
+            )
+            / total
+        )
+
+    loss = DiscreteGaussianLoss(shift, F(9, 4))
+    step = loss.natural_step()
+    assert step is not None
+    law = loss.masses(step)
+    for epsilon in (0.0, 0.3, 1.0, 2.0):
+        assert true(epsilon) - 1e-15 <= profile(law, epsilon) <= true(epsilon) + 1e-9
+    noise: Family = DiscreteGaussian(F(3, 2))
+    assert noise.rho(F(shift)) == F(shift * shift) / (2 * F(9, 4)) == loss.rho()
+    assert noise.epsilon(F(1)) is None and noise.mu(F(1)) is None
+    assert noise.loss(F(shift)).parts == ((loss, 1),)
+
+
+def test_in_l2_rho_alone_is_known() -> None:
+    noise = DiscreteGaussian(F(1), "L2", F(2))
+    assert noise.loss(F(1)).parts == ((Concentrated(F(1)), 1),)
+    assert "in L2" in noise.says(F(1))
+
+
+def test_what_numbers_must_be() -> None:
+    assert NUMBER.fits is None  # nothing more than not negative
+    assert NOISE.fits is not None and NOISE.fits(F(1, 9)) and not NOISE.fits(F(0))
+    assert STEPS.fits is not None and STEPS.fits(F(3)) and not STEPS.fits(F(1, 2))
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_family_answers(form: FamilyForm) -> None:
+    noise = form.made(F(2), 3 if form.values else None)
+    assert form_of(noise) is form
+    rho = noise.rho(F(1))
+    mu, epsilon = noise.mu_squared(F(1)), noise.epsilon(F(1))
+    assert rho > 0 and noise.loss(F(1)) is not None and noise.says(F(1))
+    # The least ρ is no larger than what pure and Gaussian DP give.
+    assert mu is None or rho <= mu / 2 * (1 + F(1, 10**9))
+    assert epsilon is None or float(rho) <= float(epsilon) * math.tanh(float(epsilon) / 2) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("laplace", Guarantee(Notion.PURE, F(3, 4))),
+        ("gaussian", Guarantee(Notion.ZCDP, F(1, 8))),
+        ("discrete-gaussian", Guarantee(Notion.ZCDP, F(1, 18))),
+    ],
+)
+def test_noise_that_gives_what_is_stated(name: str, stated: Guarantee) -> None:
+    """Its guarantee at a sensitivity of 1 is the one that is asked for."""
+    form = FORMS[name]
+    assert form.giving is not None
+    noise = form.made(form.giving(stated), None)
+    found = noise.epsilon(F(1)) if stated.notion is Notion.PURE else noise.rho(F(1))
+    assert found == stated.value

@@ -1,0 +1,191 @@
+"""The formulas of theorems by themselves: small cases by hand, and by a second way."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solver
+from dpcompose.core.theorem import Refused
+from dpcompose.core.theorems import predicates, runs
+from dpcompose.core.theorems.classical import (
+    parallel,
+    parallel_trap,
+    sequential_adaptive,
+    sequential_equal,
+    sequential_independent,
+)
+from dpcompose.core.theorems.composition_zcdp import (
+    concentrated_best,
+    concentrated_best_common,
+    concentrated_common,
+    concentrated_composition,
+    concentrated_sequential,
+)
+from dpcompose.core.theorems.hypotheses_mixed import coupling, likelihoods, refine_tuples
+from dpcompose.core.theorems.post_processing import (
+    adaptive_converse,
+    independent_converse,
+    post_processing,
+)
+from dpcompose.core.theorems.select import setting_of
+from dpcompose.core.theorems.stability import (
+    chained,
+    change_of_relation,
+    no_neighbours,
+    numbers,
+    preprocessing,
+)
+from dpcompose.core.theorems.two_hypotheses import (
+    covers_hypotheses,
+    halves,
+    mixture,
+    uniform,
+    uniform_alike,
+)
+from dpcompose.resolve import resolve
+from dpcompose.source import load
+
+F = Fraction
+LOSSES = (F(1, 2), F(2), F(1, 3))
+
+
+def test_losses_add_up_or_the_largest_counts() -> None:
+    whole = F(17, 6)
+    for adding in (
+        sequential_independent,
+        sequential_adaptive,
+        concentrated_composition,
+        concentrated_common,
+        concentrated_sequential,
+    ):
+        assert adding(LOSSES) == whole
+    for largest in (parallel, concentrated_best, concentrated_best_common):
+        assert largest(LOSSES) == 2
+    assert sequential_equal(F(1, 10), 7) == F(7, 10)
+    assert parallel_trap(LOSSES) is None  # there is no bound
+    assert post_processing(F(3)) == independent_converse(F(3)) == adaptive_converse(F(3)) == 3
+
+
+def test_distances_multiply() -> None:
+    assert preprocessing(F(1, 2), F(3)) == F(3, 2) and chained(LOSSES) == F(1, 3)
+    assert change_of_relation(F(1, 2), 4) == 2
+    assert no_neighbours() is None  # nothing to bound
+    assert numbers("1/2 3 0.25") == (F(1, 2), F(3), F(1, 4))
+
+
+# --- two hypotheses ------------------------------------------------------------------------------
+
+
+def test_a_mixture_by_its_formula() -> None:
+    """e^-ε is Σ w·e^-ε_b, for δ = 0, or the sum from above, which is larger."""
+    cases = [(F(1, 4), F(1), F(0)), (F(3, 4), F(2), F(0))]
+    epsilon, delta = mixture(cases)
+    either = (
+        -math.log(0.25 * math.exp(-1) + 0.75 * math.exp(-2)),
+        math.log(0.25 * math.exp(1) + 0.75 * math.exp(2)),
+    )
+    assert float(epsilon) == pytest.approx(max(either), abs=1e-9) and delta == 0
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+def test_nobody_against_any_set_of_equal_blocks(blocks: int) -> None:
+    """ln(((1 + e^ε)^k - 1)/(2^k - 1)), by two entries."""
+    true = math.log(((1 + math.exp(0.7)) ** blocks - 1) / (2**blocks - 1))
+    epsilon, delta = uniform_alike(F(7, 10), F(0), blocks)
+    assert true - 1e-15 <= float(epsilon) <= true + 1e-10 and delta == 0
+    again, _ = uniform([(F(7, 10), F(0))] * blocks)
+    assert true - 1e-15 <= float(again) <= true + 1e-10
+    assert covers_hypotheses((F(7, 10), F(1, 9))) == (F(7, 10), F(1, 9))
+    (first, _), composed = halves([(F(1), F(0))]), F(1)
+    assert first == composed  # one block: the person is in it or nowhere
+
+
+def test_matched_parts_of_two_mixtures() -> None:
+    first, second = (F(1, 2), F(1, 2)), (F(1, 3), F(2, 3))
+    found = refine_tuples(first, second)
+    assert found == ((0, 0, F(1, 3)), (0, 1, F(1, 6)), (1, 1, F(1, 2)))
+    rng = random.Random(5)
+    for _ in range(30):
+        one, other = (
+            [F(n, sum(cut)) for n in cut]
+            for cut in ([rng.randint(1, 9) for _ in range(rng.randint(1, 4))] for _ in range(2))
+        )
+        matched = refine_tuples(one, other)
+        assert [sum((w for i, _, w in matched if i == n), F(0)) for n in range(len(one))] == one
+        assert [sum((w for _, j, w in matched if j == n), F(0)) for n in range(len(other))] == other
+        assert len(matched) < len(one) + len(other)
+
+
+def test_a_matching_costs_its_worst_pair() -> None:
+    """The greatest ε, and the mean of the δ."""
+    pairs = [(F(1, 2), F(1), F(1, 10)), (F(1, 2), F(0), F(0))]
+    assert coupling(pairs) == (F(1), F(1, 20))
+
+
+def test_likelihoods_of_one_block() -> None:
+    """Nobody against the person in the block, or against that with chance 1/2.
+
+    What the block gave is between e^-1 and e times as likely with the person as without: mixed
+    with as much of what is without, at most (1 + e)/2 times.
+    """
+    sure = likelihoods([F(1)], [((), F(1))], [((0,), F(1))])
+    assert 1 <= float(sure) <= 1 + 1e-9
+    true = math.log((1 + math.e) / 2)
+    even = likelihoods([F(1)], [((), F(1))], [((), F(1, 2)), ((0,), F(1, 2))])
+    assert true - 1e-15 <= float(even) <= true + 1e-9
+
+
+# --- what runs on a release ----------------------------------------------------------------------
+
+
+BLOCKS = """\
+dpcompose: 1
+protect: {protect}
+datasets:
+  people: {{}}
+  parts: {{from: people, partition: {{by: value, blocks: [x, y, z]}}}}
+mechanisms:
+  - {{name: a, reads: parts.x, notion: pure, epsilon: 1, relation: unbounded}}
+  - {{name: b, reads: parts.y, notion: pure, epsilon: 2, relation: unbounded}}
+  - {{name: c, reads: parts.z, notion: pure, epsilon: 4, relation: unbounded}}
+"""
+
+
+def setting(protect: str):  # type: ignore[no-untyped-def]
+    problem = resolve(load(BLOCKS.format(protect=protect), "spec.yaml")).problem
+    solver = Solver(problem)
+    return setting_of(solver, solver.solve(Notion.PURE))
+
+
+def test_what_a_bound_is_applied_to() -> None:
+    added = setting("unbounded")
+    predicates.one_partition(added)
+    predicates.by_value(added)
+    predicates.one_step(added)
+    predicates.on_the_blocks(added)
+    predicates.compatible(added)
+    assert runs.worst_block(added, max) == 4 and runs.every_block(added, sum) == 7
+    with pytest.raises(Refused):
+        predicates.bounded_neighbours(added)
+    with pytest.raises(Refused):
+        predicates.several_steps(added)
+    replaced = setting("bounded")
+    predicates.bounded_neighbours(replaced)
+    with pytest.raises(Refused):
+        predicates.compatible(replaced)
+    with pytest.raises(Refused):
+        predicates.same_relation(replaced)
+
+
+def test_finite_losses() -> None:
+    predicates.finite(Scalars(Notion.PURE), F(1))
+    with pytest.raises(Refused):
+        predicates.finite(Scalars(Notion.PURE), math.inf)
+    with pytest.raises(Refused):
+        predicates.finite(Pairs(), ())
