@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dpcompose.core.change.kind_form import Contradiction
-from dpcompose.core.change.maps import chosen_rows
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
-from dpcompose.core.change.maps.kind import Picks
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.propagation import assigned, become, moved, one_below
 from dpcompose.core.change.row_facts import Traits
@@ -70,17 +65,3 @@ def test_units_in_one_block() -> None:
     ends = assigned(of(PAIR, 2), iter([OLD_END, NEW_END]), False)
     assert {leaf.sign for leaf in all_leaves(ends)} == {0, 1} and units(ends) == {"single": 2}
     assert assigned(of(SINGLE, 2), iter([None, SINGLE]), False) == of(SINGLE)
-
-
-def test_which_rows_are_chosen() -> None:
-    first = chosen_rows.chosen("limit", 3, "first")
-    assert first.picks is Picks.FIRST and first.random is None and first.determined
-    drawn = chosen_rows.chosen("limit", 3, "random")
-    assert drawn.picks is Picks.RANDOM and drawn.random == "random limit" and drawn.may_drop
-    assert chosen_rows.chosen("cap", 1, "random").picks is Picks.ONE
-    assert (chosen_rows.which("first"), chosen_rows.which("random")) == ("the first", "a random")
-    assert "fixed" in chosen_rows.declared("first") and "afresh" in chosen_rows.declared("random")
-    chosen_rows.check_order("first", "time")
-    with pytest.raises(Contradiction) as found:
-        chosen_rows.check_order("random", "time")
-    assert found.value.why.code == "DPC105" and found.value.why.at == ("order",)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The modules, and what might be one, that a file imports."""
     found: set[str] = set()
@@ -26,5 +28,5 @@ def test_every_module_of_the_core_is_tested_in_its_own_folder() -> None:
         folder = ROOT / "tests" / module.parent.relative_to("dpcompose")
         names = {each for test in folder.rglob("*.py") for each in imported(test)}
         if path.stem != "__init__" and ".".join(module.parts) not in names:
-            missing.append(".".join(module.parts))
+            missing.append(f"{folder.relative_to(ROOT)} has no test of {'.'.join(module.parts)}")
     assert not missing, missing
