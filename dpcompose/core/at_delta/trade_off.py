@@ -51,6 +51,7 @@ class TradeOff:
     profile: Callable[[Fraction], Fraction]
     corners: tuple[Fraction, ...] = ()
     _known: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
+    _powers: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """The least δ that is certified at `epsilon` ≥ 0."""
@@ -65,9 +66,14 @@ class TradeOff:
 
     def power(self, rate: Fraction) -> Fraction:
         """The most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded up."""
-        rate = max(rate, _LEAST_RATE)
+        if rate not in self._powers:
+            self._powers[rate] = self._power(max(rate, _LEAST_RATE))
+        return self._powers[rate]
+
+    def _power(self, rate: Fraction) -> Fraction:
         corners = (self.at(each, rate, side) for each in self.corners for side in (1, -1))
-        found = min(ONE, *corners, *_BestEpsilon(self, rate).values())
+        y = _BestEpsilon(self, rate).found()
+        found = min(ONE, self.at(Fraction(abs(y)), rate, 1 if y >= 0 else -1), *corners)
         # So many bits are as good as what they are computed from.
         return max(rate, min(ONE, rate + self.advantage, shorten(found, up=True)))
 
@@ -126,29 +132,30 @@ class _BestEpsilon:
     """Looks for the ε that says most at a rate of false alarms.
 
     With y = ε for one order of the tables and -ε for the other one, the bound is convex in e^y.
-    `tried`: (y, the bound) in the order of y.
+    `tried`: (y, about the bound) in the order of y.
     """
 
     curve: TradeOff
     rate: Fraction
     tried: list[tuple[float, float]] = field(default_factory=list)
-    exact: dict[float, Fraction] = field(default_factory=dict)
+    seen: set[float] = field(default_factory=set)
     highest: float = 0.0
 
-    def values(self) -> Iterable[Fraction]:
-        """The bounds at all ε that were tried."""
+    def found(self) -> float:
+        """The best y of all that were tried."""
         self.highest = max(0.0, -math.log(self.rate)) + 1e-9
         self._look()
-        return self.exact.values()
+        return self.tried[self._best()][0]
 
     def _try(self, y: float) -> bool:
         """Whether there was anything new at `y`, which is then known."""
         y = min(max(y, _LOWEST), self.highest)
-        if y in self.exact or len(self.exact) >= _MOST_TRIED:
+        if y in self.seen or len(self.seen) >= _MOST_TRIED:
             return False
-        epsilon = Fraction(abs(y))
-        value = self.exact[y] = self.curve.at(epsilon, self.rate, 1 if y >= 0 else -1)
-        insort(self.tried, (y, float(value)))
+        self.seen.add(y)
+        delta, rate = float(self.curve.delta(Fraction(abs(y)))), float(self.rate)
+        bound = delta + math.exp(y) * rate if y >= 0 else 1 - math.exp(y) * (1 - delta - rate)
+        insort(self.tried, (y, bound))
         return True
 
     def _look(self) -> None:
@@ -166,7 +173,7 @@ class _BestEpsilon:
         while (end := self._open_end()) and self._try(self.tried[self._best()][0] + end * step):
             step *= 2
         turn = 0
-        while len(self.exact) < _MOST_TRIED:
+        while len(self.seen) < _MOST_TRIED:
             least, by_chords = self._chords()
             best = self.tried[self._best()][1]
             if best - least <= _NEAR * best:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile import alone
+from dpcompose.core.profile.few_outcomes import delta_of_few
 from dpcompose.core.profile.fewer_losses import is_merged, merged
 from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.core.profile.max_loss import greatest_sum
@@ -199,6 +200,9 @@ def _delta(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool = False
 ) -> Bracket:
     if not parts.others:
+        few = delta_of_few(parts.responses, gaussian, epsilon) if shared else None
+        if few is not None:
+            return few
         if not parts.responses:
             return gaussian_delta(gaussian, epsilon)
         if not gaussian and len(parts.responses) == 1:
