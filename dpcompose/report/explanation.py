@@ -143,7 +143,7 @@ class _Teller:
         placed = given.facts["placed"]
         statement = placed.statement
         place = felt.visit.place
-        where = place.up(statement.up)
+        where = place.stated_on(statement)
         says = (
             f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
             f"{statement.relation} neighbours of `{where.dataset.name}`"

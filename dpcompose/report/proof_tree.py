@@ -308,7 +308,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     if statement.relation != problem.goal.relation and statement.guarantee.noise is None:
         notes.append(f"{statement.relation}")
     if statement.up:
-        notes.append(f"on `{place.up(statement.up).dataset.name}`")
+        notes.append(f"on `{place.stated_on(statement).dataset.name}`")
     if len(step.inputs) > 1:
         notes.append(f"and {len(step.inputs) - 1} more guarantees")
     if statement.guarantee.notion is not solution.notion:

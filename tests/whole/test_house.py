@@ -1,10 +1,14 @@
-"""The tests of the core mirror it: each module is imported by tests of its own folder."""
+"""How the code is laid out: tests beside what they test, and the way of a number."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,3 +34,12 @@ def test_every_module_of_the_core_is_tested_in_its_own_folder() -> None:
         if path.stem != "__init__" and ".".join(module.parts) not in names:
             missing.append(f"{folder.relative_to(ROOT)} has no test of {'.'.join(module.parts)}")
     assert not missing, missing
+
+
+@pytest.mark.parametrize("notion", ["pure", "approx", "zcdp", "gdp"])
+def test_a_number_passes_twenty_modules_at_most(notion: str) -> None:
+    """From YAML to the screen: whatever is called with it, returns it or holds it."""
+    command = [sys.executable, "tests/bench/passes.py", "--notion", notion]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    *modules, count = done.stdout.splitlines()
+    assert count == f"{len(modules)} modules" and 10 < len(modules) <= 20, done.stdout

@@ -86,7 +86,7 @@ def by_units(algebra: Algebra, place: Place, state: State, search: Callable[[Sta
         hows.append(choice.how)
     alike = units[0][1] if len(units) == 1 else 0
     how = How("units", tuple(hows))
-    free = only_rows(state) and place.up(place.depth).traits.unit is None
+    free = only_rows(state) and place.top.traits.unit is None
     return Choice(algebra.chain(parts, free), tuple(branches), True, alike, how)
 
 

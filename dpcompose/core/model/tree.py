@@ -123,6 +123,15 @@ class Place:
         """The place so many edges further up."""
         return self.ancestors(edges)[0].parent if edges else self
 
+    def stated_on(self, statement: Statement) -> Place:
+        """The place of the dataset that a statement of a mechanism that reads this speaks of."""
+        return self.up(statement.up)
+
+    @property
+    def top(self) -> Place:
+        """The place of the root."""
+        return self.up(self.depth)
+
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
     """The places of every root, from the outside in; never recurses."""

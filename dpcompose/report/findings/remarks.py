@@ -144,7 +144,7 @@ def _ends(listed: list[Fate]) -> bool:
 
 def _replaced(goal: Goal, place: Place) -> Leaf | None:
     """A replaced row of the root as it is further down, while it is one; None: it is no change."""
-    columns = place.up(place.depth).traits.columns
+    columns = place.top.traits.columns
     row = PAIR._replace(kept=tuple(sorted(goal.relation.kept(columns) or ())))
     for edge in place.ancestors(place.depth):
         if edge.made_by is None:
@@ -248,7 +248,7 @@ def _looser(solution: Solution, felt: FeltLoss) -> Iterator[Finding]:
         own = tuple(o for o in felt.placed if o.statement.path == each.statement.path)
         others = tuple(o for o in felt.placed if o.statement.path != each.statement.path)
         if others and cost(others) == felt.loss and cost(own) != felt.loss:
-            where = felt.visit.place.up(each.statement.up)
+            where = felt.visit.place.stated_on(each.statement)
             yield Finding(
                 "DPC205",
                 "note",

@@ -54,7 +54,7 @@ def _says(touched: Touched) -> str:
             "group distance its δ reaches 1, which promises nothing"
         )
     stated = {
-        f"{each.relation.neighbours} of `{touched.place.up(each.up).dataset.name}`"
+        f"{each.relation.neighbours} of `{touched.place.stated_on(each).dataset.name}`"
         for each in statements
     }
     covers = " and ".join(sorted(stated))
@@ -92,7 +92,7 @@ def _other_columns(touched: Touched) -> bool:
 
 
 def _of_a_unit(touched: Touched) -> bool:
-    root = touched.place.up(touched.place.depth)
+    root = touched.place.top
     return root.traits.unit is not None
 
 
@@ -159,7 +159,7 @@ def _way_out(touched: Touched) -> str:
         return f"state its guarantee on what is drawn (`stated_on: {between.name}`)"
     if touched.place.above is None and any(not each.usable for each in touched.placed):
         return "give the guarantee of the mechanism on the dataset that it reads"
-    root = place.up(place.depth)
+    root = place.top
     if any(leaf.kind is Kind.ANY for leaf in found):
         if place.depth and _needs_degree(place):
             return "declare `max_degree` on the graph"
