@@ -36,6 +36,7 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
+    from dpcompose.core.profile.transforms import LaplaceTransforms
 
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 1.7
@@ -104,6 +105,11 @@ class LaplaceLoss(MechanismLoss):
 
     def mu(self) -> Fraction:
         return laplace_gdp(self.shift)
+
+    def transforms(self) -> type[LaplaceTransforms]:
+        from dpcompose.core.profile.transforms import LaplaceTransforms
+
+        return LaplaceTransforms
 
     def natural_step(self) -> None:
         return None

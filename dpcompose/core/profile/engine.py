@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dpcompose.core.profile.components import (
     UNIT,
@@ -19,7 +19,7 @@ from dpcompose.core.profile.components import (
     tilt_for_epsilon,
 )
 from dpcompose.core.profile.lattice import MOST_POINTS, NATS, lattice_law, window
-from dpcompose.core.profile.law import Law, delta_of
+from dpcompose.core.profile.law import Law, LogDelta, delta_of
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.root import epsilon_of, lower_epsilon
 from dpcompose.core.profile.rounding import float_of
@@ -94,7 +94,7 @@ def least_epsilon(
         law, grid = made() if shared is None else shared.get((step, theta, center), made)
         if law is None:
             break
-        epsilon = epsilon_of(law, log_delta, center, most)
+        epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
         if epsilon is None:
             break
         if best is None or epsilon < best.upper:
@@ -112,6 +112,10 @@ def least_epsilon(
         if end < (math.inf if best is None else best.upper):
             best = Result(end, None, laws[0][0].step)
     return best
+
+
+def _curve(law: Law, epsilon: float) -> LogDelta:
+    return delta_of(law, Fraction(epsilon))
 
 
 def _rung(rough: Ensemble, theta: float) -> float:

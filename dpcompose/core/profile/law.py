@@ -45,6 +45,12 @@ class Law:
     slack: float
     gaussian: float = 0.0
 
+    def end(self) -> float:
+        """An ε above all losses that it may well have."""
+        return (
+            float_of(self.ref) + float(self.x[-1]) + 40 * (math.sqrt(self.gaussian) + self.gaussian)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LogDelta:

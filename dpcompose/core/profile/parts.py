@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
+    from dpcompose.core.profile.transforms import Transforms
 
 
 class MechanismLoss(ABC):
@@ -49,6 +50,10 @@ class MechanismLoss(ABC):
     @abstractmethod
     def mu(self) -> Fraction | None:
         """The least μ known, rounded up; None if none is known."""
+
+    def transforms(self) -> type[Transforms] | None:
+        """The kind of transforms that E e^(sL) is one of; None where there is none."""
+        return None
 
     @abstractmethod
     def natural_step(self) -> Fraction | None:

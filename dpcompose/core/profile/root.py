@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
-from dpcompose.core.profile.law import Law, delta_of
-from dpcompose.core.profile.rounding import float_of
+from dpcompose.core.profile.law import Law, LogDelta, delta_of
 
 #: Relative distance at which the search ends.
 _ENOUGH = 2e-12
@@ -16,8 +16,12 @@ _BUMP = 2e-13
 _STALLS, _NEARER = 4, 0.9
 
 
-def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float | None:
+def epsilon_of(
+    curve: Callable[[float], LogDelta], log_delta: float, guess: float, most: float, end: float
+) -> float | None:
     """An ε in [0, most] with δ(ε) ≤ e^log_delta for sure, next to the least; None if none is seen.
+
+    `end`: an ε above all losses that may well occur.
 
     Newton's method kept in a bracket; ln δ is concave or nearly so, and in a lattice δ is linear in
     e^ε between two losses.
@@ -28,7 +32,7 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
     bump = _BUMP
     stalls, before = 0, (at, math.inf)
     for _ in range(80):
-        value = delta_of(law, Fraction(at))
+        value = curve(at)
         excess = value.log_upper - log_delta
         if excess <= 0:
             high, sure = at, True
@@ -38,10 +42,10 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
             stalls = 0 if nearer else stalls + 1
             if not sure and stalls == _STALLS:
                 # What is uncertain about the law may be more than δ at every ε.
-                end = max(at, min(_end(law), most))
-                if delta_of(law, Fraction(end)).log_upper > log_delta:
+                last = max(at, min(end, most))
+                if curve(last).log_upper > log_delta:
                     return None
-                high, sure = end, True
+                high, sure = last, True
         if stalls < _STALLS:
             step = _step(excess, value.slope)
         else:
@@ -57,7 +61,7 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
             target += bump * at
             bump *= 4
         if not low < target < high and low == 0:
-            if delta_of(law, Fraction(0)).log_upper <= log_delta:
+            if curve(0.0).log_upper <= log_delta:
                 return 0.0
             low = 1e-290
         if not low < target < high:
@@ -66,11 +70,6 @@ def epsilon_of(law: Law, log_delta: float, guess: float, most: float) -> float |
             break
         at = target
     return high if sure else None
-
-
-def _end(law: Law) -> float:
-    """An ε above all losses that a law may well have."""
-    return float_of(law.ref) + float(law.x[-1]) + 40 * (math.sqrt(law.gaussian) + law.gaussian)
 
 
 def _step(excess: float, slope: float) -> float:

@@ -49,16 +49,14 @@ def epsilon_at(composition: Composition, delta: Fraction, shared: bool = False) 
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.whole(composition.gaussian))
     if left == 0:
-        if bound is None:
-            return None
-        return parts.known(Bracket(bound, bound if not parts.others else None))
+        return None if bound is None else Bracket(bound, bound if not parts.others else None)
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Bracket(ZERO, ZERO)
     found = _epsilon(parts, composition.gaussian, left, bound, shared)
     if bound is not None and (found is None or found.upper >= bound):
         found = Bracket(bound, found.lower if found else None, found.exact if found else False)
-    return None if found is None else parts.known(found)
+    return found
 
 
 def delta_at(composition: Composition, epsilon: Fraction, shared: bool = False) -> Bracket:
@@ -72,7 +70,7 @@ def delta_at(composition: Composition, epsilon: Fraction, shared: bool = False) 
         # δ(0) ≤ tanh(bound/2).
         rest = Bracket(shorten(bound / 2, up=True), None, False)
     else:
-        rest = parts.known(_delta(parts, composition.gaussian, epsilon, shared))
+        rest = _delta(parts, composition.gaussian, epsilon, shared)
     stay = composition.stay
     upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
     lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
@@ -102,18 +100,10 @@ def _settled(composition: Composition) -> Composition:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The parts of a composition: responses by ε with their counts, and the others.
-
-    `rounded`: whether they are fewer than there were, and dominate them.
-    """
+    """The parts of a composition: responses by ε with their counts, and the others."""
 
     responses: dict[Fraction, int]
     others: tuple[tuple[Part, int], ...]
-    rounded: bool = False
-
-    def known(self, found: Bracket) -> Bracket:
-        """The same without what is known from below, where the parts were rounded."""
-        return replace(found, lower=None, exact=False) if self.rounded else found
 
     def whole(self, gaussian: Fraction = ZERO) -> Composition:
         """All parts, with Σμ² of a Gaussian."""
@@ -124,14 +114,21 @@ class _Gathered:
 def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
     responses: dict[Fraction, int] = {}
     others: dict[Part, int] = {}
-    parts = tuple(parts)
-    for part, count in merged(parts):
+    for part, count in parts:
+        if count <= 0:
+            continue
         if isinstance(part, Response):
             if part.epsilon:
                 responses[part.epsilon] = responses.get(part.epsilon, 0) + count
         else:
             others[part] = others.get(part, 0) + count
-    return _Gathered(responses, tuple(others.items()), is_merged(parts))
+    return _Gathered(responses, tuple(others.items()))
+
+
+def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
+    """Fewer parts that dominate them, where they are very many, and whether they are."""
+    whole = parts.whole().parts
+    return (_gathered(merged(whole)), True) if is_merged(whole) else (parts, False)
 
 
 def _left(composition: Composition, delta: Fraction) -> Fraction | None:
@@ -146,6 +143,32 @@ def _epsilon(
     delta: Fraction,
     bound: Fraction | None,
     shared: bool = False,
+) -> Bracket | None:
+    if parts.others and _single(parts, gaussian) is None:
+        # numpy is needed here.
+        from dpcompose.core.profile.contour import epsilon_on_line
+
+        most = math.inf if bound is None else float_of(bound)
+        on_line = epsilon_on_line(parts.whole(gaussian), _log_below(delta), most)
+        if on_line is not None:
+            return Bracket(Fraction(on_line))
+    parts, rounded = _fewer(parts)
+    found = _epsilon_of_few(parts, gaussian, delta, bound, shared)
+    return replace(found, lower=None, exact=False) if found and rounded else found
+
+
+def _log_below(delta: Fraction) -> float:
+    """ln δ, rounded down."""
+    log_delta = log_of(delta)
+    return log_delta - 4e-16 * abs(log_delta) - 1e-300
+
+
+def _epsilon_of_few(
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    shared: bool,
 ) -> Bracket | None:
     if not parts.others:
         if not parts.responses:
@@ -169,8 +192,7 @@ def _epsilon(
     from dpcompose.core.profile.grids import GridQuestion, epsilon_on_grid
     from dpcompose.core.profile.loss_distribution import masses
 
-    log_delta = log_of(delta)
-    log_delta -= 4e-16 * abs(log_delta) + 1e-300
+    log_delta = _log_below(delta)
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
         asked = GridQuestion(parts.responses, parts.others, gaussian, masses, shared)
@@ -199,6 +221,18 @@ def _single(parts: _Gathered, gaussian: Fraction) -> Sampled | Grouped | None:
 def _delta(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool = False
 ) -> Bracket:
+    if parts.others and _single(parts, gaussian) is None:
+        from dpcompose.core.profile.contour import log_delta_on_line
+
+        on_line = log_delta_on_line(parts.whole(gaussian), epsilon)
+        if on_line is not None:
+            return Bracket(_exp(on_line, up=True))
+    parts, rounded = _fewer(parts)
+    found = _delta_of_few(parts, gaussian, epsilon, shared)
+    return replace(found, lower=None, exact=False) if rounded else found
+
+
+def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool) -> Bracket:
     if not parts.others:
         few = delta_of_few(parts.responses, gaussian, epsilon) if shared else None
         if few is not None:

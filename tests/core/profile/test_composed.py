@@ -154,7 +154,7 @@ def test_a_law_on_a_lattice_gives_the_deltas_of_its_sum() -> None:
         true = math.log(true_delta(0.1, 30, epsilon))
         assert found.log_lower <= true <= found.log_upper <= true + 1e-6
     wanted = math.log(1e-3)
-    least = epsilon_of(law, wanted, 1.0, 3.0)
+    least = epsilon_of(lambda at: delta_of(law, F(at)), wanted, 1.0, 3.0, law.end())
     assert least is not None and least == pytest.approx(true_epsilon(0.1, 30, 1e-3), rel=1e-6)
     under = lower_epsilon(law, wanted, least)
     assert under is not None and under <= true_epsilon(0.1, 30, 1e-3) <= least

@@ -1,0 +1,357 @@
+"""δ(ε) of a composition as an integral over a vertical line, by the trapezoidal rule.
+
+With K(s) = ln E e^(sL) of the composed loss L, δ(ε) = E (1-e^(ε-L))+ is the integral of
+e^(K(s)-sε)/(s(s+1)) over s = θ + it, over 2π, for any θ > 0. The trapezoidal rule of period P,
+t = 2πj/P, gives the sum of δ(ε+kP)·e^(θkP) over all whole k (Poisson's formula): more than δ(ε),
+and hardly more where P is large. Near the saddle point of K(s)-sε few t count, however many losses
+are composed, since |e^K| falls as a normal law's does; no loss is put on a grid. What is left out
+beyond the last t is bounded, for which the loss must have something smooth: `Transforms.beyond`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpcompose.core.profile.cumulants import not_below
+from dpcompose.core.profile.grids import sides
+from dpcompose.core.profile.law import LogDelta
+from dpcompose.core.profile.masses import Floats
+from dpcompose.core.profile.parts import Composition, MechanismLoss, Part, Response, Sampled
+from dpcompose.core.profile.root import epsilon_of
+from dpcompose.core.profile.rounding import float_of
+from dpcompose.core.profile.sampled_transforms import (
+    AddedGaussians,
+    AddedLaplaces,
+    SampledGaussians,
+    SampledLaplaces,
+)
+from dpcompose.core.profile.transforms import (
+    UNIT,
+    LaplaceTransforms,
+    ResponseTransforms,
+    Transforms,
+)
+
+#: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
+_NATS = 30.0
+#: No more places t are taken, nor more for all losses together.
+_MOST_PLACES, _MOST_VALUES = 1 << 13, 1 << 22
+#: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
+_SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
+#: Transforms of what is sampled: those with the row removed, and with the row added.
+_SAMPLED: dict[type[Transforms], tuple[type[Transforms], type[Transforms]]] = {
+    LaplaceTransforms: (SampledLaplaces, AddedLaplaces)
+}
+#: Parameters beyond this are left to others, and more copies of one loss.
+_GREATEST, _MOST_COPIES = 10**9, 10**15
+#: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
+_GROWTH, _BOUNDS = 2 ** (1 / 3), 80
+#: Steps towards a tilt.
+_STEPS = 12
+#: The uncertainty of a δ that is given, as a share of it, at most.
+_CLOSE = 1e-7
+#: A place beyond all others.
+_FAR = 1e100
+#: Places, in standard deviations, by which moments are told.
+_NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """K(θ) and its first two derivatives, to a few digits."""
+
+    cumulant: float
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sum:
+    """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
+    left out within `missing`."""
+
+    theta: float
+    log_mass: float
+    log_error: float
+    t: Floats
+    terms: Any
+    errors: Floats
+    missing: float
+
+    def log_delta(self, epsilon: float) -> LogDelta:
+        """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
+        turned = self.terms * np.exp(-1j * epsilon * self.t)
+        total = float(turned.real.sum())
+        away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
+        error = float((self.errors + away).sum()) + self.missing
+        scale = self.log_mass - self.theta * epsilon
+        slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
+        slope = float((turned * (self.theta + 1j * self.t)).real.sum())
+        upper = math.log(max(total, 0.0) + error) + scale + slack
+        close = error + slack * total <= _CLOSE * total
+        return LogDelta(
+            min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
+        )
+
+
+class _Line:
+    """The transforms of all parts, with μ² of the Gaussian."""
+
+    def __init__(self, kinds: Sequence[Transforms], square: float) -> None:
+        self.kinds, self.square = kinds, square
+        self.near = 1.0
+
+    def is_smooth(self) -> bool:
+        """Whether the sum without a tilt ends somewhere, as others then do as well."""
+        return float(self._kept(0.0, np.array([_FAR]))[0]) < -_NATS - 4
+
+    def _kept(self, theta: float, places: Floats) -> Floats:
+        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
+        kept = -self.square * places * places / 2
+        for kind in self.kinds:
+            kept += kind.kept(theta, places)
+        result: Floats = np.maximum.accumulate(kept[::-1])[::-1]
+        return result
+
+    def moments(self, theta: float) -> _Moments | None:
+        """By K at θ and at a place nearby on the line."""
+        for _ in range(40):
+            found = self._on_line(theta, np.array([self.near]))
+            if found is None:
+                return None
+            log_mass, _, logs, _ = found
+            fall = -2 * float(logs[0].real)
+            if not (math.isfinite(log_mass) and 0 < fall < math.inf):
+                self.near *= 0.01 if fall > 0 else 100.0
+            elif fall > _MOST**2:
+                self.near *= max(_NEAR / math.sqrt(fall), 0.01)
+            elif fall < _LEAST**2:
+                self.near *= min(_NEAR / math.sqrt(fall), 1e4)
+            else:
+                return _Moments(log_mass, logs[0].imag / self.near, fall / self.near**2)
+        return None
+
+    def _on_line(self, theta: float, t: Floats) -> tuple[float, float, Any, Floats] | None:
+        """K(θ), its error; K(θ+it)-K(θ), and the error of that."""
+        log_mass, lost = self.square * theta * (theta + 1) / 2, 0.0
+        turn = self.square * t * (theta + 0.5)
+        logs = -self.square * t * t / 2 + 1j * turn
+        errors = 8 * UNIT * np.abs(logs)
+        for kind in self.kinds:
+            found = kind.on_line(theta, t)
+            if found is None:
+                return None
+            # Of what is added up, too.
+            rounding = (8 + len(kind.counts)) * UNIT
+            log_mass += float(kind.counts @ found.logs)
+            lost += float(kind.counts @ (found.lost + rounding * np.abs(found.logs)))
+            real, imaginary = found.more.real, found.more.imag
+            size = np.abs(1 + found.more)
+            clear = (size > 0.5) & (found.error < 0.1)
+            size = np.maximum(size, np.where(clear, 0.0, found.error + 1e-290))
+            square = real * (2 + real) + imaginary * imaginary
+            shrunk = np.where(clear, np.log1p(np.maximum(square, -0.9)) / 2, np.log(size))
+            angle = np.arctan2(imaginary, 1 + real)
+            rough = 2 * np.abs(real) + real**2 + imaginary**2 + np.abs(angle) + np.abs(shrunk)
+            logs += kind.counts @ (shrunk + 1j * angle)
+            errors += kind.counts @ (np.log1p(3 * found.error / size) + rounding * rough)
+        return log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors
+
+    def sum(self, theta: float, period: float) -> _Sum | None:
+        """The sum by a period, up to where what is beyond is next to nothing."""
+        step = 2 * math.pi / period
+        places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
+        kept = self._kept(theta, places)
+        faint = np.flatnonzero(kept <= -_NATS - 4)
+        if not len(faint):
+            return None
+        last = float(places[faint[0]])
+        many = math.ceil(last / step)
+        if (
+            many > _MOST_PLACES
+            or many * sum(len(kind.counts) for kind in self.kinds) > _MOST_VALUES
+        ):
+            return None
+        t = step * np.arange(many + 1, dtype=np.float64)
+        found = self._on_line(theta, t)
+        if found is None:
+            return None
+        log_mass, lost, logs, errors = found
+        s = theta + 1j * t
+        terms = np.exp(logs) * (2 / period) / (s * (s + 1))
+        terms[0] /= 2
+        wrong = np.abs(terms) * np.expm1(np.minimum(errors, 700.0))
+        beyond = math.exp(float(kept[faint[0]])) / (math.pi * last)
+        return _Sum(theta, log_mass, lost, t, terms, wrong, beyond)
+
+    def tilt(self, much: Callable[[float, _Moments], float]) -> float | None:
+        """A θ at which `much`, which falls, is about 0; or a small one if it is never above."""
+        start = self.moments(1e-6) or self.moments(0.0)
+        if start is None:
+            return None
+        spread = math.sqrt(start.variance)
+        least = 1e-2 / spread
+
+        def at(theta: float) -> float:
+            found = self.moments(theta)
+            return -math.inf if found is None else much(theta, found)
+
+        low, high = 0.0, 4 / spread
+        below, above = math.inf, at(high)
+        while above > 0 and high * spread < 1e6:
+            low, below, high = high, above, 2 * high
+            above = at(high)
+        if not low:
+            low, below = high / 2, at(high / 2)
+            while below <= 0:
+                if low < least:
+                    return least
+                low, below, high, above = low / 2, at(low / 2), low, below
+        for _ in range(_STEPS):
+            # The secant, and less of the value at an end that stays (Illinois).
+            share = below / (below - above) if above > -math.inf else 0.5
+            theta = low * math.pow(high / low, min(max(share, 0.1), 0.9))
+            value = at(theta)
+            if abs(value) < 0.05:
+                return theta
+            if value > 0:
+                low, below, above = theta, value, above / 2
+            else:
+                high, above, below = theta, value, below / 2
+        return low
+
+    def near_tilt(self, theta: float, at: float | None = None) -> tuple[_Sum | None, float]:
+        """A sum by a tilt near this one, for δ near a loss, and that loss: the mean, if not told.
+
+        The tilt is the one of the shortest period that leaves enough of the digits there.
+        """
+        centre = self.moments(theta)
+        if centre is None:
+            return None, 0.0
+        at = centre.mean if at is None else at
+        best: tuple[float, float] | None = None
+        most = centre.cumulant - theta * at + _LOSS
+        for tilt in (*(share * theta for share in _SHARES), 1 / math.sqrt(centre.variance)):
+            here = centre if tilt == theta else self.moments(tilt)
+            if here is not None and here.cumulant - tilt * at <= most:
+                period = self._period(tilt, here, at)
+                if best is None or period < best[0]:
+                    best = period, tilt
+        return (None if best is None else self.sum(best[1], best[0])), at
+
+    def _period(self, theta: float, here: _Moments, at: float) -> float:
+        """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
+        above, adds next to nothing to that at `at`."""
+        size = here.cumulant - theta * at + _flat(theta, here.variance)
+        below = (_NATS - size) / theta
+        above = math.inf
+        for factor in (0.1, 0.2, 0.4, 0.8, 1.6):
+            more = self.moments((1 + factor) * theta)
+            if more is not None:
+                gained = more.cumulant - (1 + factor) * theta * at - size + _NATS
+                above = min(above, gained / (factor * theta))
+        return max(below, above)
+
+
+def _flat(theta: float, variance: float) -> float:
+    """ln δ by the saddle point less K(θ)-θε."""
+    return -math.log1p(math.sqrt(2 * math.pi * variance) * theta * (1 + theta))
+
+
+def epsilon_on_line(asked: Composition, log_delta: float, most: float) -> float | None:
+    """An ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables; None where
+    some part has no transform, or no place on the line can be the last."""
+    found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
+    known = [epsilon for epsilon in found if epsilon is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def log_delta_on_line(asked: Composition, epsilon: Fraction) -> float | None:
+    """ln of a δ at `epsilon` ≥ 0, next to the least; None as above."""
+    # The next double below, so that no ε is taken as a greater one.
+    at = math.nextafter(float_of(epsilon), -math.inf)
+    found = [_log_delta(line, at) for line in _lines(asked)]
+    known = [log for log in found if log is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _epsilon(line: _Line, log_delta: float, most: float) -> float | None:
+    def much(theta: float, here: _Moments) -> float:
+        return here.cumulant - theta * here.mean + _flat(theta, here.variance) - log_delta
+
+    theta, aimed = line.tilt(much), None
+    for _ in range(3):
+        if theta is None:
+            return None
+        found, centre = line.near_tilt(theta, aimed)
+        if found is None:
+            return None
+        epsilon = epsilon_of(found.log_delta, log_delta, centre, most, centre + 8 / theta)
+        if epsilon is None:
+            return None
+        if epsilon == 0 or found.log_delta(epsilon).log_lower > -math.inf:
+            return epsilon
+        aimed = epsilon
+        theta = line.tilt(partial(_short_of, aimed))
+    return None
+
+
+def _short_of(at: float, _: float, here: _Moments) -> float:
+    return at - here.mean
+
+
+def _log_delta(line: _Line, at: float) -> float | None:
+    theta = line.tilt(partial(_short_of, at))
+    found = None if theta is None else line.near_tilt(theta, at)[0]
+    value = None if found is None else found.log_delta(at)
+    return None if value is None or value.log_lower == -math.inf else value.log_upper
+
+
+def _lines(asked: Composition) -> list[_Line]:
+    """One for each order of the tables that differs; none where they are of no use."""
+    lines: list[_Line] = []
+    for side in sides(asked.parts):
+        line = _line(asked, side)
+        if line is None or not line.is_smooth():
+            return []
+        lines.append(line)
+    return lines
+
+
+def _line(asked: Composition, side: str) -> _Line | None:
+    kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
+    if asked.gaussian > _GREATEST:
+        return None
+    for part, count in asked.parts:
+        kind = _kind(part, side)
+        if kind is None or count > _MOST_COPIES:
+            return None
+        kinds.setdefault(kind, []).append((part, count))
+    found = [kind([p for p, _ in some], [n for _, n in some]) for kind, some in kinds.items()]
+    return _Line(found, not_below(asked.gaussian) if asked.gaussian else 0.0)
+
+
+def _kind(part: Part, side: str) -> type[Transforms] | None:
+    """The transforms that tell a part, with the tables in an order."""
+    match part:
+        case Response(epsilon) if epsilon < _GREATEST:
+            return ResponseTransforms
+        case MechanismLoss():
+            line = part.line()
+            return part.transforms() if line is not None and line < _GREATEST else None
+        case Sampled(rate, base, False, own) if own != "both" and 0 < rate < 1 and base.stay == 1:
+            added = (own == "added") != (side == "added")
+            match base:
+                case Composition((), gaussian) if 0 < gaussian < _GREATEST:
+                    return AddedGaussians if added else SampledGaussians
+                case Composition(((MechanismLoss() as inner, 1),), Fraction(numerator=0)):
+                    orders = _SAMPLED.get(_kind(inner, side) or Transforms)
+                    return None if orders is None else orders[added]
+    return None

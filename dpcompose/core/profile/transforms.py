@@ -1,0 +1,129 @@
+"""Moment generating functions M(s) = E e^(sL) of privacy losses, at complex s = θ + it.
+
+What is computed is M(s)/M(θ) - 1, which is small where |t|·|L| is, without cancellation: a loss
+that occurs n times counts with the n-th power, so that an error is multiplied by n.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpcompose.core.profile import parts
+from dpcompose.core.profile.cumulants import not_below
+from dpcompose.core.profile.masses import Floats
+
+#: The unit in the last place: relative error of one correctly rounded operation.
+UNIT = 2.0**-53
+#: Errors of the closed forms below are some thirty roundings; this many are allowed.
+_ROUNDINGS = 100 * UNIT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OnLine:
+    """Of some losses, a row each: `logs`, ln M(θ), each within `lost`; at several t, a column each,
+    `more` = M(θ+it)/M(θ) - 1, each within `error`."""
+
+    logs: Floats
+    lost: Floats
+    more: Any
+    error: Floats
+
+
+class Transforms(ABC):
+    """The transforms of losses of one kind, each with how often it occurs, as a double."""
+
+    counts: Floats
+
+    @abstractmethod
+    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None: ...
+
+    @abstractmethod
+    def on_line(self, theta: float, t: Floats) -> OnLine | None:
+        """At θ + it for each t ≥ 0, ascending; None where that would take too long."""
+
+    @abstractmethod
+    def beyond(self, theta: float, t: Floats) -> Floats:
+        """ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss, a column for each t > 0: for
+        all u from this t to the next one, from the last one on for all u."""
+
+    def kept(self, theta: float, t: Floats) -> Floats:
+        """The same for all losses together, each with its count."""
+        with np.errstate(divide="ignore"):
+            logs: Floats = self.counts @ np.minimum(self.beyond(theta, t), 0.0)
+        return logs
+
+
+class ResponseTransforms(Transforms):
+    """Randomized responses: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
+
+    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
+        self.eps = np.array([not_below(p.epsilon) for p in losses if isinstance(p, parts.Response)])
+        self.counts = np.array([float(count) for count in counts])
+
+    def on_line(self, theta: float, t: Floats) -> OnLine:
+        e = self.eps
+        fade, low = np.exp(-e), np.exp(-(1 + 2 * theta) * e)
+        with np.errstate(over="ignore"):
+            near = np.log1p((np.expm1(theta * e) + fade * np.expm1(-theta * e)) / (1 + fade))
+        far = theta * e + np.log1p(low) - np.log1p(fade)
+        angles = e[:, None] * t
+        up, down = turned(angles)
+        more = (up + low[:, None] * down) / (1 + low)[:, None]
+        return OnLine(
+            np.where(theta * e < 1, near, far), _ROUNDINGS * theta * e, more, _ROUNDINGS * angles
+        )
+
+    def beyond(self, theta: float, t: Floats) -> Floats:
+        return np.zeros((len(self.eps), len(t)))
+
+
+class LaplaceTransforms(Transforms):
+    """Laplace noise of scale 1 moved by a: M(s) = ((1+s)e^(sa) + s·e^(-(1+s)a))/(1+2s)
+    (Mironov 2017, Proposition 6)."""
+
+    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
+        self.shifts = shifts(losses)
+        self.counts = np.array([float(count) for count in counts])
+
+    def on_line(self, theta: float, t: Floats) -> OnLine:
+        a, both = self.shifts, 1 + 2 * theta
+        low = np.exp(-both * a)
+        size = ((1 + theta) + theta * low) / both
+        with np.errstate(over="ignore"):
+            rise = (1 + theta) * np.expm1(theta * a) + theta * np.expm1(-(1 + theta) * a)
+        logs = np.where(theta * a < 1, np.log1p(rise / both), theta * a + np.log(size))
+        # (1+s)/(1+2s) and s/(1+2s) are 1/2 more and less than 1/(2(1+2s)).
+        half = 0.5 / (both + 2j * t)
+        angles = a[:, None] * t
+        up, down = turned(angles)
+        slide = -2j * t * half / both * -np.expm1(-both * a)[:, None]
+        more = (0.5 + half) * up + (0.5 - half) * low[:, None] * down + slide
+        return OnLine(
+            logs, _ROUNDINGS * (theta + 1) * a, more / size[:, None], _ROUNDINGS * 4 * angles
+        )
+
+    def beyond(self, theta: float, t: Floats) -> Floats:
+        both = 1 + 2 * theta
+        low = np.exp(-both * self.shifts)
+        size = ((1 + theta) + theta * low) / both
+        bound = (1 + low)[:, None] * (0.5 + 0.5 / np.hypot(both, 2 * t)) / size[:, None]
+        logs: Floats = np.log(bound * (1 + 1e-12))
+        return logs
+
+
+def shifts(losses: Sequence[parts.Part]) -> Floats:
+    """By how much each loss of a mechanism is moved, rounded up."""
+    lines = [loss.line() for loss in losses if isinstance(loss, parts.MechanismLoss)]
+    return np.array([not_below(line) for line in lines if line is not None])
+
+
+def turned(angles: Floats) -> tuple[Any, Any]:
+    """e^(ix) - 1 and e^(-ix) - 1."""
+    half = np.sin(angles / 2)
+    up = -2 * half * half + 1j * np.sin(angles)
+    return up, up.conj()

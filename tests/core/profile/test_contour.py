@@ -1,0 +1,268 @@
+"""δ and ε by a sum over a vertical line: against mpmath, and numbers found elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpc, mpf
+
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.profile import contour, sampled_transforms, transforms
+from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
+from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.core.profile.transforms import Transforms
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+F = Fraction
+MILLIONTH = F(1, 10**6)
+
+Moment = Callable[[Any], Any]
+
+
+def sampled(rate: str, sigma: str, side: str = "removed") -> Sampled:
+    return Sampled(F(rate), Composition(gaussian=1 / F(sigma) ** 2), side=side)
+
+
+def sampled_laplace(rate: str, shift: str, side: str = "removed") -> Sampled:
+    return Sampled(F(rate), Composition(((LaplaceLoss(F(shift)), 1),)), side=side)
+
+
+# --- moment generating functions in 30 digits ----------------------------------------------------
+
+
+def of_gaussian(part: Sampled, added: bool) -> Moment:
+    """By the plain trapezoidal rule, far finer than needed."""
+    mu, q = (
+        mp.sqrt(mpf(part.base.gaussian.numerator) / part.base.gaussian.denominator),
+        number(part),
+    )
+    width = mpf(1) / 16
+    nodes = []
+    for k in range(-224, 480):
+        x = k * width
+        odds = mp.log1p(q * mp.expm1(mu * x - mu * mu / 2))
+        nodes.append((width * mp.npdf(x), odds))
+    return lambda s: mp.fsum(w * mp.exp((-s if added else 1 + s) * odds) for w, odds in nodes)
+
+
+def of_laplace(part: Sampled, added: bool) -> Moment:
+    """By integration between the two atoms."""
+    q = number(part)
+    [(inner, _)] = part.base.parts
+    assert isinstance(inner, LaplaceLoss)
+    a = mpf(inner.shift.numerator) / inner.shift.denominator
+
+    def moment(s: Any) -> Any:
+        power = -s if added else 1 + s
+
+        def odds(z: Any) -> Any:
+            return mp.exp(power * mp.log1p(q * mp.expm1(z)))
+
+        middle = mp.quad(
+            lambda z: odds(z) * mp.exp(-(a + z) / 2) / 4,
+            mp.linspace(-a, a, 9),
+            method="gauss-legendre",
+        )
+        return odds(-a) / 2 + odds(a) * mp.exp(-a) / 2 + middle
+
+    return moment
+
+
+def of_plain_laplace(part: LaplaceLoss) -> Moment:
+    a = mpf(part.shift.numerator) / part.shift.denominator
+    return lambda s: ((1 + s) * mp.exp(s * a) + s * mp.exp(-(1 + s) * a)) / (1 + 2 * s)
+
+
+def of_response(part: Response) -> Moment:
+    e = mpf(part.epsilon.numerator) / part.epsilon.denominator
+    return lambda s: (mp.exp((1 + s) * e) + mp.exp(-s * e)) / (1 + mp.exp(e))
+
+
+def number(part: Sampled) -> Any:
+    return mpf(part.rate.numerator) / part.rate.denominator
+
+
+KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
+    (
+        sampled_transforms.SampledGaussians,
+        [sampled("0.01", "1.1"), sampled("0.3", "2")],
+        lambda part: of_gaussian(part, False),
+    ),
+    (
+        sampled_transforms.AddedGaussians,
+        [sampled("0.01", "0.5"), sampled("0.3", "1")],
+        lambda part: of_gaussian(part, True),
+    ),
+    (
+        sampled_transforms.SampledLaplaces,
+        [sampled_laplace("0.01", "1"), sampled_laplace("0.4", "1/3")],
+        lambda part: of_laplace(part, False),
+    ),
+    (
+        sampled_transforms.AddedLaplaces,
+        [sampled_laplace("0.01", "3"), sampled_laplace("0.4", "1/3")],
+        lambda part: of_laplace(part, True),
+    ),
+    (
+        transforms.LaplaceTransforms,
+        [LaplaceLoss(F("1/10")), LaplaceLoss(F("1e-5")), LaplaceLoss(F(4))],
+        of_plain_laplace,
+    ),
+    (
+        transforms.ResponseTransforms,
+        [Response(F("1/10")), Response(F("1e-5")), Response(F(4))],
+        of_response,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "losses", "moment"), KINDS, ids=lambda x: getattr(x, "__name__", "")
+)
+@pytest.mark.parametrize("theta", [0.3, 14.0])
+def test_transforms(
+    kind: type[Transforms], losses: list[Part], moment: Callable[[Any], Moment], theta: float
+) -> None:
+    """Within the error that is told, and that is a matter of roundings."""
+    t = np.array([0.0, 1e-3, 0.7, 5.0, 31.0])
+    found = kind(losses, [1] * len(losses)).on_line(theta, t)
+    assert found is not None
+    with mp.workdps(30):
+        for i, loss in enumerate(losses):
+            of = moment(loss)
+            whole = of(mpf(theta))
+            assert abs(found.logs[i] - mp.log(whole)) <= found.lost[i] + 1e-300
+            assert found.lost[i] <= 1e-12 * (1 + found.logs[i])
+            for j, place in enumerate(t):
+                wanted = of(mpc(theta, place)) / whole - 1
+                assert abs(wanted - mpc(complex(found.more[i, j]))) <= found.error[i, j] + 1e-300
+                assert found.error[i, j] <= 1e-11 * (place + 1e-6) + 1e-13
+
+
+@pytest.mark.parametrize(
+    ("kind", "losses", "moment"), KINDS, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_beyond_is_above(
+    kind: type[Transforms], losses: list[Part], moment: Callable[[Any], Moment]
+) -> None:
+    """What bounds |M(θ+iu)/M(θ)| up to the next place does so everywhere in between."""
+    of, theta = kind(losses, [1] * len(losses)), 1.7
+    places = 2.0 ** (np.arange(-6, 16) / 3)
+    bounds = np.exp(of.beyond(theta, places))
+    between = np.sort(np.concatenate([places * factor for factor in (1, 1.05, 1.12, 1.2, 1.25)]))
+    found = of.on_line(theta, between)
+    assert found is not None
+    sizes = np.abs(1 + found.more)
+    at = np.searchsorted(places, between, side="right") - 1
+    assert (sizes <= bounds[:, at] + 1e-12).all()
+    # From the last place on for good.
+    far = of.on_line(theta, places[-1] * np.array([1.3, 2.0, 4.0]))
+    assert far is not None
+    assert (np.abs(1 + far.more) <= bounds[:, -1:] + 1e-12).all()
+
+
+def test_gauss_rule() -> None:
+    """Against Newton's method in 30 digits."""
+    many, error = sampled_transforms._RULE, sampled_transforms._RULE_ERROR
+    points, weights = np.polynomial.legendre.leggauss(many)
+    with mp.workdps(30):
+        for point, weight in zip(points.tolist(), weights.tolist(), strict=True):
+            x = mpf(point)
+            for _ in range(4):
+                value, before = mp.legendre(many, x), mp.legendre(many - 1, x)
+                slope = many * (x * value - before) / (x * x - 1)
+                x -= value / slope
+            slope = many * -mp.legendre(many - 1, x) / (x * x - 1)
+            assert abs(point - x) < error / 4
+            assert abs(weight * (1 - x * x) * slope**2 / 2 - 1) < error
+
+
+# --- ε ------------------------------------------------------------------------------------------
+
+
+def true_delta(
+    moments: Sequence[tuple[Moment, int]], square: Any, theta: Any, epsilon: Any, most: Any
+) -> Any:
+    """δ(ε) by the same integral in 30 digits, with steps that are far finer than needed."""
+
+    def part(t: Any) -> Any:
+        s = mpc(theta, t)
+        log = square * s * (s + 1) / 2 - s * epsilon
+        log += mp.fsum(count * mp.log(moment(s)) for moment, count in moments)
+        return (mp.exp(log) / (s * (s + 1))).real
+
+    step = mpf(most) / 60
+    return step / mp.pi * (part(mpf(0)) / 2 + mp.fsum(part(step * k) for k in range(1, 61)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "square", "theta", "most"),
+    [
+        ([(sampled("0.01", "1.1"), 10**6)], "0", "0.4", "0.8"),
+        ([(sampled("0.001", "1"), 10**6)], "0", "3.3", "7"),
+        ([(sampled("0.02", "1"), 3000), (sampled("0.01", "2"), 500)], "0", "3", "8"),
+        ([(LaplaceLoss(F("1/10")), 40), (Response(F("1/7")), 30)], "1/2", "4", "12"),
+        ([(sampled("0.02", "1"), 1000), (LaplaceLoss(F("1/20")), 7)], "1/50", "3", "12"),
+    ],
+)
+def test_epsilon(parts: list[tuple[Any, int]], square: str, theta: str, most: str) -> None:
+    """δ at the ε that is found is the one asked for, to ten digits, and not more."""
+    found = epsilon_at(Composition(tuple(parts), F(square)), MILLIONTH)
+    assert found is not None and found.exact and found.grid is None
+    orders = (False, True) if any(isinstance(part, Sampled) for part, _ in parts) else (False,)
+    with mp.workdps(30):
+        worst = mpf(0)
+        for added in orders:
+            moments = []
+            for part, count in parts:
+                match part:
+                    case Sampled():
+                        moments.append((of_gaussian(part, added), count))
+                    case LaplaceLoss():
+                        moments.append((of_plain_laplace(part), count))
+                    case _:
+                        moments.append((of_response(part), count))
+            at = mpf(found.upper.numerator) / found.upper.denominator
+            mu2 = mpf(F(square).numerator) / F(square).denominator
+            worst = max(worst, true_delta(moments, mu2, mpf(theta), at, mpf(most)))
+        assert 1 - mpf(10) ** -9 <= worst * 10**6 <= 1
+
+
+SMOOTH = [
+    Composition(((sampled("0.01", "1"), 3000),)),
+    Composition(((sampled("0.05", "2", "added"), 300), (sampled("0.01", "1"), 100))),
+    Composition(((sampled_laplace("0.01", "1"), 1000),)),
+    Composition(((LaplaceLoss(F("1/10")), 5000),)),
+    Composition(((LaplaceLoss(F("1/10")), 5), (Response(F(1)), 2)), F(1)),
+]
+
+
+@pytest.mark.parametrize("asked", SMOOTH)
+@pytest.mark.parametrize("delta", ["0.01", "1e-6", "1e-30"])
+def test_both_questions_agree(asked: Composition, delta: str) -> None:
+    log = math.log(float(delta))
+    epsilon = contour.epsilon_on_line(asked, log, math.inf)
+    assert epsilon is not None
+    back = contour.log_delta_on_line(asked, F(epsilon))
+    assert back is not None and back == pytest.approx(log, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Composition(((LaplaceLoss(F("1/10")), 5),)),
+        Composition(((Response(F("1/10")), 5000),)),
+        Composition(((sampled("0.01", "1"), 1),)),
+        Composition(((sampled("0.01", "1", "both"), 1000),)),
+        Composition(((LaplaceLoss(F(10**10)), 5000),)),
+        Composition(((sampled("0.01", "1"), 10**400),)),
+    ],
+)
+def test_what_is_not_smooth_is_left_to_grids(asked: Composition) -> None:
+    assert contour.epsilon_on_line(asked, math.log(1e-6), math.inf) is None
+    assert contour.log_delta_on_line(asked, F(1)) is None
