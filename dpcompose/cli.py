@@ -14,7 +14,7 @@ from typer.models import CommandInfo
 
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.formats import Reviewed, Told
+from dpcompose.commands.formats import Filter, Reviewed, Told
 from dpcompose.commands.help_ends import help_end
 from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
@@ -681,6 +681,22 @@ def total(
             "--apart", help="Take no dataset of two specs for the same because of its name."
         ),
     ] = False,
+    fixed: Annotated[
+        str | None,
+        typer.Option(
+            "--fixed",
+            metavar="REASON",
+            help="All parameters were fixed before the first output; the reason is told.",
+        ),
+    ] = None,
+    counted: Annotated[
+        Filter | None,
+        typer.Option("--filter", help="The notion in which the budget is counted."),
+    ] = None,
+    remaining: Annotated[
+        bool,
+        typer.Option("--remaining", help="Say what one more mechanism may have."),
+    ] = False,
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
@@ -695,13 +711,16 @@ def total(
     max_seconds: MaxSecondsOption = None,
     max_memory: MaxMemoryOption = None,
 ) -> None:
-    """Add up what several releases on the same people cost, as one adaptive composition.
+    """Add up what several releases on the same people cost.
 
     FILE is a spec, a folder, a pattern, or - for standard input. Specs that name the same
     `population:` are added up; within it, datasets with the same name and declaration are the
     same, but for what each release draws at random. The budget of every population is that of the
-    flags, or else `total-budget` of the settings; `budget:` is for one spec. Without one it fails
-    where settings require anything.
+    flags, or else `total-budget` of the settings; `budget:` is for one spec.
+
+    A later release may be decided on after seeing an earlier one, so that the budget is counted by
+    a filter: it is the guarantee as long as no release passes it, and without one there is none.
+    --fixed REASON says that all parameters were fixed before the first output.
     """
     from dpcompose.commands.analysis import Selection
     from dpcompose.commands.goals import limit_of, points_of
@@ -710,7 +729,15 @@ def total(
     from dpcompose.planning.totals import TotalAsked
 
     limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
-    asked = TotalAsked(limit, points_of(at_delta, None, "at-delta").deltas, everything, apart)
+    asked = TotalAsked(
+        limit,
+        points_of(at_delta, None, "at-delta").deltas,
+        everything,
+        apart,
+        fixed,
+        None if counted is None else counted.notion,
+        remaining,
+    )
     most = most_of(max_seconds, max_memory)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)

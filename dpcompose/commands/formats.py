@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from dpcompose.core.notions.notion import Notion
+
 
 class Reviewed(StrEnum):
     """How changes are printed."""
@@ -21,3 +23,17 @@ class Told(StrEnum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+
+
+class Filter(StrEnum):
+    """The notions in which a budget can be counted where parameters are chosen along the way."""
+
+    PURE = "pure"
+    APPROX = "approx"
+    ZCDP = "zcdp"
+    GDP = "gdp"
+
+    @property
+    def notion(self) -> Notion:
+        """The notion itself."""
+        return Notion(self.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
@@ -15,6 +16,7 @@ from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.totals import Release, TotalAsked, add_up
 from dpcompose.policy.audit import of_population
+from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import total_views as render
 from dpcompose.report.verdict import deltas_of
@@ -33,6 +35,11 @@ def total_of(
 ) -> ExitCode:
     """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
     assert isinstance(asked, TotalAsked)
+    if asked.fixed is not None and not says_something(asked.fixed):
+        raise BadCall(
+            "--fixed: say in some words why all parameters were fixed before the first output, "
+            "such as --fixed 'planned together in the protocol of January'"
+        )
     policies = policies_of(sources)
     releases: list[Release] = []
     found_wrong: list[tuple[Source, Diagnostic]] = []
@@ -122,6 +129,8 @@ def _releases(name: str, data: bytes, settings: Settings) -> Iterator[Release]:
     required = () if settings.delta is None else (settings.delta,)
     for part in documents(data):
         resolved = resolve(load(part.data, name, part.lines_before))
+        if resolved.planned is not None and not says_something(resolved.planned):
+            resolved = replace(resolved, planned=None)  # which is no reason
         own = resolved.budget or resolved.adversary_budget
         default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]
         label = name if part.number is None else f"{name} (document {part.number})"

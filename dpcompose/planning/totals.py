@@ -10,15 +10,20 @@ from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import Answer
-from dpcompose.core.model.problem import Path
+from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import LIMITS, Budget
+from dpcompose.core.notions.guarantee import LIMITS, Budget, bound_of
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.solver import Solver, notions
+from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Span
+from dpcompose.planning.ledgers import LedgerSum, Remaining, left_if_fixed, summed
 from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
-from dpcompose.report import At, Bound, Verdict
+from dpcompose.report import At, Bound, FilterRecord, Verdict
+from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import Certified, certify
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
@@ -60,6 +65,10 @@ class Total:
     release by itself. `refused`: why they cannot be added up; there is then no number,
     and `groups` are the releases by what they protect, where they differ in that.
     `reasons`: why there is no finite bound. `assumed`: what only the names say.
+    `planned`: why all parameters are fixed in advance; None where they may be chosen along the way,
+    so that the bound is the budget, `record` what a filter has counted, and `realised` what has
+    been spent where no budget makes a guarantee of it. `remaining`: the largest ε, ρ and μ of one
+    more mechanism, where that is asked for.
     """
 
     population: str | None
@@ -76,6 +85,10 @@ class Total:
     reasons: tuple[str, ...] = ()
     refused: str | None = None
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    planned: str | None = None
+    record: FilterRecord | None = None
+    realised: Bound | None = None
+    remaining: Remaining | None = None
 
     @property
     def finite(self) -> bool:
@@ -95,13 +108,19 @@ class Sum:
 class TotalAsked:
     """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
 
-    `limit`: None for the one that the releases name.
+    `limit`: None for the one that the releases name. `fixed`: why all parameters were fixed before
+    the first output; None: they may have been chosen along the way, but where every spec says that
+    they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
+    `rest`: whether to say what one more mechanism may have.
     """
 
     limit: Budget | None = None
     deltas: tuple[Fraction, ...] = field(default=())
     everything: bool = False
     apart: bool = False
+    fixed: str | None = None
+    filter: Notion | None = None
+    rest: bool = False
 
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
@@ -139,13 +158,16 @@ def _total(
     population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
 ) -> Total:
     relation, files = _protected(releases[0]), tuple(labels)
+    releases = [_with_own_budget(each) for each in releases]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
+    planned = _planned(releases, asked)
     why = (
         _clash(releases, labels)
         or _other_units(releases, labels)
         or (_unlike(releases, labels) if asked.limit is None else None)
+        or _other_ways(releases, labels, asked)
     )
     if why is not None:
         return Total(population, files, relation, refused=why, groups=_groups(releases, labels))
@@ -175,6 +197,8 @@ def _total(
             "different draws"
         )
         return Total(population, files, relation, refused=why)
+    if planned is None:
+        return _ledger(population, releases, labels, asked, limits, deltas, merged, together(False))
     solver, found = certified(merged)
     if merged.contested:
         # Each release with its own word for its own roots costs what it costs alone.
@@ -190,9 +214,145 @@ def _total(
         found.at_delta,
         tuple(_alone(labels, releases)),
         verdict=_verdict(found, limits),
-        assumed=tuple(_assumed(merged, labels, world and population is not None)),
+        assumed=(
+            "maps, blocks, parameters and their number were fixed before the first output",
+            *_assumed(merged, labels, world and population is not None),
+        ),
+        planned=planned,
+        remaining=_left_if_fixed(merged, limits) if asked.rest and limits else None,
     )
     return _told(total, found, solver, releases, labels)
+
+
+def _with_own_budget(release: Release) -> Release:
+    """A release of a ledger: its own budget is that of the ledger, where none is named for all."""
+    own = release.resolved.budget
+    if release.limits or own is None or not release.resolved.ledger:
+        return release
+    return replace(release, limits=(own,))
+
+
+def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
+    """Why all parameters were fixed before the first output, where somebody says so."""
+    if asked.fixed is not None:
+        return asked.fixed
+    reasons = [each.resolved.planned for each in releases]
+    said = [each for each in reasons if each is not None]
+    return "; ".join(dict.fromkeys(said)) if len(said) == len(reasons) else None
+
+
+def _other_ways(
+    releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
+) -> str | None:
+    """That specs and options say different things of how parameters were chosen, if they do."""
+    ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
+    if asked.fixed is not None and ledgers:
+        return (
+            f"--fixed says that all parameters were fixed before the first output, and "
+            f"{listing(ledgers)} that they are chosen along the way (`adaptivity: parameters`)"
+        )
+    named = {"--filter": asked.filter} if asked.filter is not None else {}
+    for label, each in zip(labels, releases, strict=True):
+        if each.resolved.filter is not None:
+            named[label] = each.resolved.filter
+    if len(set(named.values())) > 1:
+        said = " and ".join(f"{place} {notion.value}" for place, notion in named.items())
+        return f"a budget is counted in one notion, chosen before the first output: {said}"
+    return None
+
+
+def _ledger(
+    population: str | None,
+    releases: Sequence[Release],
+    labels: Sequence[str],
+    asked: TotalAsked,
+    limits: Sequence[Budget],
+    deltas: Sequence[Fraction],
+    merged: Merged,
+    apart: Merged,
+) -> Total:
+    """The total of releases whose parameters may have been chosen along the way.
+
+    `apart`: the same where names mean nothing. Each gives a sum that is large enough for every pair
+    of neighbours.
+    """
+    wanted = asked.filter or next(
+        (each.resolved.filter for each in releases if each.resolved.filter is not None), None
+    )
+    points = [*(delta for each in limits for delta in deltas_of(each)), *deltas]
+
+    def counted(merged: Merged) -> LedgerSum:
+        def solver() -> Solver:
+            return _Together(merged)
+
+        return summed(merged.problem, solver, limits, wanted, points, asked.rest)
+
+    found, used = counted(merged), merged
+    if merged.contested:
+        other = counted(apart)
+        if _spent(other) < _spent(found):
+            found, used = other, apart
+    notion = None if found.solution is None else found.solution.notion
+    world = not asked.apart and population is not None
+    assumed = [*(each.says for each in OF_FILTERS), *_assumed(used, labels, world)]
+    if notion is Notion.GDP and wanted is None and found.record is not None:
+        assumed.append(
+            "the budget is counted in μ, since every statement is Gaussian (name it: `--filter "
+            "gdp`; a release that is not could not follow)"
+        )
+    total = Total(
+        population,
+        tuple(labels),
+        _protected(releases[0]),
+        found.bounds,
+        found.at_delta,
+        tuple(_alone(labels, releases, notion)),
+        verdict=found.verdict,
+        assumed=tuple(assumed),
+        reasons=found.reasons,
+        record=found.record,
+        realised=found.realised,
+        remaining=found.remaining,
+    )
+    if found.solution is None:
+        return total
+    theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
+    added = _added(total, found.solution, _Together(used), releases, labels)
+    return replace(added, theorem=theorem)
+
+
+def _spent(found: LedgerSum) -> Fraction:
+    """Something to compare sums of the same releases by."""
+    if found.record is not None:
+        return found.record.share
+    return Fraction(10**9) if found.realised is None else found.realised.value
+
+
+def _left_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
+    """What one more mechanism may have, if all parameters are fixed in advance."""
+
+    def solver(problem: Problem) -> Solver:
+        roots = dict(zip(map(id, merged.problem.roots), problem.roots, strict=True))
+        islands = tuple(
+            replace(each, roots=[roots[id(root)] for root in each.roots]) for each in merged.islands
+        )
+        return _Together(replace(merged, problem=problem, islands=islands))
+
+    return left_if_fixed(merged.problem, _met_by_all(merged), solver, limits)
+
+
+def _met_by_all(merged: Merged) -> set[int]:
+    """Roots of which every protected step changes one: the first that always changes, or a group
+    of which nobody is in two."""
+    numbers = {id(root): i for i, root in enumerate(merged.problem.roots)}
+    groups: list[set[int]] = []
+    for island in merged.islands:
+        apart = {i for each in island.apart for i in each}
+        alone = [root for i, root in enumerate(island.roots) if i not in apart]
+        if alone:
+            return {numbers[id(alone[0])]}
+        groups += [{numbers[id(island.roots[i])] for i in each} for each in island.apart]
+    return groups[0]
 
 
 def _least(found: Certified) -> tuple[int, Fraction]:
@@ -305,10 +465,15 @@ def _protected(release: Release) -> str:
 
 
 def _alone(
-    labels: Sequence[str], releases: Sequence[Release]
+    labels: Sequence[str], releases: Sequence[Release], notion: Notion | None = None
 ) -> Iterator[tuple[str, Bound | None]]:
+    """Each release by itself; `notion`: by the sum that a filter counts."""
     for label, each in zip(labels, releases, strict=True):
-        bounds = certify(each.resolved.problem).bounds
+        problem = each.resolved.problem
+        if notion is None:
+            bounds = certify(problem).bounds
+        else:
+            bounds = tuple(map(bound_of, Solver(problem).summed(notion).quantities))
         yield label, bounds[0] if bounds else None
 
 
@@ -349,25 +514,10 @@ def _told(
     labels: Sequence[str],
 ) -> Total:
     """The total with its worst change, or with the reasons why there is no bound."""
-
-    def span(path: Path) -> Span:
-        return releases[int(path[0])].resolved.source.span(path[1:])
-
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)
-        home = {name: i for i, names in enumerate(solver.names) for name in names}
-        entries = tuple(
-            Addition(
-                each.mechanism,
-                labels[home[each.mechanism]],
-                each.span.line if each.span else 0,
-                each.bound,
-            )
-            for each in shares_of(solution, span)
-        )
-        worst = worst_change(solution, span).says
-        return replace(total, theorem=theorem, worst=worst, entries=entries)
+        return replace(_added(total, solution, solver, releases, labels), theorem=theorem)
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
@@ -375,6 +525,31 @@ def _told(
     chosen = bool(total.at_delta)
     why = why_none(solver.problem, solver.tops, tried, total.at_delta, chosen)
     return replace(total, reasons=tuple(why))
+
+
+def _added(
+    total: Total,
+    solution: Solution,
+    solver: _Together,
+    releases: Sequence[Release],
+    labels: Sequence[str],
+) -> Total:
+    """The total with its worst change, and what each mechanism adds there."""
+
+    def span(path: Path) -> Span:
+        return releases[int(path[0])].resolved.source.span(path[1:])
+
+    home = {name: i for i, names in enumerate(solver.names) for name in names}
+    entries = tuple(
+        Addition(
+            each.mechanism,
+            labels[home[each.mechanism]],
+            each.span.line if each.span else 0,
+            each.bound,
+        )
+        for each in shares_of(solution, span)
+    )
+    return replace(total, worst=worst_change(solution, span).says, entries=entries)
 
 
 class _Together(Solver):

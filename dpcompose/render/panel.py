@@ -77,7 +77,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
             name = "budget" if verdict is report.verdict else "at most"
             rows.append((name, budget(report, verdict, style)))
     if report.record is not None:
-        rows += _record(report.record, style)
+        rows += record_rows(report.record, style)
     if report.protects:
         rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
     entry = book().get(report.theorem) if report.theorem else None
@@ -164,7 +164,7 @@ def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
     return text.append_text(literal(f"✗ over by {excess_text(-slack)}", style, how))
 
 
-def _record(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
+def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
     """What a filter has counted, and what it costs that parameters are chosen along the way."""
     limit = ", ".join(equation(name, left_text(value)) for name, value in record.limit)
     within = record.share <= 1

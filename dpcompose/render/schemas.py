@@ -184,6 +184,20 @@ _TOTAL = mapping(
     guarantee=maybe(defined("bound"), "Null without one: see at_delta."),
     others=listed(defined("bound"), "Further bounds, which hold as well."),
     at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+    filter=maybe(defined("filter"), "Null where all parameters were fixed, or without a budget."),
+    realised=maybe(defined("bound"), "What is spent, where no budget makes a guarantee of it."),
+    fixed=maybe(TEXT, "Why all parameters were fixed before the first output."),
+    remaining=maybe(
+        {
+            "type": "object",
+            "properties": {
+                name: maybe(AMOUNT, "Rounded down; null: nothing stated so is counted.")
+                for name in ("epsilon", "rho", "mu")
+            },
+            "additionalProperties": False,
+        },
+        "With --remaining: what one more mechanism on the whole table may have.",
+    ),
     theorem=maybe(defined("theorem"), "What gives the guarantee."),
     worst_case=listed(TEXT, "The worst change, a sentence for each thing that happens."),
     releases=listed(

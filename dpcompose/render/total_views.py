@@ -8,20 +8,32 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.headlines import spending
 from dpcompose.render.inline import code, plain
-from dpcompose.render.json import at_shape, bound_shape, budget_shape, dumped, head, theorem_shape
+from dpcompose.render.json import (
+    at_shape,
+    bound_shape,
+    budget_shape,
+    dumped,
+    head,
+    record_shape,
+    theorem_shape,
+)
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     amounts_text,
     bound_text,
+    equation,
     found_text,
     given_text,
     left_text,
     named,
+    number_down,
 )
-from dpcompose.render.panel import framed, spent
+from dpcompose.render.panel import adaptivity_cost, framed, record_rows, spent
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound
 from dpcompose.report.wording import listing, plural
@@ -59,6 +71,7 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
         ("Worst change", [(sentence(each),) for each in total.worst]),
         ("What each mechanism adds there", _entries(total)),
         ("At a chosen δ", _at(total)),
+        ("One more mechanism may have", _remaining(total)),
         ("Assumed, not checked", [(sentence(each),) for each in total.assumed]),
     )
     for name, rows in sections:
@@ -73,19 +86,31 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     if total.refused is not None:
         yield "bound", literal(f"{releases} that cannot be added up", style, "bad")
     elif not total.finite:
-        yield "bound", literal(f"no finite bound of {releases}", style, "bad")
+        yield "bound", literal(f"{_none(total)} of {releases}", style, "bad")
     else:
         text = literal(_value(total), style, "strong")
         words = f" {total.bounds[0].notion.facts.words}" if total.bounds else ""
+        words += ", the budget," if total.record is not None else ""
         yield "bound", text.append_text(literal(f"{words} in {releases}", style))
     verdict = total.verdict
     if verdict is not None:
         limit = ", ".join(named(*each) for each in verdict.limit.parameters)
-        if verdict.slack is not None:
+        if total.record is not None and verdict.slack is None:
+            word = "within budget" if verdict.ok else "over budget"
+            how = "good" if verdict.ok else "bad"
+            yield "budget", literal(f"{limit}: ", style).append_text(literal(word, style, how))
+        elif verdict.slack is not None:
             yield "budget", spent(verdict, verdict.slack, limit, style)
         else:
             yield "budget", literal(f"{limit}: not comparable; {verdict.why}", style, "bad")
+    if total.record is not None:
+        yield from record_rows(total.record, style)
+    if total.realised is not None:
+        says = f"{bound_text(total.realised)} in all: a fact, and no guarantee"
+        yield "spent", literal(says, style)
     yield "protects", literal(total.relation, style)
+    if total.planned is not None:
+        yield "fixed", literal(f"all parameters, before the first output: {total.planned}", style)
     if total.theorem is not None:
         entry = book()[total.theorem]
         yield "theorem", literal(f"{entry.id} {entry.title} ({entry.source})", style)
@@ -101,7 +126,7 @@ def _says(total: Total) -> str:
     if total.refused is not None:
         return f"{releases} that cannot be added up"
     if not total.finite:
-        return f"no finite bound of {releases} ({total.relation})"
+        return f"{_none(total)} of {releases} ({total.relation})"
     if total.bounds:
         terms = f"{total.bounds[0].notion.facts.words}, {total.relation}"
         value = bound_text(total.bounds[0])
@@ -111,11 +136,20 @@ def _says(total: Total) -> str:
     return f"{value} in {releases} ({terms}){_verdict(total)}"
 
 
+def _none(total: Total) -> str:
+    """What is missing where there is no number: parameters that were chosen along the way may have
+    a finite sum, which is no guarantee."""
+    return "no finite bound" if total.planned is not None else "no guarantee"
+
+
 def _verdict(total: Total) -> str:
     verdict = total.verdict
     if verdict is None:
         return ""
     limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+    if total.record is not None:
+        word = "within" if verdict.ok else "over"
+        return f", {word} the budget {limit}: {spending(total.record)}"
     if verdict.slack is None:
         return f", not comparable with the budget {limit}: {verdict.why}"
     word = "within" if verdict.ok else "over"
@@ -152,6 +186,18 @@ def _entries(total: Total) -> list[tuple[str, str, str]]:
     return [*rows, (f"and {more} more", "", "")] if more else rows
 
 
+def _remaining(total: Total) -> list[tuple[str, str]]:
+    """What one more mechanism on the whole table may have, in each notion."""
+    how = "with all parameters fixed in advance" if total.planned is not None else "by the filter"
+    return [
+        (
+            equation(name, left_text(value)) if value is not None else f"no {SIGNS[name]}",
+            how if value is not None else "is counted here",
+        )
+        for name, value in total.remaining or ()
+    ]
+
+
 def _at(total: Total) -> list[tuple[str, str]]:
     return [(given_text(each), f"{found_text(each)} by {each.rule}") for each in total.at_delta]
 
@@ -171,6 +217,18 @@ def markdown(found: Sum) -> Iterator[str]:
                 yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
         yield from (f"- {plain(each)}\n" for each in total.reasons)
         yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
+        if total.record is not None:
+            yield f"- spent: {plain(spending(total.record))}\n"
+            if total.record.cost is not None:
+                yield f"- adaptive: {plain(adaptivity_cost(total.record.cost))}\n"
+        if total.realised is not None:
+            yield f"- spent, without a guarantee: {plain(bound_text(total.realised))}\n"
+        if total.planned is not None:
+            yield f"- fixed before the first output: {plain(total.planned)}\n"
+        yield from (
+            f"- one more mechanism may have {plain(value)} ({how})\n"
+            for value, how in _remaining(total)
+        )
         yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
         yield from (f"- assumed: {plain(each)}\n" for each in total.assumed)
     if found.unnamed:
@@ -187,7 +245,7 @@ def _word(total: Total) -> str:
     if total.refused is not None:
         return "**not added up**"
     if not total.finite:
-        return "**no finite bound**"
+        return f"**{_none(total)}**"
     if total.verdict is None:
         return ""
     return "within budget" if total.verdict.ok else "**over budget**"
@@ -228,6 +286,14 @@ def _shape(total: Total) -> dict[str, Any]:
             }
             for each in total.entries
         ],
+        "filter": None if total.record is None else record_shape(total.record),
+        "realised": bound_shape(total.realised),
+        "fixed": total.planned,
+        "remaining": None
+        if total.remaining is None
+        else {
+            name: None if value is None else number_down(value) for name, value in total.remaining
+        },
         "assumptions": list(total.assumed),
         "reasons": list(total.reasons),
         "budget": budget_shape(total.verdict, total.bounds[0] if total.bounds else None),

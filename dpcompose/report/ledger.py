@@ -289,17 +289,17 @@ def of_ledger(
     points = list(dict.fromkeys([*deltas_of(asked), *wanted]))
     fixed = None if extent == "bound" else certify(problem, [asked], points, compared=False)
     planned = () if fixed is None else fixed.at_delta
-    bound = _bound(asked)
+    bound = guarantee(asked)
     record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
     report = _told(case, counted, record, bound, fixed)
-    at_delta, at_epsilon = _read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
+    at_delta, at_epsilon = read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
     if counted.within:
         report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon)
     if counted.within and report.tree:
         tree = proof_tree.with_readings(report.tree, (*at_delta, *at_epsilon), source.span)
         report = replace(report, tree=tree)
     decisions = [
-        _decision(asked, counted),
+        decision(asked, counted),
         *(_other(problem, each, resolved) for each in limits[1:]),
     ]
     report = replace(
@@ -325,7 +325,7 @@ def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     return risk_of(trade_off.of_quantity(counted.whole), asked, (), given)
 
 
-def _bound(budget: Budget) -> Bound:
+def guarantee(budget: Budget) -> Bound:
     """The budget as a guarantee."""
     given = dict(budget.parameters)
     if "epsilon" in given:
@@ -335,7 +335,7 @@ def _bound(budget: Budget) -> Bound:
     return Bound(notion, given[notion.facts.symbol])
 
 
-def _decision(limit: Budget, counted: Counted) -> Verdict:
+def decision(limit: Budget, counted: Counted) -> Verdict:
     """Whether the record is within a budget; the slack is told where it is one of the budget."""
     slack = None
     if counted.filter.stated:
@@ -348,12 +348,12 @@ def _decision(limit: Budget, counted: Counted) -> Verdict:
 def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
     """Another budget, which is a filter of its own."""
     try:
-        return _decision(limit, count(problem, Solver(problem), limit, resolved.filter))
+        return decision(limit, count(problem, Solver(problem), limit, resolved.filter))
     except NoFilter as none:
         return Verdict(limit, False, None, str(none))
 
 
-def _read(
+def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
     """The guarantee at other δ's and at ε's: all that the filter admits has its limit."""
@@ -385,14 +385,7 @@ def _told(
     if counted.within:
         report, theorem = outcomes.with_bound(case, solution, bound), entry.id
     else:
-        why = (
-            f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
-            f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
-            "Way out: take it out of the record if it has not been released; if it has, no "
-            "guarantee is known, since a budget that is raised afterwards was not fixed before the "
-            "first output."
-        )
-        report, theorem = outcomes.without_bound(case, [why], solution), None
+        report, theorem = outcomes.without_bound(case, [passed(record)], solution), None
     report = replace(report, record=record)
     if fixed is None:
         return report
@@ -417,6 +410,16 @@ def _told(
         worst=explanation.worst_change(solution, span),
         alternatives=tuple(_alternatives(case, counted, fixed)),
         shares=shares.of_solution(solution, span),
+    )
+
+
+def passed(record: FilterRecord) -> str:
+    """Why there is no guarantee where a record passes its budget, and the way out."""
+    return (
+        f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
+        f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
+        "Way out: take it out of the record if it has not been released; if it has, no guarantee "
+        "is known, since a budget that is raised afterwards was not fixed before the first output."
     )
 
 

@@ -184,8 +184,8 @@ def test_a_file_counts_once_whatever_it_is_called(run: Run, folder: Path) -> Non
     result = run("analyze", "--format=jsonl", *names, stdin=spec())
     assert files(result) == ["soft.yaml", "home/deep/er.dp.yaml", "<stdin>"]
     assert files(run("analyze", "*.yaml", "--format=jsonl")) == ["b.yaml", "weird [1].yaml"]
-    shown = run("total", "b.yaml", "./b.yaml", "hard.yaml", "--all").stdout
-    assert "ε = 2 pure DP in 1 release" in shown
+    shown = run("total", "b.yaml", "./b.yaml", "hard.yaml", "--all", "--epsilon", "2").stdout
+    assert "ε = 2 pure DP, the budget, in 1 release" in shown
     missing = run("analyze", "no.yaml", "./no.yaml")
     assert missing.stderr.count("no.yaml") == 1
     os.mkfifo("pipe")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +122,9 @@ BUDGETS = [
 def test_every_total_is_what_the_schema_says(limit: Budget | None) -> None:
     seen = set()
     for name, text in TEXTS.items():
-        for deltas in ((), (DELTA, Fraction(0))):
-            found = added(
-                release(name, text), release("pure", TEXTS["pure"]), limit=limit, deltas=deltas
-            )
+        for deltas, fixed in product(((), (DELTA, Fraction(0))), (None, "planned before it all")):
+            both = release(name, text), release("pure", TEXTS["pure"])
+            found = added(*both, limit=limit, deltas=deltas, fixed=fixed, rest=True)
             document = checked("total", "".join(total_views.json(found)))
             seen |= {each["status"] for each in document["totals"]}
     assert seen == {"ok", "no-guarantee"}
@@ -329,5 +328,11 @@ def test_shared_shapes_are_the_same_in_all_schemas() -> None:
     for of in SCHEMAS:
         for name, shape in SCHEMAS[of]().get("$defs", {}).items():
             assert results.get(name, shape) == shape
-    assert set(SCHEMAS["total"]()["$defs"]) == {"at_delta", "bound", "budget", "theorem"}
+    assert set(SCHEMAS["total"]()["$defs"]) == {
+        "at_delta",
+        "bound",
+        "budget",
+        "filter",
+        "theorem",
+    }
     assert "$defs" not in SCHEMAS["sensitivity"]()

@@ -1,0 +1,208 @@
+"""Ledgers of several specs: what a filter counts of them, and what one more release may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.core.at_delta.filters import PrivacyFilter
+from dpcompose.core.model.problem import Mechanism, Problem, Statement
+from dpcompose.core.notions.guarantee import Bound, Budget, Guarantee, Quantity, bound_of
+from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert
+from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.report import At, FilterRecord, Verdict
+from dpcompose.report.certify import certify
+from dpcompose.report.ledger import Counted, NoFilter, count, decision, guarantee, passed, read
+
+#: What is said where there is no budget.
+NO_BUDGET = (
+    "no budget is given, and a later release may have been decided on after seeing an earlier one: "
+    "the realised sum is no guarantee. Way out: a budget that was fixed before the first output "
+    "(`--epsilon 1 --delta 1e-6`, --rho or --mu, or `total-budget` in the settings); or, if all "
+    "was planned together before the first output, `--fixed REASON`"
+)
+#: The notions in which one more mechanism may be stated.
+STATED = (Notion.PURE, Notion.ZCDP, Notion.GDP)
+#: How close to the largest number one is looked for, relatively, and at most how many are tried.
+_CLOSE, _TRIES = Fraction(1, 10**9), 60
+
+#: The largest ε, ρ and μ of one more mechanism, by their names; None: none at all.
+Remaining = tuple[tuple[str, Fraction | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSum:
+    """What is known of releases whose parameters are chosen along the way.
+
+    `bounds`: the budget, as long as the record stays within it. `realised`: what has been spent,
+    where no budget makes a guarantee of it. `solution`: the worst change, None where none is known.
+    """
+
+    bounds: tuple[Bound, ...] = ()
+    at_delta: tuple[At, ...] = ()
+    record: FilterRecord | None = None
+    realised: Bound | None = None
+    solution: Solution | None = None
+    verdict: Verdict | None = None
+    reasons: tuple[str, ...] = ()
+    remaining: Remaining | None = None
+
+
+def summed(
+    problem: Problem,
+    solver: Callable[[], Solver],
+    limits: Sequence[Budget],
+    wanted: Notion | None,
+    deltas: Sequence[Fraction],
+    rest: bool = False,
+) -> LedgerSum:
+    """A record of releases held against budgets, each of which is a filter of its own.
+
+    `wanted`: the notion of the filter, None for the usual one. `solver`: makes one for the problem.
+    `rest`: whether to say what one more release may have.
+    """
+    if not limits:
+        found = next((each for each in map(solver().summed, notions(problem)) if each.finite), None)
+        return LedgerSum(
+            realised=None if found is None else bound_of(found.quantities[0]),
+            solution=found,
+            reasons=(NO_BUDGET,),
+        )
+    try:
+        held = [count(problem, solver(), each, wanted) for each in limits]
+    except NoFilter as none:
+        verdict = Verdict(limits[0], False, None, "there is no sum to hold against it")
+        return LedgerSum(reasons=(str(none),), verdict=verdict)
+    decisions = [decision(*each) for each in zip(limits, held, strict=True)]
+    verdict = next((each for each in decisions if not each.ok), decisions[0])
+    counted = held[decisions.index(verdict)]
+    steps = problem.goal.distance
+    points = list(dict.fromkeys(deltas))
+    fixed = certify(problem, limits, points, solver=solver(), compared=False)
+    record = counted.record(points, fixed.at_delta, next(iter(points), None))
+    result = LedgerSum(
+        record=record,
+        solution=counted.solution,
+        verdict=verdict,
+        remaining=_least(held, steps) if rest else None,
+    )
+    if not verdict.ok:
+        return replace(result, reasons=(passed(record),))
+    own = {delta for each in limits for name, delta in each.parameters if name == "delta"}
+    at_delta, _ = read(counted.filter, [each for each in points if each not in own], [])
+    bounds = tuple(guarantee(each) for each in limits)
+    return replace(result, bounds=bounds, at_delta=at_delta)
+
+
+# ---------------------------------------------------------------------------------------------
+# What one more release may have
+
+
+def _least(held: Sequence[Counted], steps: int) -> Remaining:
+    """The largest ε, ρ and μ that every filter has left for one more mechanism."""
+    found: dict[str, Fraction | None] = {}
+    for counted in held:
+        for name, value in left_for(counted.filter, counted.spent, steps):
+            before = found.get(name, value)
+            known = None if value is None or before is None else min(value, before)
+            found[name] = known
+    return tuple(found.items())
+
+
+def left_for(limit: PrivacyFilter, spent: Quantity, steps: int = 1) -> Remaining:
+    """The largest ε, ρ and μ of one more mechanism on the whole table, rounded down.
+
+    Whatever else a change reaches, it reaches that mechanism too, so that what is left of the
+    largest sum is left for it. `steps`: how many of its neighbours' steps are protected together.
+    None where the filter counts no mechanism that is stated so.
+    """
+    amount = max(Fraction(limit.amount - spent.amount), Fraction(0))
+    if spent.delta > limit.delta:
+        amount = Fraction(0)
+    return tuple(
+        (notion.facts.symbol, _stated(notion, limit.notion, amount, steps)) for notion in STATED
+    )
+
+
+def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fraction | None:
+    """The largest parameter in `notion` that is counted as at most `amount`."""
+    if counted not in CONVERTS[notion]:
+        return None
+
+    def holds(value: Fraction) -> bool:
+        grouped = at_distance(notion.amount_of(value), notion, steps)
+        return convert(grouped, notion, counted) <= amount
+
+    return largest(holds, max(Fraction(1), 4 * amount))
+
+
+def largest(holds: Callable[[Fraction], bool], most: Fraction) -> Fraction:
+    """About the largest number up to `most` at which something holds that holds below it.
+
+    Never one at which it was not seen to hold, but for 0.
+    """
+    if holds(most):
+        return most
+    low, high = Fraction(0), most
+    for _ in range(_TRIES):
+        middle = (low + high) / 2 if low else high / 2**10
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+        if high - low <= low * _CLOSE:
+            break
+    return low
+
+
+def left_if_fixed(
+    problem: Problem,
+    roots: Collection[int],
+    solver: Callable[[Problem], Solver],
+    limits: Sequence[Budget],
+) -> Remaining:
+    """The same where all parameters, those of the new mechanism too, are fixed in advance.
+
+    Found by trying: the total with the mechanism in it, on `roots`, of which every protected step
+    changes one, is certified again.
+    """
+
+    def fits(notion: Notion) -> Callable[[Fraction], bool]:
+        def holds(value: Fraction) -> bool:
+            tried = _with_one_more(problem, roots, notion, value)
+            found = certify(tried, limits, solver=solver(tried), compared=False)
+            return all(found.held(each).ok for each in limits)
+
+        return holds
+
+    before = certify(problem, limits, solver=solver(problem), compared=False)
+    if not all(before.held(each).ok for each in limits):
+        return tuple((each.facts.symbol, Fraction(0)) for each in STATED)
+    values = [value for limit in limits for name, value in limit.parameters if name != "delta"]
+    most = 4 * max([Fraction(1), *values])
+    return tuple(
+        # What loses nothing does not fit where nothing that is stated so does.
+        (each.facts.symbol, largest(holds, most) if holds(Fraction(0)) else None)
+        for each, holds in ((each, fits(each)) for each in STATED)
+    )
+
+
+def _with_one_more(
+    problem: Problem, on: Collection[int], notion: Notion, value: Fraction
+) -> Problem:
+    """The problem with one more mechanism that every protected step reaches."""
+    names = {each.name for each in problem.mechanisms()}
+    name = "one more"
+    while name in names:
+        name += "*"
+    guaranteed = Guarantee(notion, value)
+    statement = Statement(problem.goal.relation, 0, guaranteed, ())
+    one = Mechanism(name, (statement,), 1, ())
+    roots = [
+        replace(root, dataset=replace(root.dataset, mechanisms=[*root.dataset.mechanisms, one]))
+        if i in on
+        else root
+        for i, root in enumerate(problem.roots)
+    ]
+    return replace(problem, roots=roots)
