@@ -47,6 +47,7 @@ class Role(StrEnum):
     PROFILES = "composition of privacy losses as distributions"
     FILTER = "a budget for parameters that are chosen along the way"
     POST_PROCESSING = "post-processing"
+    KEPT = "what depends on columns that a replacement keeps"
     CONVERSE = "what a guarantee of all says of each"
     HYPOTHESES = "an adversary with two hypotheses"
     ALL_HYPOTHESES = "an adversary with any two hypotheses"

@@ -157,7 +157,7 @@ datasets:
 mechanisms:
   - {name: ages, reads: ages, notion: pure, epsilon: 0.5, relation: bounded}
   - {name: all, reads: people, notion: pure, epsilon: 0.2, relation: bounded}""",
-        theorems=("III.6",),
+        theorems=("kept-columns",),
         see=("changes", "uses", "questions", "row"),
     ),
     Topic(
@@ -174,7 +174,7 @@ datasets:
   young: {from: pupils, map: {kind: filter, uses: [age]}}
   school: {from: young, partition: {by: value, blocks: 9, uses: [school]}}
 mechanisms: [{name: grades, reads: school.*, notion: pure, epsilon: 0.5}]""",
-        theorems=("IV.6",),
+        theorems=("kept-columns", "IV.6"),
         see=("changes", "columns", "keeps", "key"),
     ),
     Topic(

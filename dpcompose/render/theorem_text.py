@@ -36,6 +36,8 @@ SOURCES: Mapping[str, str] = {
     "ST22": "Smith and Thakurta: Fully Adaptive Composition for Gaussian Differential Privacy, "
     "arXiv 2210.17520; Koskela, Tobaben and Honkela: Individual Privacy Accounting with Gaussian "
     "Differential Privacy, ICLR 2023, arXiv 2209.15596",
+    "GKMS23": "Ghazi, Kumar, Manurangsi and Steinke: Algorithms with More Granular Differential "
+    "Privacy Guarantees, ITCS 2023, arXiv 2209.04053",
     "ZDW22": "Zhu, Dong and Wang: Optimal Accounting of Differential Privacy via Characteristic "
     "Function, AISTATS 2022",
 }

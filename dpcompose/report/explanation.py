@@ -97,6 +97,7 @@ class _Teller:
         (together,) = cite.inputs
         changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
         before = self._changes(changes)
+        kept = [self._kept(step) for step in together.inputs if step.rule == "kept"]
         costs = [
             self._cost(step) if step.rule == "cost" else self._rest(step)
             for step in together.inputs
@@ -106,7 +107,7 @@ class _Teller:
         assert together.bound is not None and cite.bound is not None
         total = bound_of(together.bound)
         last = self.add(
-            together.theorem, self._sum(together, total), [*before[-1:], *costs], total, ()
+            together.theorem, self._sum(together, total), [*before[-1:], *kept, *costs], total, ()
         )
         if cite.theorem is not None and cite.theorem != together.theorem:
             entry = BOOK[cite.theorem]
@@ -137,6 +138,10 @@ class _Teller:
                 numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
         return numbers
 
+    def _kept(self, step: Step) -> int:
+        says = f"`{step.facts['place'].dataset.name}`: {wording.kept(step.facts['place'])}"
+        return self.add(step.theorem, says, (), None, step.paths)
+
     def _cost(self, step: Step) -> int:
         felt: FeltLoss = step.facts["felt"]
         given = step.inputs[0]
@@ -146,7 +151,7 @@ class _Teller:
         where = place.stated_on(statement)
         says = (
             f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
-            f"{statement.relation} neighbours of `{where.dataset.name}`"
+            f"{statement.relation.neighbours} of `{where.dataset.name}`"
         )
         if len(step.inputs) > 1:
             says += f" (and {len(step.inputs) - 1} more guarantees)"

@@ -48,6 +48,9 @@ def of_solution(
     told = {key: _cost(problem, solution, step) for key, step in costs.items()}
     changes = {id(step.facts["visit"]): step.theorem for step in together.inputs if _moves(step)}
     writer = _Writer(span, told, changes)
+    for step in together.inputs:
+        if step.rule == "kept":
+            writer.kept.setdefault(id(step.facts["visit"]), []).append(step)
     writer.write(solution.visits, solution.felt)
     for step in together.inputs:
         if step.rule == "rest":
@@ -117,12 +120,16 @@ _Next = tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]
 
 
 class _Writer:
-    """Writes the lines in the order of reading; `nodes` are those so far."""
+    """Writes the lines in the order of reading; `nodes` are those so far.
+
+    `kept`: for each visit, by its identity, what is made there of columns that stay as they are.
+    """
 
     def __init__(
         self, span: SpanOf, costs: Mapping[int, _Cost], theorems: Mapping[int, str | None]
     ) -> None:
         self.nodes: list[Node] = []
+        self.kept: dict[int, list[Step]] = {}
         self._span = span
         self._costs = costs
         self._theorems = theorems
@@ -178,7 +185,14 @@ class _Writer:
         self.add(depth, "dataset", place.dataset.name, says, None, theorem, (place.dataset.path,))
         for felt in self._feeling.get(id(visit), ()):
             self._mechanism(depth + 1, felt, "")
+        self._unchanged(depth + 1, visit)
         return self._following(depth + 1, visit)
+
+    def _unchanged(self, depth: int, visit: Visit) -> None:
+        for step in self.kept.get(id(visit), ()):
+            place = step.facts["place"]
+            says = wording.kept(place)
+            self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
         """What the change reaches one edge further down: partitions first, then what maps make."""
@@ -219,6 +233,7 @@ class _Writer:
             deeper = self._following(depth + 1, block)
             for felt in self._feeling.get(id(block), ()):
                 self._mechanism(depth + 1, felt, _which(block))
+            self._unchanged(depth + 1, block)
             following += deeper
         return following
 

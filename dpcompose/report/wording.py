@@ -9,6 +9,7 @@ from fractions import Fraction
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
 from dpcompose.core.mechanisms import form_of
+from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import sqrt_up
@@ -56,7 +57,14 @@ def steps(count: int, which: Relation) -> str:
     """`1 bounded step`."""
     if which.kind is RelationKind.EUCLIDEAN:
         return "the distance moved"
-    return f"{whole(count)} {which} step" + ("" if count == 1 else "s")
+    name = which.kind.value if which.changes is not None else which
+    return f"{whole(count)} {name} step" + ("" if count == 1 else "s")
+
+
+def kept(place: Place) -> str:
+    """That a dataset does not change, since it is made of columns that are kept."""
+    assert place.edge is not None and place.edge.made_by is not None
+    return f"nothing changes in {place.edge.made_by.says()}"
 
 
 def _leaf(leaf: Leaf, count: int) -> str:

@@ -241,3 +241,23 @@ def test_the_acceptance_spec_is_as_the_census_bureau_counts() -> None:
     text = (Path(__file__).parents[1] / "acceptance" / "columns-question.yaml").read_text("utf-8")
     report = analyze(text, recheck=True)
     assert bound(report) == Fraction(16157020, 157020393)
+
+
+def test_the_proof_tells_what_does_not_change_and_why() -> None:
+    below = (
+        "  f: {from: t, map: {kind: columns, only: [a, c]}}\n"
+        "  g: {from: t, map: {kind: row, uses: [d]}}\n"
+        "  h: {from: t, map: {kind: row, uses: [b]}}\n"
+    )
+    text = spec(["b"], below, "f", ANY) + "".join(
+        f"  - {{name: {name}, reads: {name}, notion: pure, epsilon: 1, relation: bounded}}\n"
+        for name in "gh"
+    )
+    report = analyze(text, recheck=True)
+    told = {each.name: (each.says, each.theorem) for each in report.tree if each.depth == 1}
+    assert told["f"] == ("nothing changes in the columns `a` and `c`", "kept-columns")
+    assert told["g"] == ("nothing changes in a row-by-row transform of `d`", "kept-columns")
+    assert told["h"][1] == "III.6"
+    lines = [each.says for each in report.chain if each.theorem == "kept-columns"]
+    assert lines[0] == "`f`: nothing changes in the columns `a` and `c`"
+    assert bound(report) == 1

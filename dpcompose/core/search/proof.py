@@ -7,10 +7,13 @@ It is for readers. What proves the bound is the certificate (`core.kernel`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dpcompose.core.change.effects import Fate
+from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.units import all_leaves
 from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
@@ -48,7 +51,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         for each in solver.problem.post_processing[:MOST]
     ]
     facts = {"bounded": solution.bounded, "sampled": solution.sampled}
-    together = Step("compose", composed, (*changes, *costs, *free), total, facts)
+    together = Step("compose", composed, (*changes, *_kept(solution), *costs, *free), total, facts)
     return Step("cite", cited, (together,), total)
 
 
@@ -60,6 +63,26 @@ def _change(visit: Visit) -> Step:
         theorem = in_role(Role.MAP, Notion.PURE).id
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
+
+
+def _kept(solution: Solution) -> Iterator[Step]:
+    """What is read and does not change, since it depends on columns that a replaced row keeps."""
+    theorem = in_role(Role.KEPT).id
+    found: set[int] = set()
+    for visit in solution.visits:
+        units = list(all_leaves(visit.state))
+        for below in visit.place.derived if visit.state else ():
+            edge = below.edge
+            assert edge is not None and edge.made_by is not None
+            ways = [fates(edge.made_by, unit, visit.place.traits) for unit in units]
+            if below.read and id(below) not in found and all(way == [Fate(())] for way in ways):
+                found.add(id(below))
+                yield Step(
+                    "kept", theorem, (), None, {"place": below, "visit": visit},
+                    (below.dataset.path,),
+                )  # fmt: skip
+                if len(found) == MOST:
+                    return
 
 
 def amplifying(visit: Visit) -> str | None:

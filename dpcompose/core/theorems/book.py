@@ -22,6 +22,7 @@ from dpcompose.core.theorems import (  # noqa: F401
     filtering,
     group_privacy,
     hypotheses_mixed,
+    kept_columns,
     post_processing,
     sampling,
     stability,

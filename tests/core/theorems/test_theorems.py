@@ -46,14 +46,14 @@ BEYOND = """
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
-    poisson-sample poisson-sample-replaced sample-without-replacement
+    kept-columns poisson-sample poisson-sample-replaced sample-without-replacement
     HBW.1 HBW.mixture HBW.3 HBW.6 HBW.7 HBW.coupling HBW.A3 HBW.likelihoods
 """
 SOURCES = {"GMPS24", "dpcompose", "KOV15", "BW18", "BBG18", "CKS20", "CR21", "ZDW22", "HBW22"} | {
     "DRS22",
     "KGK25",
 }
-SOURCES |= {"RRUV16", "FZ21", "WRRW23", "ST22"}
+SOURCES |= {"GKMS23", "RRUV16", "FZ21", "WRRW23", "ST22"}
 
 entries = pytest.mark.parametrize("entry", BOOK.values(), ids=BOOK)
 specs = pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)

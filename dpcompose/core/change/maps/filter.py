@@ -14,6 +14,7 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    columns_named,
     declared_uses,
     row_by_row,
     uses,
@@ -57,8 +58,8 @@ class Filter(RowByRow):
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
     def says(self) -> str:
-        """`a filter`."""
-        return "a filter"
+        """`a filter`, or `` a filter by `age` ``."""
+        return "a filter" if self.uses is None else f"a filter by {columns_named(self.uses)}"
 
 
 FORM = MapForm(

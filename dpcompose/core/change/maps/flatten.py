@@ -24,6 +24,7 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    columns_named,
     declared_uses,
     row_by_row,
     uses,
@@ -84,8 +85,9 @@ class Flatten(RowByRow):
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
     def says(self) -> str:
-        """`a flatten to at most 3 rows a row`."""
-        return f"a flatten to {many(self.max_rows, self.exact)} a row"
+        """`a flatten to at most 3 rows a row`, or one `` of `visits` `` alone."""
+        of = "" if self.uses is None else f" of {columns_named(self.uses | self.keeps)}"
+        return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"
 
 
 def _made(

@@ -31,12 +31,12 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    columns_named,
     row_by_row,
     uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import PAIR, Kind, Leaf
-from dpcompose.core.numbers.words import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class JoinPublic(RowByRow):
         rows = many(self.max_rows, self.exact)
         yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
         if self.uses is not None:
-            named = listing(sorted(self.uses)) if self.uses else "nothing"
+            named = columns_named(self.uses)
             says = f"which rows `{name}` joins a row with depends on its {named} alone"
             yield says, (self.said_by,)
         yield f"`{name}` leaves the columns and the order of rows as they are", ()

@@ -219,5 +219,9 @@ def uses(what: str) -> FormKey:
 def declared_uses(what: str, columns: frozenset[str] | None) -> Iterator[Declared]:
     """That something depends on such columns alone, where that is said."""
     if columns is not None:
-        named = listing(sorted(columns)) if columns else "no column"
-        yield f"{what} depends on {named} alone", ("uses",)
+        yield f"{what} depends on {columns_named(columns)} alone", ("uses",)
+
+
+def columns_named(columns: frozenset[str]) -> str:
+    """`` `age` and `race` ``, or `no column`."""
+    return listing(sorted(columns)) if columns else "no column"

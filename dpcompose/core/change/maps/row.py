@@ -14,6 +14,7 @@ from dpcompose.core.change.maps.kind import (
     MapForm,
     Readers,
     RowByRow,
+    columns_named,
     declared_uses,
     row_by_row,
     uses,
@@ -76,8 +77,10 @@ class RowMap(RowByRow):
         yield from declared_uses(what, self.uses)
 
     def says(self) -> str:
-        """`a row-by-row transform`."""
-        return "a row-by-row transform"
+        """`a row-by-row transform`, or `` a row-by-row transform of `age` ``."""
+        if self.uses is None:
+            return "a row-by-row transform"
+        return f"a row-by-row transform of {columns_named(self.uses | self.keeps)}"
 
 
 FORM = MapForm(
