@@ -86,6 +86,9 @@ def certify(
                 first = solved[-1]
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
+    risky = risk is not None or any(limit.of_risk for limit in limits)
+    if risky and first is None and not (wanted or given):
+        given = [Fraction(0)]  # the advantage is a number where no notion has one
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
     # Most runs choose none, and need not load the routes.
@@ -95,7 +98,7 @@ def certify(
         at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
     curve: TradeOff | None = None
     told: Risk | None = None
-    if risk is not None or any(limit.of_risk for limit in limits):
+    if risky:
         from dpcompose.report.risk import curve_of, risk_of
 
         curve = curve_of(solver, first)

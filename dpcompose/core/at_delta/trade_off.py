@@ -19,6 +19,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 
 from dpcompose.core.at_delta.chosen import choose
@@ -37,27 +38,44 @@ _NEAR = 1e-7
 _MOST_TRIED = 40
 #: No logarithm of a likelihood ratio below this is looked at: f is then at most e to the power.
 _LOWEST = -60.0
+#: Profiles that differ by less than this share are not told apart.
+_SAME = Fraction(1, 10**8)
+#: So many changes are looked at one by one.
+MOST_APART = 100
 _NORMAL = NormalDist()
+
+
+#: A certified δ at any ε ≥ 0, for both orders of the tables.
+Profile = Callable[[Fraction], Fraction]
 
 
 @dataclass(slots=True)
 class TradeOff:
-    """The curve by a certified profile.
+    """The curve by certified profiles.
 
-    `profile`: δ at any ε ≥ 0, for both orders of the tables. `corners`: ε's at which the profile is
-    known to bend, where the best ε may lie exactly. What was asked for is kept.
+    `profiles`: one for each change that may be the worst. `corners`: ε's at which they are known to
+    bend, where the best ε may lie exactly. What was asked for is kept, and which of the profiles
+    were the greatest anywhere.
     """
 
-    profile: Callable[[Fraction], Fraction]
+    profiles: tuple[Profile, ...]
     corners: tuple[Fraction, ...] = ()
-    _known: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, Fraction], Fraction] = field(default_factory=dict, repr=False)
     _powers: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
+    _greatest: list[int] = field(default_factory=list, repr=False)
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """The least δ that is certified at `epsilon` ≥ 0."""
-        if epsilon not in self._known:
-            self._known[epsilon] = min(ONE, self.profile(epsilon))
-        return self._known[epsilon]
+        return max(self._delta(each, epsilon) for each in range(len(self.profiles)))
+
+    def greatest(self, epsilon: Fraction) -> Fraction:
+        """The same of the profiles alone that were the greatest at some other ε."""
+        return max(self._delta(each, epsilon) for each in self._greatest)
+
+    def _delta(self, which: int, epsilon: Fraction) -> Fraction:
+        if (which, epsilon) not in self._known:
+            self._known[which, epsilon] = min(ONE, self.profiles[which](epsilon))
+        return self._known[which, epsilon]
 
     @property
     def advantage(self) -> Fraction:
@@ -71,11 +89,27 @@ class TradeOff:
         return self._powers[rate]
 
     def _power(self, rate: Fraction) -> Fraction:
+        most = ONE
+        while True:
+            self._include(ZERO)
+            y = _BestEpsilon(self, rate).found()
+            most = min(most, self.at(Fraction(abs(y)), rate, 1 if y >= 0 else -1))
+            # Where another profile is greater at the ε that was found, it is looked at as well.
+            if not self._include(Fraction(abs(y))):
+                break
         corners = (self.at(each, rate, side) for each in self.corners for side in (1, -1))
-        y = _BestEpsilon(self, rate).found()
-        found = min(ONE, self.at(Fraction(abs(y)), rate, 1 if y >= 0 else -1), *corners)
+        found = min((most, *corners))
         # So many bits are as good as what they are computed from.
         return max(rate, min(ONE, rate + self.advantage, shorten(found, up=True)))
+
+    def _include(self, epsilon: Fraction) -> bool:
+        """Count the greatest profile at `epsilon` among those that matter; whether it is new."""
+        which = max(range(len(self.profiles)), key=lambda each: self._delta(each, epsilon))
+        known = self.greatest(epsilon) if self._greatest else -ONE
+        if self._delta(which, epsilon) <= known * (1 + _SAME):
+            return False
+        self._greatest.append(which)
+        return True
 
     def at(self, epsilon: Fraction, rate: Fraction, side: int) -> Fraction:
         """What δ at `epsilon` says of the hits; side 1: δ + e^ε·rate, side -1: the other bound.
@@ -93,17 +127,20 @@ class TradeOff:
 def of_patterns(patterned: Patterned, bounds: Sequence[Quantity] = ()) -> TradeOff:
     """The curve of a problem's patterns, with `bounds` that hold for all; not both are empty."""
 
-    def profile(epsilon: Fraction) -> Fraction:
+    def profile(patterns: Patterned, epsilon: Fraction) -> Fraction:
         point = Point(epsilon=epsilon, many=True)
-        if patterned:
-            found = [choose(patterned, point, bounds, compared=False).value]
+        if patterns:
+            found = [choose(patterns, point, bounds, compared=False).value]
         else:
             found = [of_bound(each, point).value for each in bounds]
         pairs = [each for each in bounds if each.notion in (Notion.PURE, Notion.APPROX)]
         found += [_of_pair(Fraction(each.amount), Fraction(each.delta), epsilon) for each in pairs]
         return min((each for each in found if each is not None), default=ONE)
 
-    return TradeOff(profile, tuple(_corners(bounds)))
+    # Of very many changes the greatest δ is looked for, which leaves most of them out.
+    apart = 0 < len(patterned) <= MOST_APART
+    several = tuple((each,) for each in patterned) if apart else (patterned,)
+    return TradeOff(tuple(partial(profile, each) for each in several), tuple(_corners(bounds)))
 
 
 def of_quantity(bound: Quantity) -> TradeOff:
@@ -153,7 +190,7 @@ class _BestEpsilon:
         if y in self.seen or len(self.seen) >= _MOST_TRIED:
             return False
         self.seen.add(y)
-        delta, rate = float(self.curve.delta(Fraction(abs(y)))), float(self.rate)
+        delta, rate = float(self.curve.greatest(Fraction(abs(y)))), float(self.rate)
         bound = delta + math.exp(y) * rate if y >= 0 else 1 - math.exp(y) * (1 - delta - rate)
         insort(self.tried, (y, bound))
         return True
