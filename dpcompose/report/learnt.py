@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.model.problem import ColumnQuestion, Dataset, Problem
@@ -16,10 +17,14 @@ from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.findings.remarks import Finding
 
 
+#: So many columns are asked about by themselves, the first ones of a spec.
+MOST_ASKED = 200
+
+
 def columns_of(problem: Problem) -> list[ColumnQuestion]:
     """A question for each column that a root lists, in the order of the spec."""
     names = dict.fromkeys(name for root in problem.roots for name in root.columns or ())
-    return [ColumnQuestion(name, (name,)) for name in names]
+    return [ColumnQuestion(name, (name,)) for name in islice(names, MOST_ASKED)]
 
 
 def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterator[Finding]:
@@ -33,6 +38,10 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
     elif questions[0].goal(goal) is None:
         says = f"{goal.relation} neighbours are protected: what is learnt of a column is about rows"
         yield Finding("DPC230", "note", says, ("protect",), "ask it of a spec that protects rows")
+    elif len(columns) > MOST_ASKED and len(questions) >= MOST_ASKED:
+        says = f"there are {len(columns)} columns, of which the first {MOST_ASKED} are asked about"
+        hint = "ask about others by `report: {questions: …}`, several columns at once if need be"
+        yield Finding("DPC230", "note", says, root.path, hint)
     elif not any(_uses_columns(each, columns) for each in problem.datasets()):
         says = "no map and no partition says which columns it uses, so that all answers are alike"
         hint = "write `uses: […]` where it is true, or select columns: `map: {kind: columns, …}`"

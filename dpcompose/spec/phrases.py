@@ -8,7 +8,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting, WrittenRisk
+from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
 from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
@@ -61,6 +61,8 @@ def model_at(loc: Path) -> type[Model]:
     """The model that an error at `loc` speaks of."""
     if loc[:2] == ("report", "risk") and len(loc) > 2:
         return WrittenRisk
+    if loc[:2] == ("report", "questions") and len(loc) > 3:
+        return WrittenQuestion
     if loc and loc[0] in _SINGLE:
         return _SINGLE[loc[0]]
     if loc[:1] == ("adversary",) and "<sets>" not in loc:
