@@ -16,7 +16,6 @@ from dpcompose.report.certify import certify
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.findings.remarks import Finding
 
-
 #: So many columns are asked about by themselves, the first ones of a spec.
 MOST_ASKED = 200
 

@@ -50,6 +50,12 @@ BY_HAND: list[tuple[str, str, str, dict[str, int | None]]] = [
     ("  f: {from: t, map: {kind: flatten, max_rows: 3}}\n", "f", ANY, {"a": None}),
     ("  f: {from: t, map: {kind: flatten, max_rows: 3, uses: [a], keeps: [b]}}\n", "f", ANY,
      {"a": None, "b": 3, "c": 0}),
+    ("  g: {from: t, map: {kind: flatten, max_rows: 2, exact: true, keeps: [b, c]}}\n"
+     "  f: {from: g, partition: {by: key, column: c, blocks: 3}}\n", "f.*", ANY,
+     {"a": 2, "ab": 2, "c": None}),
+    ("  g: {from: t, map: {kind: flatten, max_rows: 2, keeps: [b, c]}}\n"
+     "  f: {from: g, partition: {by: key, column: c, blocks: 3}}\n", "f.*", BOTH,
+     {"a": 4, "c": 4}),
     ("  f: {from: t, map: {kind: join-public, max_rows: 3, uses: [a, b]}}\n", "f", ANY,
      {"a": None, "c": 3}),
     # The row stays in its block.

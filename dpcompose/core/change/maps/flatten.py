@@ -58,8 +58,9 @@ class Flatten(RowByRow):
             same = agrees(leaf, self.uses)
             if same and agrees(leaf, self.keeps):
                 return [Fate(())]
+            pair = PAIR._replace(kept=tuple(each for each in leaf.kept if each in self.keeps))
             as_many = self.exact or same
-            return [one(PAIR, self.max_rows)] if as_many else two_sided(self.max_rows)
+            return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
         if leaf.kind is Kind.USER:
             if traits.unit is None or traits.unit not in self.keeps:
                 return [user_rows(leaf, self.max_rows)]
