@@ -536,6 +536,14 @@ def check(
     recheck: RecheckOption = False,
     fix: FixOption = False,
     yes: YesOption = False,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            "--ledger",
+            metavar="FOLDER",
+            help="Whether FILE may join the releases there, under the budget of all.",
+        ),
+    ] = None,
 ) -> None:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -547,6 +555,10 @@ def check(
     `max-budget` holds beside each of them.
 
     --recheck and --fix are those of `analyze`; an ε at the budget's δ is not rechecked.
+
+    With --ledger FOLDER the new FILE is added to the releases of its population there, and the
+    budget is that of all, as in `total`: what is spent and left before and after; it fails where
+    the release would pass it.
     """
     from dpcompose.commands.analysis import Selection, Strictness, check_files
     from dpcompose.commands.goals import limit_of, points_of
@@ -560,6 +572,26 @@ def check(
         files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
     )
     sources = Sources(isolated, settings or (), settings_from)
+    if ledger is not None:
+        from dpcompose.commands.total import joined
+
+        others = {
+            "--at-epsilon": at_epsilon,
+            "--risk": risk,
+            "--changed-since": changed_since,
+            "--fail-on": fail_on,
+            "--require-relation": require_relation,
+            "--require-delta": require_delta,
+            "--assumptions": assumptions,
+            "--show-settings": show_settings,
+            "--recheck": recheck,
+            "--fix": fix,
+            "--exit-zero": exit_zero,
+        }
+        unused = [name for name, given in others.items() if given]
+        raise typer.Exit(
+            joined(selection, ledger, limit, points, unused, sources, form, output, look)
+        )
     strictness = Strictness(
         fail_on,
         exit_zero,
@@ -697,6 +729,14 @@ def total(
         bool,
         typer.Option("--remaining", help="Say what one more mechanism may have."),
     ] = False,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="REV", help="Add up the files of a revision of git."),
+    ] = None,
+    over_time: Annotated[
+        bool,
+        typer.Option("--over-time", help="Tell what was spent and left after each release."),
+    ] = False,
     form: ToldOption = Told.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
@@ -721,6 +761,9 @@ def total(
     A later release may be decided on after seeing an earlier one, so that the budget is counted by
     a filter: it is the guarantee as long as no release passes it, and without one there is none.
     --fixed REASON says that all parameters were fixed before the first output.
+
+    Releases under version control are told --over-time in the order of the commits that added
+    them; --as-of REV adds up those of a revision, under the settings of now.
     """
     from dpcompose.commands.analysis import Selection
     from dpcompose.commands.goals import limit_of, points_of
@@ -737,12 +780,13 @@ def total(
         fixed,
         None if counted is None else counted.notion,
         remaining,
+        over_time,
     )
     most = most_of(max_seconds, max_memory)
     selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
     sources = Sources(isolated, settings or (), settings_from)
     raise typer.Exit(
-        total_of(selection, asked, sources, strict, form, output, look_of(color, width))
+        total_of(selection, asked, sources, strict, form, output, look_of(color, width), as_of)
     )
 
 

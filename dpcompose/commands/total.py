@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
 
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
+from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
+from dpcompose.commands.outputs import Format
 from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.repository.revision import Past
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.totals import Release, TotalAsked, add_up
 from dpcompose.policy.audit import of_population
@@ -24,6 +31,26 @@ from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
 
 
+@dataclass(slots=True)
+class Gathered:
+    """What was read of the specs that are meant, and what was wrong with it.
+
+    `wrong`: findings that the settings make of populations. `asking`: a spec whose settings ask for
+    something, and for no total budget.
+    """
+
+    releases: list[Release] = field(default_factory=list)
+    wrong: list[tuple[Source, Diagnostic]] = field(default_factory=list)
+    asking: str | None = None
+    code: ExitCode = ExitCode.FINE
+
+    def worse(self, code: ExitCode, says: str | None = None) -> None:
+        """Note a code, and complain."""
+        self.code = max(self.code, code)
+        if says is not None:
+            complain(says)
+
+
 def total_of(
     selection: Selection,
     asked: object,
@@ -32,64 +59,182 @@ def total_of(
     form: Told,
     output: str | None,
     look: Look,
+    as_of: str | None = None,
 ) -> ExitCode:
-    """The command `total`; `asked` is a totals.Asked. Raises BadCall."""
+    """The command `total`; `asked` is a totals.Asked. Raises BadCall.
+
+    `as_of`: a revision of git whose files are meant.
+    """
     assert isinstance(asked, TotalAsked)
     if asked.fixed is not None and not says_something(asked.fixed):
         raise BadCall(
             "--fixed: say in some words why all parameters were fixed before the first output, "
             "such as --fixed 'planned together in the protocol of January'"
         )
+    if asked.fixed is not None and asked.over_time:
+        raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
+    found = Gathered()
+    past = None if as_of is None else Past(as_of, "--as-of")
+    with nullcontext() if past is None else closing(past):
+        _read_all(found, selection, sources, strict, output, past)
+        if found.code is not ExitCode.FINE:
+            return _nothing_added(found.code)
+        if asked.over_time:
+            _in_order(found, past)
+    return _told(found, asked, selection, form, output, look)
+
+
+def joined(
+    selection: Selection,
+    ledger: str,
+    limit: Budget | None,
+    points: AskedPoints,
+    unused: Sequence[str],
+    sources: Sources,
+    form: Format,
+    outputs: Sequence[str] | None,
+    look: Look,
+) -> ExitCode:
+    """`check --ledger`: whether new releases may join those of a folder. Raises BadCall.
+
+    The populations of the new ones are looked at, and no others. `unused`: options that are given,
+    and say something of single specs alone.
+    """
+    if unused:
+        raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
+    if form not in [*Told] or len(outputs or ()) > 1 or "=" in "".join(outputs or ()):
+        raise BadCall("--ledger prints one output, as text, json or markdown")
+    output = next(iter(outputs or ()), None)
+    asked = TotalAsked(limit, points.deltas)
+    found, known = Gathered(), Gathered()
+    _read_all(found, selection, sources, False, output)
+    _read_all(known, replace(selection, files=[ledger], files_from=None), sources, False, output)
+    code = max(found.code, known.code)
+    if code is not ExitCode.FINE:
+        return _nothing_added(code)
+    names = {os.path.realpath(each.resolved.source.name) for each in found.releases}
+    populations = {each.resolved.population for each in found.releases}
+    if None in populations:
+        raise BadCall(
+            "--ledger: a new release names no `population:`, and releases on the same people add "
+            "up by it"
+        )
+    before = [
+        each
+        for each in known.releases
+        if os.path.realpath(each.resolved.source.name) not in names
+        and each.resolved.population in populations
+    ]
+    found.releases = [*before, *(replace(each, new=True) for each in found.releases)]
+    found.wrong += known.wrong
+    found.asking = found.asking or known.asking
+    return _told(found, asked, selection, Told(form.value), output, look)
+
+
+def _nothing_added(code: ExitCode) -> ExitCode:
+    # A sum without one of its terms would promise too much.
+    complain("nothing was added up, since not every spec could be read")
+    return code
+
+
+def _read_all(
+    found: Gathered,
+    selection: Selection,
+    sources: Sources,
+    strict: bool,
+    output: str | None,
+    past: Past | None = None,
+) -> None:
+    """Read all specs that are meant, as they are or as they were. Raises BadCall."""
     policies = policies_of(sources)
-    releases: list[Release] = []
-    found_wrong: list[tuple[Source, Diagnostic]] = []
-    asking: str | None = None
     said: set[str] = set()
-    code = ExitCode.FINE
     gathering = selection.gathering()
-    for item in gathering.items():
+    items = gathering.items() if past is None else _as_they_were(selection, past)
+    for item in items:
         if isinstance(item, NoFile):
-            complain(item.says)
-            code = max(code, ExitCode.USAGE)
+            found.worse(ExitCode.USAGE, item.says)
             continue
-        if would_overwrite(output, [item]):
+        file = item if isinstance(item, str) else item[0]
+        if would_overwrite(output, [file]):
             raise BadCall(f"--output {output} would overwrite a spec")
-        name = shown(item)
-        if item == STANDARD_INPUT and selection.stdin_filename is not None:
+        name = shown(file)
+        if file == STANDARD_INPUT and selection.stdin_filename is not None:
             name = selection.stdin_filename
+        data = b""
         try:
-            data = read(item)
+            data = read(file) if isinstance(item, str) else item[1]
             settings = policies.of(name)
             with within(selection.most):
                 read_here = list(_releases(name, data, settings))
             for release in read_here:
-                releases.append(release)
+                found.releases.append(release)
                 source = release.resolved.source
                 wrong = of_population(source, release.resolved.population, settings)
-                found_wrong += [(source, each) for each in wrong]
+                found.wrong += [(source, each) for each in wrong]
             if settings.asks and not settings.total_budgets:
-                asking = asking or name
+                found.asking = found.asking or name
         except (Unreadable, BadSettings) as error:
-            if str(error) not in said:  # many specs can have the same settings
-                complain(str(error))
-                said.add(str(error))
-            code = max(code, ExitCode.USAGE)
+            # Many specs can have the same settings.
+            found.worse(ExitCode.USAGE, None if str(error) in said else str(error))
+            said.add(str(error))
         except InvalidSpec as error:
             complain_of(unquoting_fault(error, data))
-            code = max(code, ExitCode.INVALID)
+            found.worse(ExitCode.INVALID)
         except TooMuch as error:
-            complain(f"{name}: {error}")
-            code = max(code, ExitCode.INVALID)
-    if (out := gathering.left_out).untold:
+            found.worse(ExitCode.INVALID, f"{name}: {error}")
+    if past is None and (out := gathering.left_out).untold:
         complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
-        code = max(code, ExitCode.USAGE if strict else ExitCode.FINE)
-    if code is not ExitCode.FINE:
-        # A sum without one of its terms would promise too much.
-        complain("nothing was added up, since not every spec could be read")
-        return code
+        found.worse(ExitCode.USAGE if strict else ExitCode.FINE)
+
+
+def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
+    """The specs of a revision, with what they held. Raises BadCall."""
+    if selection.files_from is not None or STANDARD_INPUT in selection.files:
+        raise BadCall("--as-of takes files and folders by name")
+    past.verify()
+    none = True
+    for file in selection.files:
+        try:
+            for each in past.specs(file):
+                none = False
+                yield each
+        except Unreadable as error:
+            yield NoFile(file, f"cannot read {file} in {past.revision}: {error}")
+            none = False
+    if none:
+        says = f"there was no spec in {past.revision}"
+        yield NoFile(past.revision, f"{', '.join(selection.files)}: {says}")
+
+
+def _in_order(found: Gathered, past: Past | None) -> None:
+    """Bring releases in the order of the commits that added them. Raises BadCall."""
+    history = past or Past("HEAD", "--over-time")
+    with nullcontext() if past is not None else closing(history):
+        placed: list[tuple[float, Release]] = []
+        for each in found.releases:
+            try:
+                came = history.added(each.resolved.source.name)
+            except Unreadable:
+                came = None
+            words = "not committed" if came is None else f"{came.date} {came.commit[:9]}"
+            order = math.inf if came is None else came.order
+            placed.append((order, replace(each, came=words)))
+    found.releases = [each for _, each in sorted(placed, key=lambda each: each[0])]
+
+
+def _told(
+    gathered: Gathered,
+    asked: TotalAsked,
+    selection: Selection,
+    form: Told,
+    output: str | None,
+    look: Look,
+) -> ExitCode:
+    """Add up what was read, print it, and choose the exit code. Raises BadCall."""
+    code = ExitCode.FINE
     try:
         with within(selection.most):
-            found = add_up(releases, asked)
+            found = add_up(gathered.releases, asked)
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
         return ExitCode.INVALID
@@ -104,14 +249,14 @@ def total_of(
         case Told.JSON:
             pieces = render.json(found)
     deliver(pieces, output)
-    for source, diagnostic in found_wrong:
+    for source, diagnostic in gathered.wrong:
         complain_of(InvalidSpec([diagnostic], source.name, source.lines))
         code = max(code, ExitCode.FAILED)
     unheld = [each for each in found.totals if each.verdict is None and each.refused is None]
-    if unheld and asking is not None:
+    if unheld and gathered.asking is not None:
         complain(
-            f"nothing to check against: the settings of {asking} ask for something, and for no "
-            "`total-budget`: set one, or pass --epsilon, --rho or --mu"
+            f"nothing to check against: the settings of {gathered.asking} ask for something, and "
+            "for no `total-budget`: set one, or pass --epsilon, --rho or --mu"
         )
         code = max(code, ExitCode.USAGE)
     for each in found.totals:

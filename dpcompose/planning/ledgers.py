@@ -56,11 +56,12 @@ def summed(
     wanted: Notion | None,
     deltas: Sequence[Fraction],
     rest: bool = False,
+    part: bool = False,
 ) -> LedgerSum:
     """A record of releases held against budgets, each of which is a filter of its own.
 
     `wanted`: the notion of the filter, None for the usual one. `solver`: makes one for the problem.
-    `rest`: whether to say what one more release may have.
+    `rest`: whether to say what one more release may have. `part`: whether only the sum matters.
     """
     if not limits:
         found = next((each for each in map(solver().summed, notions(problem)) if each.finite), None)
@@ -79,8 +80,11 @@ def summed(
     counted = held[decisions.index(verdict)]
     steps = problem.goal.distance
     points = list(dict.fromkeys(deltas))
-    fixed = certify(problem, limits, points, solver=solver(), compared=False)
-    record = counted.record(points, fixed.at_delta, next(iter(points), None))
+    if part:
+        record = counted.record((), (), None)
+    else:
+        fixed = certify(problem, limits, points, solver=solver(), compared=False)
+        record = counted.record(points, fixed.at_delta, next(iter(points), None))
     result = LedgerSum(
         record=record,
         solution=counted.solution,

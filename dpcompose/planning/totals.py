@@ -38,13 +38,28 @@ class Release:
     """A valid spec, and what to call it.
 
     `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
-    `deltas`: where to state ε, beside where the spec asks for it.
+    `deltas`: where to state ε, beside where the spec asks for it. `came`: when it was added to the
+    record, in words. `new`: it is not in the record yet.
     """
 
     label: str
     resolved: Resolved
     limits: tuple[Budget, ...] = ()
     deltas: tuple[Fraction, ...] = ()
+    came: str = ""
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordStep:
+    """A record of releases after one more of them: when it came, and what was spent and left.
+
+    `record`: None where no filter counts it.
+    """
+
+    label: str
+    came: str
+    record: FilterRecord | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,8 @@ class Total:
     `planned`: why all parameters are fixed in advance; None where they may be chosen along the way,
     so that the bound is the budget, `record` what a filter has counted, and `realised` what has
     been spent where no budget makes a guarantee of it. `remaining`: the largest ε, ρ and μ of one
-    more mechanism, where that is asked for.
+    more mechanism, where that is asked for. `before`: the record without the releases that are new.
+    `steps`: the record after each release, where that is asked for.
     """
 
     population: str | None
@@ -89,6 +105,8 @@ class Total:
     record: FilterRecord | None = None
     realised: Bound | None = None
     remaining: Remaining | None = None
+    before: FilterRecord | None = None
+    steps: tuple[RecordStep, ...] = ()
 
     @property
     def finite(self) -> bool:
@@ -111,7 +129,9 @@ class TotalAsked:
     `limit`: None for the one that the releases name. `fixed`: why all parameters were fixed before
     the first output; None: they may have been chosen along the way, but where every spec says that
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
-    `rest`: whether to say what one more mechanism may have.
+    `rest`: whether to say what one more mechanism may have. `over_time`: whether to tell the record
+    after each release, in their order. `part`: of a ledger that is added up, of which the record
+    alone matters.
     """
 
     limit: Budget | None = None
@@ -121,6 +141,8 @@ class TotalAsked:
     fixed: str | None = None
     filter: Notion | None = None
     rest: bool = False
+    over_time: bool = False
+    part: bool = False
 
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
@@ -198,7 +220,10 @@ def _total(
         )
         return Total(population, files, relation, refused=why)
     if planned is None:
-        return _ledger(population, releases, labels, asked, limits, deltas, merged, together(False))
+        whole = _ledger(
+            population, releases, labels, asked, limits, deltas, merged, together(False)
+        )
+        return _over_time(whole, releases, labels, asked, limits)
     solver, found = certified(merged)
     if merged.contested:
         # Each release with its own word for its own roots costs what it costs alone.
@@ -234,7 +259,7 @@ def _with_own_budget(release: Release) -> Release:
 
 def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
     """Why all parameters were fixed before the first output, where somebody says so."""
-    if asked.fixed is not None:
+    if asked.fixed is not None or asked.part:
         return asked.fixed
     reasons = [each.resolved.planned for each in releases]
     said = [each for each in reasons if each is not None]
@@ -285,7 +310,7 @@ def _ledger(
         def solver() -> Solver:
             return _Together(merged)
 
-        return summed(merged.problem, solver, limits, wanted, points, asked.rest)
+        return summed(merged.problem, solver, limits, wanted, points, asked.rest, asked.part)
 
     found, used = counted(merged), merged
     if merged.contested:
@@ -319,6 +344,40 @@ def _ledger(
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
     added = _added(total, found.solution, _Together(used), releases, labels)
     return replace(added, theorem=theorem)
+
+
+def _over_time(
+    found: Total,
+    releases: Sequence[Release],
+    labels: Sequence[str],
+    asked: TotalAsked,
+    limits: Sequence[Budget],
+) -> Total:
+    """The total with the record before what is new, and after each release if that is asked."""
+    if found.record is None:
+        return found
+    alone = replace(asked, rest=False, over_time=False, part=True, filter=found.record.notion)
+    if asked.limit is None and limits:
+        alone = replace(alone, limit=limits[0])
+
+    def record(some: Sequence[int]) -> FilterRecord | None:
+        if not some:
+            return None
+        part = [replace(releases[i], new=False) for i in some]
+        return _total(found.population, part, [labels[i] for i in some], alone).record
+
+    known = [i for i, each in enumerate(releases) if not each.new]
+    before = record(known) if len(known) < len(releases) else None
+    if len(known) < len(releases) and not found.finite:
+        new = listing([labels[i] for i, each in enumerate(releases) if each.new])
+        found = replace(found, reasons=(f"{new} may not be released. {found.reasons[0]}",))
+    steps: tuple[RecordStep, ...] = ()
+    if asked.over_time:
+        steps = tuple(
+            RecordStep(labels[i], releases[i].came, record(range(i + 1)))
+            for i in range(len(releases))
+        )
+    return replace(found, before=before, steps=steps)
 
 
 def _spent(found: LedgerSum) -> Fraction:

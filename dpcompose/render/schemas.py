@@ -185,6 +185,16 @@ _TOTAL = mapping(
     others=listed(defined("bound"), "Further bounds, which hold as well."),
     at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
     filter=maybe(defined("filter"), "Null where all parameters were fixed, or without a budget."),
+    before=maybe(defined("filter"), "The record without what is new, with `check --ledger`."),
+    over_time=listed(
+        mapping(
+            "The record after one more release.",
+            file=TEXT,
+            came={**TEXT, "description": "When it came, in words."},
+            filter=maybe(defined("filter"), "Null where it is not counted."),
+        ),
+        "With --over-time.",
+    ),
     realised=maybe(defined("bound"), "What is spent, where no budget makes a guarantee of it."),
     fixed=maybe(TEXT, "Why all parameters were fixed before the first output."),
     remaining=maybe(

@@ -32,6 +32,7 @@ from dpcompose.render.numbers import (
     left_text,
     named,
     number_down,
+    route_text,
 )
 from dpcompose.render.panel import adaptivity_cost, framed, record_rows, spent
 from dpcompose.render.theorem_text import book
@@ -72,6 +73,7 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
         ("What each mechanism adds there", _entries(total)),
         ("At a chosen δ", _at(total)),
         ("One more mechanism may have", _remaining(total)),
+        ("Over time", _steps(total)),
         ("Assumed, not checked", [(sentence(each),) for each in total.assumed]),
     )
     for name, rows in sections:
@@ -103,6 +105,8 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
             yield "budget", spent(verdict, verdict.slack, limit, style)
         else:
             yield "budget", literal(f"{limit}: not comparable; {verdict.why}", style, "bad")
+    if total.before is not None:
+        yield "before", literal(spending(total.before), style)
     if total.record is not None:
         yield from record_rows(total.record, style)
     if total.realised is not None:
@@ -198,6 +202,20 @@ def _remaining(total: Total) -> list[tuple[str, str]]:
     ]
 
 
+def _steps(total: Total) -> list[tuple[str, ...]]:
+    """The record after each release: when it came, what was spent, and what was left."""
+    rows: list[tuple[str, ...]] = [("came", "release", "spent", "left")] if total.steps else []
+    for each in total.steps:
+        if each.record is None or each.record.spent is None:
+            rows.append((each.came, each.label, "not counted", ""))
+            continue
+        spent = ", ".join(equation(name, route_text(value)) for name, value in each.record.spent)
+        left = ", ".join(equation(name, left_text(value)) for name, value in each.record.left)
+        passed = each.record.share > 1
+        rows.append((each.came, each.label, spent, "passed" if passed else left))
+    return rows
+
+
 def _at(total: Total) -> list[tuple[str, str]]:
     return [(given_text(each), f"{found_text(each)} by {each.rule}") for each in total.at_delta]
 
@@ -217,6 +235,8 @@ def markdown(found: Sum) -> Iterator[str]:
                 yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
         yield from (f"- {plain(each)}\n" for each in total.reasons)
         yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
+        if total.before is not None:
+            yield f"- before: {plain(spending(total.before))}\n"
         if total.record is not None:
             yield f"- spent: {plain(spending(total.record))}\n"
             if total.record.cost is not None:
@@ -229,6 +249,11 @@ def markdown(found: Sum) -> Iterator[str]:
             f"- one more mechanism may have {plain(value)} ({how})\n"
             for value, how in _remaining(total)
         )
+        if total.steps:
+            yield "\n| came | release | spent | left |\n|---|---|---|---|\n"
+            for came, label, spent, left in _steps(total)[1:]:
+                yield f"| {plain(came)} | {code(label)} | {plain(spent)} | {plain(left)} |\n"
+            yield "\n"
         yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
         yield from (f"- assumed: {plain(each)}\n" for each in total.assumed)
     if found.unnamed:
@@ -287,6 +312,15 @@ def _shape(total: Total) -> dict[str, Any]:
             for each in total.entries
         ],
         "filter": None if total.record is None else record_shape(total.record),
+        "before": None if total.before is None else record_shape(total.before),
+        "over_time": [
+            {
+                "file": each.label,
+                "came": each.came,
+                "filter": None if each.record is None else record_shape(each.record),
+            }
+            for each in total.steps
+        ],
         "realised": bound_shape(total.realised),
         "fixed": total.planned,
         "remaining": None

@@ -11,8 +11,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable
@@ -63,6 +65,35 @@ class TreeEntry:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class AddedIn:
+    """The commit that a file came with: its number in the history, its name, its date."""
+
+    order: int
+    commit: str
+    date: str
+
+
+def _came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
+    """What `git log -z --name-status` lists: `HASH TIME`, then a status and its paths each."""
+    known: dict[str, AddedIn] = {}
+    for order, head in enumerate(tokens):
+        start, _, status = head.partition(b"\n")
+        name, _, time = start.partition(b" ")
+        day = datetime.fromtimestamp(int(time or b"0"), UTC).date().isoformat()
+        here = AddedIn(order, name.decode("ascii", "replace"), day)
+        while status:
+            path = os.fsdecode(next(tokens, b""))
+            if status.startswith(b"R"):
+                now = os.fsdecode(next(tokens, b""))
+                known[now] = known.get(path, here)
+            else:
+                now = path
+                known.setdefault(path, here)
+            yield now, known[now]
+            status = next(tokens, b"")
+
+
 def checked(revision: str, option: str = "--against") -> str:
     """`revision`, which may be one. Raises BadCall where none can be called so."""
     if not revision.strip():
@@ -108,6 +139,23 @@ class Repository:
             mode, _, name = fields.split()
             found[os.fsdecode(path)] = TreeEntry(_KINDS.get(mode, "file"), name.decode("ascii"))
         return found
+
+    def added(self, commit: str) -> dict[str, AddedIn]:
+        """By which commit each file came, in the history of a commit; it may be gone.
+
+        A file that was renamed came with its old name. Raises BadCall, for a clone without its
+        whole history too, which does not say it.
+        """
+        if self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
+            raise BadCall(f"the clone is shallow, without its whole history: {_DEEPER}")
+        done = self._run(
+            "log", "-z", "--reverse", "--topo-order", "-M", "--diff-filter=AR", "--name-status",
+            "--no-show-signature", "--no-ext-diff", "--no-textconv", "--format=format:%H %ct",
+            "--end-of-options", commit, "--",
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise BadCall(f"git cannot list when files came: {_said(done)}")
+        return dict(_came(iter(done.stdout.split(b"\0"))))
 
     def tracked(self) -> list[str]:
         """The paths of the index, where git keeps what the next commit holds. Raises BadCall."""

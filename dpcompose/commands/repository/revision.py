@@ -111,6 +111,37 @@ class Past:
         except Unreadable:
             return False
 
+    def specs(self, file: str) -> Iterator[tuple[str, bytes]]:
+        """What to call the specs that a file or a folder held, and what they were.
+
+        Raises Unreadable where there was no such file or folder, or where one of them was a link
+        that led nowhere.
+        """
+        path = "" if self._is_root(file) else self._by_name(file.rstrip("/") or file)
+        found = self._entries.get(path)
+        if path and (found is None or found.kind != "folder"):
+            data = self._before(path)
+            if data is None:
+                raise Unreadable(f"{file} was not there in {self.revision}")
+            yield file, data
+            return
+        for each in self.below(file, True):
+            name = os.path.join(file, *each.split("/"))
+            data = self._before(f"{path}/{each}" if path else each)
+            if data is not None and is_spec(data):
+                yield name, data
+
+    def added(self, file: str) -> git.AddedIn | None:
+        """The commit that a file came with; None where none has it. Raises Unreadable."""
+        return self._additions.get(self._by_name(file))
+
+    @cached_property
+    def _additions(self) -> dict[str, git.AddedIn]:
+        return self._repository.added(self._repository.commit(self.revision))
+
+    def _is_root(self, file: str) -> bool:
+        return os.path.realpath(file) == self._repository.root
+
     def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The files of some names in the folder of `file` and in those above, as they were.
 
