@@ -15,7 +15,10 @@ from dpcompose.commands.inputs import STANDARD_INPUT
 from dpcompose.commands.output import Look, deliver_all, style_for, to_standard_output
 from dpcompose.commands.outputs import Format, Output, Rendering, outputs_of, rendered
 from dpcompose.commands.policies import Policies, Sources, accepted_in, policies_of
+from dpcompose.commands.progress import waiting_stream
 from dpcompose.commands.run import FileTask, Run
+from dpcompose.commands.show_settings import show_settings
+from dpcompose.commands.summary import Tally
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render import CHECKERS, RENDERERS, Renderer
 from dpcompose.render.headlines import outcome
@@ -178,9 +181,6 @@ def _run(
     quiet: bool = False,
     bare: bool = False,
 ) -> ExitCode:
-    from dpcompose.commands.progress import waiting_stream
-    from dpcompose.commands.summary import Tally
-
     gathering = selection.gathering()
     task = replace(
         task,
@@ -192,8 +192,6 @@ def _run(
     if selection.agreed and not selection.fix:
         raise BadCall("--yes agrees to what --fix writes: add --fix")
     if strictness.show_settings:
-        from dpcompose.commands.show_settings import show_settings
-
         return show_settings(task, gathering)
     past = selection.past()
     mended = ExitCode.FINE

@@ -11,6 +11,7 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
+from dpcompose.policy.environment import from_environment
 from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merged
 from dpcompose.policy.settings_files import (
     OWN,
@@ -114,7 +115,6 @@ def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> 
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
     if not given and not variables and not sources.files and sources.revision is None:
         return Policies(sources.isolated)
-    from dpcompose.policy.environment import from_environment
 
     try:
         found = [from_environment(variables)]

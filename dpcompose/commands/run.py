@@ -15,6 +15,7 @@ from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
+from dpcompose.commands.progress import Progress, Waiting
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic
 from dpcompose.memory import settle
@@ -115,8 +116,6 @@ class Run:
 
         The last one counts what was left out, if anything was.
         """
-        from dpcompose.commands.progress import Progress, Waiting
-
         items: Iterable[str | NoFile] = (
             each for each in gathering.items() if not self._is_as_before(each)
         )

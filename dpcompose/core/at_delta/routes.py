@@ -18,6 +18,7 @@ from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.profile import closed_forms
 from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
@@ -259,7 +260,6 @@ def basic(composition: Composition, point: Point) -> Fraction | None:
     """Σε at a δ, if the δ's allow it; the mass of δ at an ε, if that is at least Σε."""
     if not is_stated(composition):
         return None
-    from dpcompose.core.profile import closed_forms
 
     stated = _stated(composition)
     if point.delta is not None:
@@ -278,8 +278,6 @@ def for_comparison(composition: Composition, point: Point) -> list[RouteBound]:
 
 
 def _compared(composition: Composition, point: Point) -> Iterator[RouteBound]:
-    from dpcompose.core.profile import closed_forms
-
     if point.delta is None or not composition.parts:
         return
     if is_stated(composition):

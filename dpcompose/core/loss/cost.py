@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import (
@@ -36,6 +35,7 @@ from dpcompose.core.loss.loss_bounds import (
     of_several_kinds,
     shifts,
 )
+from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
 from dpcompose.core.loss.pattern import Known, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, single
 from dpcompose.core.model.distances import steps
@@ -44,9 +44,6 @@ from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import CONVERTS, Amount, Notion, at_distance, convert
 from dpcompose.core.numbers.exact import ZERO
-
-if TYPE_CHECKING:
-    from dpcompose.core.loss.pair_cost import Way
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
@@ -269,9 +266,6 @@ class Coster:
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
         """The undominated (ε, δ), from the statements of pure and of approximate DP."""
-        # Imported where it is needed: most specs state one number.
-        from dpcompose.core.loss.pair_cost import pair_cost
-
         usable = _as_pairs(placed)
         said = [each.statement for each in usable]
         at_once = [
@@ -287,8 +281,6 @@ class Coster:
 
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
         """The paths along which statements of pure and of approximate DP cover a change."""
-        from dpcompose.core.loss.pair_cost import all_ways
-
         usable = _as_pairs(placed)
         found = all_ways(usable, state, self.needed)
         joined = _joined(usable, state)

@@ -11,12 +11,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
+from dpcompose.core.loss.pair_cost import Way, in_any_order
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import Known
 from dpcompose.core.loss.pattern_algebra import in_notion
@@ -27,9 +28,6 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Amount, Notion
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, geometric_up
 from dpcompose.core.profile import parts
-
-if TYPE_CHECKING:
-    from dpcompose.core.loss.pair_cost import Way
 
 #: Nothing is lost.
 NO_LOSS = Known(None)
@@ -250,8 +248,6 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kno
 
 def _pair_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
     """(ε, δ) and unlike ε along paths whose steps may be taken in any order."""
-    from dpcompose.core.loss.pair_cost import in_any_order
-
     stated = [each for each in placed if each.statement.guarantee.noise is None]
     known = {
         (each.statement.guarantee.value, each.statement.guarantee.delta)

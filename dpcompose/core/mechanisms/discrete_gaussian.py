@@ -17,11 +17,11 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.numbers.exact import sqrt_up
 from dpcompose.core.numbers.words import number
+from dpcompose.core.profile.cumulants import NOTHING, Cumulant
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
 
@@ -97,8 +97,6 @@ class DiscreteGaussianLoss(MechanismLoss):
         return on_lattice(self.shift - 2 * places, unit, p, step, infinite)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import NOTHING
-
         return NOTHING
 
     def quadratic(self) -> Fraction:

@@ -21,12 +21,13 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import ZERO, bits_up, gaussian_mean_up, note_rounding
 from dpcompose.core.numbers.words import number
+from dpcompose.core.profile.cumulants import Cumulant, not_below
 from dpcompose.core.profile.parts import Composition, MechanismLoss
+from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
 #: A standard deviation of the loss that none exceeds by much.
@@ -89,8 +90,6 @@ class BoundedRange(MechanismLoss):
         return slope(self.epsilon, 0.5 / whole * (1 + 8 * EPS), step)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import Cumulant, not_below
-
         return Cumulant(_cumulant(not_below(self.epsilon)))
 
     def quadratic(self) -> Fraction:
@@ -193,8 +192,6 @@ def exponential_zcdp(eta: Fraction) -> Fraction:
     limit of D_α/α as α tends to 1, ψ(η) + ηψ'(η).
     """
     from mpmath import mp
-
-    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     with mp.workdps(60 + 2 * max(0, -digits_of(eta))):
         x = mpf_of(eta)

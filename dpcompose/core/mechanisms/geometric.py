@@ -30,12 +30,13 @@ from dpcompose.core.numbers.exact import (
     tanh_up,
 )
 from dpcompose.core.numbers.words import number
+from dpcompose.core.profile.cumulants import Cumulant, gap, not_below, of_response, softplus
 from dpcompose.core.profile.parts import Composition, MechanismLoss
+from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Floats, Masses
 
 #: A standard deviation of the loss that none exceeds by much.
@@ -108,8 +109,6 @@ class GeometricLoss(MechanismLoss):
         return on_lattice(self.shift - 2 * places, 1 / self.scale, p, step)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import Cumulant, not_below, of_response
-
         known = self.shift < _FARTHEST and self.shift < _FARTHEST * self.scale
         if not known:
             return Cumulant(of_response(2, not_below(self.greatest())))
@@ -159,7 +158,6 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
     # The losses L and -L have masses p and p·e^-L: E - 1 = Σ p·(e^(sL) - 1)·(1 - e^(-(1+s)L)) over
     # L > 0. All x ≤ 0 lose shift·rate, 0 < x < shift/2 lose (shift-2x)·rate; a block of x counts
     # as its first, which loses most.
-    from dpcompose.core.profile.cumulants import gap, softplus
 
     inside = (shift - 1) // 2
     width = max(1, -(-inside // _BLOCKS))
@@ -218,8 +216,6 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     as α tends to 1, the mean loss λ(E|N-s| - E|N|).
     """
     from mpmath import mp
-
-    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     pure = shift / scale * tanh_up(shift / scale / 2)
     if shift == 1 or scale * 500 < 1:

@@ -29,12 +29,13 @@ from dpcompose.core.numbers.exact import (
     note_rounding,
 )
 from dpcompose.core.numbers.words import number
+from dpcompose.core.profile.cumulants import Cumulant, not_below
 from dpcompose.core.profile.parts import Composition, MechanismLoss
+from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
     from dpcompose.core.profile.transforms import LaplaceTransforms
 
@@ -90,8 +91,6 @@ class LaplaceLoss(MechanismLoss):
         return Masses(step, law.first, law.p * (1 + 4 * EPS), 0.0)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import Cumulant, not_below
-
         return Cumulant(_cumulant(not_below(self.shift)))
 
     def quadratic(self) -> Fraction:
@@ -199,8 +198,6 @@ def laplace_zcdp(shift: Fraction) -> Fraction:
     that one coordinate with all of a is the worst.
     """
     from mpmath import mp
-
-    from dpcompose.core.profile.rounding import digits_of, mpf_of, up
 
     with mp.workdps(60 + max(0, -digits_of(shift))):
         value = mpf_of(shift) + mp.expm1(-mpf_of(shift))

@@ -29,12 +29,13 @@ from dpcompose.core.numbers.exact import (
     tanh_up,
 )
 from dpcompose.core.numbers.words import number, plural
+from dpcompose.core.profile.cumulants import Cumulant, not_below, of_response
+from dpcompose.core.profile.largest import largest_ratio
 from dpcompose.core.profile.parts import Composition, MechanismLoss
 from dpcompose.core.profile.sizes import RESPONSE, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
 #: More than what is rounded up in a quantile of the normal law, relatively.
@@ -80,8 +81,6 @@ class KaryResponse(MechanismLoss):
         return kary_response(self.k, self.epsilon, step)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import Cumulant, not_below, of_response
-
         return Cumulant(of_response(self.k, not_below(self.epsilon)))
 
     def quadratic(self) -> Fraction:
@@ -129,9 +128,6 @@ class KaryResponse(MechanismLoss):
 @lru_cache(maxsize=256)
 def _largest(k: int, epsilon: Fraction) -> Fraction:
     """No divergence exceeds ε."""
-    from dpcompose.core.profile.cumulants import not_below, of_response
-    from dpcompose.core.profile.largest import largest_ratio
-
     least = not_below(epsilon)
     return largest_ratio(of_response(k, least), lambda ratio: least / ratio)
 

@@ -32,12 +32,13 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import ZERO, float_up
 from dpcompose.core.numbers.words import number
+from dpcompose.core.profile.cumulants import Cumulant
+from dpcompose.core.profile.largest import largest_ratio
 from dpcompose.core.profile.parts import Composition, Concentrated, MechanismLoss
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
 
 #: Less noise than this is refused; more than this counts as this, of which it is a post-processing.
@@ -101,8 +102,6 @@ class SkellamLoss(MechanismLoss):
         return scatter(losses, p, step, 2 * law.beyond)
 
     def cumulant(self) -> Cumulant:
-        from dpcompose.core.profile.cumulants import Cumulant
-
         if self.shift > _FARTHEST:
             rho = float_up(self.rho())
             return Cumulant(lambda s: s * (1 + s) * rho)
@@ -315,8 +314,6 @@ def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _largest(shift: int, variance: Fraction) -> Fraction:
-    from dpcompose.core.profile.largest import largest_ratio
-
     v = float(min(variance, _MUCH)) * (1 - _EPS)
     exact = _cumulant(shift, variance)
     # The limit as α → 1.

@@ -17,6 +17,7 @@ from dpcompose.core.notions.notion import Amount
 from dpcompose.core.numbers.exact import exp_up, log_inverse_up
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Hit
+from dpcompose.core.partitions.pattern_spread import spread, spreads
 from dpcompose.core.partitions.placements import SpreadRule
 
 #: Patterns of row changes are listed up to so many rows.
@@ -48,9 +49,6 @@ def worst_hits(
     if isinstance(algebra, Scalars):
         return rule(once, both)
     if isinstance(algebra, Patterns):
-        # Imported where it is needed: patterns are for numbers at a chosen δ.
-        from dpcompose.core.partitions.pattern_spread import spread
-
         return spread(algebra, rule, once, both), ()
     if any(not loss for loss in (*once, *both)):
         # Some block has no finite bound: find out whether it can be hit.
@@ -111,8 +109,6 @@ def spread_rows(
 
 def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows: Limits) -> Walk:
     """The worst of all full spreads of row changes over the blocks; None if there are many."""
-    from dpcompose.core.partitions.pattern_spread import spreads
-
     hits, per_block, most = rows
     if hits > MOST_ROWS:
         return None
