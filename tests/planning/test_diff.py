@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -255,6 +256,17 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
         document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
         assert document["old"]["file"] == "old@HEAD"
+
+
+def test_a_review_tells_what_is_no_longer_assumed_even_by_itself() -> None:
+    """As the text does; a spec of which there is nothing to tell has no details."""
+    found = change(Version("a.yaml", BASE), Version("a.yaml", BASE))
+    assert isinstance(found, Change) and diff_text.is_unchanged(found)
+    assert "**<code>a.yaml</code>**" not in "".join(markdown([found]))
+    fewer = replace(found, no_longer_assumed=("`a` is as it is declared",))
+    told = "".join(markdown([fewer]))
+    assert "No longer assumed:" in told and "**<code>a.yaml</code>**" in told
+    assert "Settings:" in "".join(markdown([replace(found, settings=("fail-on: note",))]))
 
 
 def test_both_names_of_a_renamed_spec_are_told() -> None:
