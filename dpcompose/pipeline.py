@@ -212,7 +212,26 @@ def _report(
         ceilings=tuple(map(found.held, terms.ceilings)),
         rechecked=_rechecked(found.solver, finite, report) if recheck else None,
     )
+    if report.verdict is not None and report.verdict.limit.of_risk:
+        report = _with_point_told(report, source, finite)
     return _with_adversary(report, case, finite)
+
+
+def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> Report:
+    """The report, with a remark where a budget in risk is met by the whole curve alone."""
+    from dpcompose.report.risk import met_by_curve_alone
+
+    assert report.verdict is not None
+    bounds = finite[0].quantities if finite else ()
+    found = met_by_curve_alone(report.verdict, report.at_delta, bounds)
+    if found is None:
+        return report
+    message, hint = found
+    remark = Diagnostic("DPC213", message, _place(source), hint, "note")
+    place = remark.span.line if remark.span else 0
+    before = [each for each in report.findings if each.span is None or each.span.line <= place]
+    after = report.findings[len(before) :]
+    return replace(report, findings=(*before, remark, *after))
 
 
 def _with_attributes(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dpcompose.handbook.entry import CodeEntry
 
+_SMALL_COPIES = (
+    "mechanisms:\n  - {name: total, reads: trips, notion: pure, epsilon: 0.1, count: COUNT}\n"
+    "budget: {advantage: 0.4}"
+)
 _ADULTS = """\
 protect: bounded
 datasets:
@@ -193,6 +197,15 @@ mechanisms:
         instead=_CAPPED.replace("BLOCKS", "2"),
         level="note",
         theorems=("III.6",),
+    ),
+    "DPC213": CodeEntry(
+        why="Nothing is wrong. The budget holds by all that is known of the release, its whole "
+        "privacy curve. Whoever knows only the ε and δ that are told must reckon with more: say "
+        "both, or tell the risk as well.",
+        example=_SMALL_COPIES.replace("COUNT", "100"),
+        instead=_SMALL_COPIES.replace("COUNT", "8"),
+        level="note",
+        theorems=("trade-off", "total-variation"),
     ),
     "DPC220": CodeEntry(
         why="A filter is a budget in one notion, chosen before the first output. Where it follows "

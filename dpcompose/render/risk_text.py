@@ -134,10 +134,11 @@ def _told_apart(risk: Risk, question: str) -> str:
 
 def _about(report: Report) -> str:
     """What is compared with what, and what is not covered."""
-    text = f"With and without are {report.protects} ({neighbours(report)}), all else known."
+    text = f"What differs is {report.protects} ({neighbours(report)}), all else known."
+    rows = "other rows of the same person, " if report.relation in ("unbounded", "bounded") else ""
     text += (
-        " Not covered: what the release tells of people in general, which may tell of this one "
-        "too, and other releases."
+        f" Not covered: {rows}what the release tells of people in general, which may tell of this "
+        "one too, and other releases."
     )
     if report.adversary is not None:
         text += (

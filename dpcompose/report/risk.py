@@ -10,8 +10,10 @@ from dpcompose.core.at_delta import trade_off
 from dpcompose.core.at_delta.trade_off import TradeOff
 from dpcompose.core.notions.guarantee import AskedRisk, Quantity
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.words import number
 from dpcompose.core.search.solver import Solution, Solver
-from dpcompose.report import At, Risk
+from dpcompose.report import At, Risk, Verdict
+from dpcompose.report.verdict import spent_risk
 
 
 def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
@@ -58,3 +60,24 @@ def _point(points: Sequence[At], bounds: Iterable[Quantity]) -> tuple[Fraction, 
         if bound.notion in (Notion.PURE, Notion.APPROX):
             return Fraction(bound.amount), Fraction(bound.delta)
     return None
+
+
+def met_by_curve_alone(
+    decision: Verdict, points: Sequence[At], bounds: Iterable[Quantity]
+) -> tuple[str, str] | None:
+    """That a budget in risk is met, and would not be by one (ε, δ): a message and a hint."""
+    limit, slack = decision.limit, decision.slack
+    point = _point(points, bounds)
+    if not (limit.of_risk and decision.ok) or slack is None or point is None:
+        return None
+    alone = spent_risk(limit, trade_off.of_quantity(Quantity(Notion.APPROX, *point)))
+    main, most = limit.parameters[0]
+    if alone <= most:
+        return None
+    epsilon, delta = point
+    told = f"ε = {number(epsilon)}" + (f", δ = {number(delta)}" if delta else "")
+    return (
+        f"the budget is met by the whole curve, with {main} {number(most - slack)}; {told} alone "
+        f"allows {number(alone)}",
+        "whoever knows only that ε has to reckon with more: tell the risk beside it",
+    )

@@ -24,6 +24,7 @@ SENSE_CODES = {
     "DPC210": "A Poisson sample is read by one release only.",
     "DPC211": "Noise far below its sensitivity.",
     "DPC212": "A cap above which nothing changes.",
+    "DPC213": "A budget in risk is met by the whole curve, not by one ε and δ.",
 }
 #: A larger δ promises little, whatever the size of the table; so does a larger ε.
 MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)

@@ -1,0 +1,343 @@
+"""What an attacker gains: asked for in specs and by flags, told in each format, and as a budget."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import norm
+from typer.testing import CliRunner, Result
+
+import dpcompose
+from dpcompose.cli import app
+from dpcompose.core.notions.guarantee import AskedRisk, Budget
+from dpcompose.render.risk_text import in_words, odds
+from dpcompose.report.verdict import implies
+
+GAUSSIAN = """\
+dpcompose: 1
+protect: unbounded
+datasets: {rows: {}}
+mechanisms:
+  - {name: mean, reads: rows, notion: gdp, mu: 1}
+"""
+HUNDRED = GAUSSIAN.replace("notion: gdp, mu: 1", "notion: pure, epsilon: 0.1, count: 100")
+
+
+def run(tmp_path: Path, command: str, text: str, *options: str) -> Result:
+    path = tmp_path / "spec.yaml"
+    path.write_text(text, encoding="utf-8")
+    return CliRunner().invoke(app, [command, str(path), *options])
+
+
+def shape(tmp_path: Path, text: str, *options: str) -> dict[str, Any]:
+    ran = run(tmp_path, "analyze", text, "--format", "jsonl", *options)
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def near(found: float, true: float) -> bool:
+    return true * (1 - 1e-12) <= found <= true * (1 + 1e-6)
+
+
+# --- asked for -----------------------------------------------------------------------------------
+
+
+def test_by_default_nothing_is_said(tmp_path: Path) -> None:
+    assert "risk" not in shape(tmp_path, GAUSSIAN)
+    assert "attacker" not in run(tmp_path, "analyze", GAUSSIAN).stdout
+
+
+def test_the_flag_asks_for_the_usual_rates(tmp_path: Path) -> None:
+    found = shape(tmp_path, GAUSSIAN, "--risk")["risk"]
+    assert [each["false_alarms"] for each in found["hits"]] == [0.01, 0.05]
+    assert [each["baseline"] for each in found["success"]] == [0.5, 0.1, 0.01]
+    assert near(found["advantage"], 2 * norm.cdf(0.5) - 1)
+    for each in found["hits"]:
+        assert near(each["hits"], norm.sf(norm.isf(each["false_alarms"]) - 1))
+    for each in found["success"]:
+        assert near(each["success"], norm.sf(norm.isf(each["baseline"]) - 1))
+    assert "from_point" not in found
+
+
+def test_a_spec_says_where(tmp_path: Path) -> None:
+    text = GAUSSIAN + "report: {risk: {baselines: 1/3, false_alarms: [1e-3, 0.2]}}\n"
+    for options in ((), ("--risk",)):
+        found = shape(tmp_path, text, *options)["risk"]
+        assert [each["false_alarms"] for each in found["hits"]] == [0.001, 0.2]
+        assert [each["success"] for each in found["success"]] == pytest.approx(
+            [norm.sf(norm.isf(1 / 3) - 1)]
+        )
+    found = shape(tmp_path, GAUSSIAN + "report: {risk: {}}\n")["risk"]
+    assert len(found["hits"]) == 2 and len(found["success"]) == 3
+
+
+def test_one_point_stands_beside_the_curve(tmp_path: Path) -> None:
+    found = shape(tmp_path, HUNDRED, "--risk", "--delta", "1e-6")["risk"]
+    point = found["from_point"]
+    assert point["delta"] == 1e-6 and point["epsilon"] == pytest.approx(4.77457, abs=1e-5)
+    e, d, a = point["epsilon"], 1e-6, 0.01
+    assert near(point["hits"][0]["hits"], 1 - math.exp(-e) * (1 - d - a))
+    assert found["hits"][0]["hits"] < 0.0915 < 0.99 < point["hits"][0]["hits"]
+    # Without a δ the bound itself is the point.
+    point = shape(tmp_path, HUNDRED, "--risk")["risk"]["from_point"]
+    assert (point["epsilon"], point["delta"]) == (10, 0)
+    assert near(point["advantage"], math.tanh(5))
+
+
+def test_the_first_δ_that_is_asked_for_is_the_point(tmp_path: Path) -> None:
+    text = HUNDRED + "report: {delta: [1e-9, 1e-3], risk: {}}\n"
+    assert shape(tmp_path, text)["risk"]["from_point"]["delta"] == 1e-9
+    text = HUNDRED + "budget: {epsilon: 6, delta: 1e-5}\n"
+    assert shape(tmp_path, text, "--risk")["risk"]["from_point"]["delta"] == 1e-5
+
+
+def test_mechanisms_without_a_common_notion_have_a_risk(tmp_path: Path) -> None:
+    text = GAUSSIAN + "  - {name: more, reads: rows, notion: approx, epsilon: 0.5, delta: 1e-4}\n"
+    assert shape(tmp_path, text)["status"] == "no-guarantee"
+    found = shape(tmp_path, text, "--risk")
+    assert found["status"] == "ok" and found["guarantee"] == {"notion": "profile"}
+    assert found["at_epsilon"][0]["epsilon"] == 0
+    assert found["at_epsilon"][0]["delta"] == pytest.approx(found["risk"]["advantage"])
+
+
+def test_no_finite_bound_is_no_risk(tmp_path: Path) -> None:
+    text = HUNDRED.replace("epsilon: 0.1", "epsilon: 0.1, relation: edge")
+    text = GAUSSIAN.replace("mu: 1}", "mu: 1, relation: bounded}")
+    found = shape(tmp_path, text, "--risk")
+    assert found["status"] == "no-guarantee" and "risk" not in found
+    assert run(tmp_path, "analyze", text, "--risk", "-q").stdout == "advantage=1\n"
+
+
+BAD = [
+    ("{risk: {baselines: 0}}", "`baselines` must be above 0 and below 1, not `0`", "6:28"),
+    ("{risk: {baselines: [0.1, 1]}}", "item 2 of `baselines` must be above 0 and below 1", "6:34"),
+    ("{risk: {false_alarms: -0.1}}", "`false_alarms` is negative: `-0.1`", "6:31"),
+    ("{risk: {false_alarms: []}}", "`false_alarms` must not be empty", "6:31"),
+    ("{risk: {fpr: 0.1}}", "unknown key `fpr` in a risk", "6:17"),
+    ("{risk: {baselines: yes}}", "`yes` is a boolean, not a number", "6:28"),
+    ("{risk: true}", "`risk` must be a mapping, not `true`", "6:16"),
+    ("{risk: }", "`risk` has no value", "6:10"),
+    ("{}", "a report needs `delta`, `epsilon`, `risk` or `questions`", "6:1"),
+]
+
+
+@pytest.mark.parametrize(("written", "message", "place"), BAD)
+def test_bad_values_are_told_with_their_place(
+    tmp_path: Path, written: str, message: str, place: str
+) -> None:
+    ran = run(tmp_path, "analyze", f"{GAUSSIAN}report: {written}\n", "--format", "concise")
+    assert ran.exit_code == 3
+    assert message in ran.stdout and f"spec.yaml:{place}" in ran.stdout
+
+
+def test_other_words_are_answered_with_ours(tmp_path: Path) -> None:
+    for word, ours in {"fpr": "false_alarms", "priors": "baselines", "tpr": "false_alarms"}.items():
+        ran = run(tmp_path, "analyze", f"{GAUSSIAN}report: {{risk: {{{word}: 0.1}}}}\n")
+        assert f"write `{ours}`" in ran.stdout
+    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {{membership_advantage: 0.1}}\n")
+    assert "advantage" in ran.stdout and ran.exit_code == 3
+
+
+# --- told ----------------------------------------------------------------------------------------
+
+
+def test_words_are_counts_of_people(tmp_path: Path) -> None:
+    for width in (80, 120):
+        text = " ".join(
+            run(tmp_path, "analyze", HUNDRED, "--risk", "--width", str(width)).stdout.split()
+        )
+        assert (
+            "Of 1 000 people like this one, an attacker who would guess 10 right without their "
+            "data guesses at most 92 right with them." in text
+        )
+        assert "500 of 1 000 ≤ 842 5.33 : 1" in text
+        assert "advantage ≤ 0.381973" in text
+        assert "Not covered: other rows of the same person, what the release tells of" in text
+
+
+def test_counts_are_never_below_a_rate() -> None:
+    says = in_words(Fraction(1, 10**6), Fraction(2001, 10**9))
+    assert says.startswith("Of 10 000 000 people") and "guess 10 right" in says
+    assert "at most 21 right" in says
+    assert odds(Fraction(1)) == "certain"
+    assert odds(Fraction(1, 2)) == "1 : 1"
+    for rate in (Fraction(n, 1000) for n in range(1, 1000)):
+        first, _, second = odds(rate).partition(" : ")
+        assert Fraction(first) / Fraction(second) >= rate / (1 - rate)
+
+
+@pytest.mark.parametrize(
+    ("protect", "words"),
+    [
+        ("bounded", "Which of two people is in the data"),
+        ("{relation: unbounded, distance: 2}", "Whether somebody is in the data"),
+    ],
+)
+def test_words_follow_the_relation(tmp_path: Path, protect: str, words: str) -> None:
+    text = HUNDRED.replace("protect: unbounded", f"protect: {protect}")
+    assert words in " ".join(run(tmp_path, "analyze", text, "--risk").stdout.split())
+
+
+def test_an_adversary_keeps_its_own_label(tmp_path: Path) -> None:
+    text = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets:\n  people: {}\n  practice:\n    from: people\n"
+        "    partition: {by: membership, blocks: 4, max_blocks: 4}\n"
+        "mechanisms: [{name: visits, reads: practice.*, notion: pure, epsilon: 0.3}]\n"
+        "adversary: {hypotheses: none-vs-uniform}\n"
+    )
+    said = " ".join(run(tmp_path, "analyze", text, "--risk").stdout.split())
+    assert "not from the weaker one against an adversary with two hypotheses" in said
+    assert near(shape(tmp_path, text, "--risk")["risk"]["from_point"]["advantage"], math.tanh(0.6))
+
+
+def test_quiet_names_what_it_prints(tmp_path: Path) -> None:
+    text = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--quiet").stdout
+    assert re.fullmatch(
+        r"advantage=0\.3829\d+ hits=0\.0923\d+ false_alarms=0\.01 hits=0\.2595\d+ "
+        r"false_alarms=0\.05 success=0\.841\d+ baseline=0\.5 success=0\.389\d+ baseline=0\.1 "
+        r"success=0\.0923\d+ baseline=0\.01\n",
+        text,
+    )
+    assert run(tmp_path, "analyze", GAUSSIAN, "--risk", "--bare").exit_code == 2
+
+
+def test_other_formats_have_it(tmp_path: Path) -> None:
+    markdown = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--format", "markdown").stdout
+    assert "at most 9.24 % found at 1 % false alarms; advantage ≤ 0.382925" in markdown
+    sarif = json.loads(run(tmp_path, "analyze", GAUSSIAN, "--risk", "--format", "sarif").stdout)
+    assert "risk" in sarif["runs"][0]["results"][0]["properties"]
+    rechecked = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--recheck").stdout
+    assert "Not rechecked: what an attacker gains." in " ".join(rechecked.split())
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("budget", "ok"),
+    [
+        ("{advantage: 0.382925}", True),
+        ("{advantage: 0.382924}", False),
+        ("{success: 0.09237, baseline: 0.01}", True),
+        ("{success: 0.09236, baseline: 0.01}", False),
+        ("{baseline: 1/100, success: 1/10}", True),
+    ],
+)
+def test_a_budget_in_risk_decides(tmp_path: Path, budget: str, ok: bool) -> None:
+    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {budget}\n", "--format", "json")
+    assert ran.exit_code == (0 if ok else 1)
+    [found] = json.loads(ran.stdout)["results"]
+    assert found["budget"]["ok"] is ok and (found["budget"]["slack"] >= 0) is ok
+    flags = [f"--{each}" for each in re.sub(r"[{},]", "", budget).replace(": ", "=").split()]
+    assert run(tmp_path, "check", GAUSSIAN, *flags).exit_code == (0 if ok else 1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--success", "0.1"], "--success is a chance from a --baseline"),
+        (["--success", "0.1", "--baseline", "0.2"], "--baseline is above 0, and not above"),
+        (["--advantage", "0.1", "--mu", "1"], "are budgets in different notions"),
+        (["--advantage", "1"], "a probability below 1 is due"),
+    ],
+)
+def test_bad_budgets_on_the_command_line(tmp_path: Path, flags: Sequence[str], says: str) -> None:
+    ran = run(tmp_path, "check", GAUSSIAN, *flags)
+    assert ran.exit_code == 2 and says in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("budget", "says"),
+    [
+        ("{success: 0.1, baseline: 0.2}", "a chance of success below its baseline"),
+        ("{success: 0.1}", "a budget in success needs `baseline`"),
+        ("{advantage: 1}", "`advantage` must be below 1"),
+        ("{advantage: 0.1, epsilon: 1}", "`advantage` does not fit a budget in ε"),
+        ("{success: 0.1, baseline: 0}", "`baseline` must be above 0 and below 1"),
+    ],
+)
+def test_bad_budgets_in_specs(tmp_path: Path, budget: str, says: str) -> None:
+    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {budget}\n", "--format", "concise")
+    assert ran.exit_code == 3 and says in ran.stdout
+
+
+def under(folder: Path, settings: str, text: str) -> Result:
+    folder.mkdir()
+    (folder / "dpcompose.toml").write_text(f"root = true\n{settings}\n", encoding="utf-8")
+    return run(folder, "check", text, "--format", "concise")
+
+
+def test_settings_have_budgets_in_risk(tmp_path: Path) -> None:
+    own = GAUSSIAN + "budget: {mu: 2}\n"
+    ran = under(tmp_path / "ceiling", 'max-budget = {advantage = "0.3"}', own)
+    assert ran.exit_code == 1
+    assert "the bound is above the ceiling advantage = 0.3: advantage = 0.38292" in ran.stdout
+    ran = under(tmp_path / "default", "budget = {success = 0.1, baseline = 0.01}", GAUSSIAN)
+    assert ran.exit_code == 0
+    ran = under(tmp_path / "wrong", "budget = {success = 0.1, baseline = 0.2}", GAUSSIAN)
+    assert ran.exit_code == 2 and "the baseline is above 0 and not above the success" in ran.stderr
+    ran = under(tmp_path / "half", "budget = {success = 0.1}", GAUSSIAN)
+    assert ran.exit_code == 2 and "or success and baseline" in ran.stderr
+
+
+def test_which_budget_holds_where_another_does() -> None:
+    def success(most: str, baseline: str) -> Budget:
+        return Budget((("success", Fraction(most)), ("baseline", Fraction(baseline))))
+
+    assert implies(success("0.1", "0.02"), success("0.2", "0.01"))
+    assert not implies(success("0.1", "0.01"), success("0.2", "0.02"))
+    assert not implies(success("0.2", "0.02"), success("0.1", "0.01"))
+    small, large = (Budget((("advantage", Fraction(each)),)) for each in ("0.1", "0.2"))
+    assert implies(small, large) and not implies(large, small)
+    assert not implies(small, success("0.9", "0.1"))
+
+
+@pytest.mark.parametrize(
+    "budget",
+    ["{advantage: 0.1}", "{success: 0.05, baseline: 0.01}", "{success: 0.2, baseline: 0.1}"],
+)
+def test_noise_is_fitted_to_a_risk(tmp_path: Path, budget: str) -> None:
+    text = GAUSSIAN.replace("notion: gdp, mu: 1", "mechanism: gaussian, sigma: 1, sensitivity: 1")
+    ran = run(tmp_path, "fit", f"{text}budget: {budget}\n")
+    assert ran.exit_code == 0
+    found = re.search(r"sigma: ([0-9./]+)", ran.stdout)
+    assert found is not None
+    mu = 1 / float(Fraction(found[1]))
+    given = dict(re.findall(r"(\w+): ([0-9.]+)", budget))
+    if "advantage" in given:
+        true = 2 * norm.ppf((1 + float(given["advantage"])) / 2)
+    else:
+        true = norm.isf(float(given["baseline"])) - norm.isf(float(given["success"]))
+    assert true * (1 - 1e-5) <= mu <= true
+    assert run(tmp_path, "check", ran.stdout).exit_code == 0
+
+
+def test_a_budget_that_only_the_curve_meets_is_told(tmp_path: Path) -> None:
+    ran = run(tmp_path, "check", HUNDRED + "budget: {advantage: 0.4}\n", "--format", "json")
+    [found] = json.loads(ran.stdout)["results"]
+    [note] = [each for each in found["findings"] if each["code"] == "DPC213"]
+    assert note["level"] == "note" and note["line"] == 6
+    assert "ε = 10 alone allows 0.9999093" in note["message"]
+    for budget in ("{advantage: 0.3}", "{epsilon: 10}"):
+        ran = run(tmp_path, "check", f"{HUNDRED}budget: {budget}\n", "--format", "json")
+        [found] = json.loads(ran.stdout)["results"]
+        assert "DPC213" not in {each["code"] for each in found["findings"]}
+
+
+def test_no_finite_bound_meets_no_budget_in_risk(tmp_path: Path) -> None:
+    text = GAUSSIAN.replace("mu: 1}", "mu: 1, relation: bounded}")
+    assert run(tmp_path, "check", text, "--advantage", "0.9").exit_code == 1
+
+
+def test_in_python() -> None:
+    report = dpcompose.analyze(GAUSSIAN, risk=AskedRisk((), (Fraction(1, 20),)))
+    assert report.risk is not None and report.risk.success == ()
+    [(rate, found)] = report.risk.hits
+    assert rate == Fraction(1, 20) and near(float(found), norm.sf(norm.isf(0.05) - 1))
