@@ -35,10 +35,17 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
     starts += (found.end() for found in LINE_END.finditer(text))
     line_end = found[0] if (found := LINE_END.search(text)) else "\n"
     pieces, at = [], 0
-    for each in sorted(replacements, key=lambda each: (each.span.line, each.span.column)):
-        pieces.append(text[at : starts[each.span.line - 1] + each.span.column - 1])
-        pieces.append(each.text.replace("\n", line_end))
-        at = starts[each.span.end_line - 1] + each.span.end_column - 1
+    stretches = (
+        (
+            starts[each.span.line - 1] + each.span.column - 1,
+            starts[each.span.end_line - 1] + each.span.end_column - 1,
+            each.text,
+        )
+        for each in replacements
+    )
+    for start, end, new in sorted(stretches, key=lambda each: each[:2]):
+        pieces += [text[at:start], new.replace("\n", line_end)]
+        at = end
     return "".join([*pieces, text[at:]])
 
 
