@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 # 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -161,6 +162,12 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
     if epsilon > _FURTHEST:
         # Φ(-x) ≤ e^(-x²/2)/2, which is at most 1/(1+e^ε) from x = √(2ε) on.
         return 2 * sqrt_up(2 * epsilon)
+    note_rounding()
+    return _gaussian_mean(epsilon)
+
+
+@lru_cache(maxsize=1 << 12)  # asked for several times for each loss
+def _gaussian_mean(epsilon: Fraction) -> Fraction:
     from mpmath import mp, mpf
 
     # At tiny ε the tail is within ε/4 of one half: keep enough digits to see it.
@@ -173,9 +180,10 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
             return mp.log(mp.erfc(x / mp.sqrt(2)) / 2)
 
         x = mp.sqrt(2 * eps) if eps > 1 else eps * mp.sqrt(mp.pi / 8)
+        root = mp.sqrt(2 * mp.pi)
         for _ in range(60):
-            slope = -mp.exp(-x * x / 2 - log_upper(x)) / mp.sqrt(2 * mp.pi)
-            step = (log_upper(x) - log_tail) / slope
+            here = log_upper(x)
+            step = (log_tail - here) * mp.exp(x * x / 2 + here) * root
             x = x - step
             if abs(step) <= abs(x) * mpf(10) ** -42:
                 break

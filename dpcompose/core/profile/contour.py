@@ -216,7 +216,7 @@ class _Line:
                 low, below, high, above = low / 2, at(low / 2), low, below
         for _ in range(_STEPS):
             # The secant, and less of the value at an end that stays (Illinois).
-            share = below / (below - above) if above > -math.inf else 0.5
+            share = below / (below - above) if math.inf > below > above > -math.inf else 0.5
             theta = low * math.pow(high / low, min(max(share, 0.1), 0.9))
             value = at(theta)
             if abs(value) < 0.05:
@@ -238,26 +238,31 @@ class _Line:
         at = centre.mean if at is None else at
         best: tuple[float, float] | None = None
         most = centre.cumulant - theta * at + _LOSS
-        for tilt in (*(share * theta for share in _SHARES), 1 / math.sqrt(centre.variance)):
+        smooth = 1 / math.sqrt(centre.variance)
+        for tilt in (max(theta, smooth), *(share * theta for share in _SHARES)):
             here = centre if tilt == theta else self.moments(tilt)
             if here is not None and here.cumulant - tilt * at <= most:
-                period = self._period(tilt, here, at)
+                period, enough = self._period(tilt, here, at)
                 if best is None or period < best[0]:
                     best = period, tilt
+                if enough:
+                    break
         return (None if best is None else self.sum(best[1], best[0])), at
 
-    def _period(self, theta: float, here: _Moments, at: float) -> float:
+    def _period(self, theta: float, here: _Moments, at: float) -> tuple[float, bool]:
         """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
-        above, adds next to nothing to that at `at`."""
+        above, adds next to nothing to that at `at`; and whether that below tells it."""
         size = here.cumulant - theta * at + _flat(theta, here.variance)
         below = (_NATS - size) / theta
         above = math.inf
-        for factor in (0.1, 0.2, 0.4, 0.8, 1.6):
+        for factor in (0.4, 0.8, 0.2, 1.6, 0.1):
             more = self.moments((1 + factor) * theta)
             if more is not None:
                 gained = more.cumulant - (1 + factor) * theta * at - size + _NATS
                 above = min(above, gained / (factor * theta))
-        return max(below, above)
+                if above <= below:
+                    return below, True
+        return max(below, above), False
 
 
 def _flat(theta: float, variance: float) -> float:

@@ -13,6 +13,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -230,7 +231,7 @@ class _SampledLaplaces(_Sampled):
         many = self._pieces(theta, most)
         if many is None:
             return None
-        points, weights = np.polynomial.legendre.leggauss(_RULE)
+        points, weights = _gauss()
         places = np.concatenate([(points + 1 + 2 * i) / many - 1 for i in range(many)])
         a = self.shifts[:, None]
         z = np.concatenate([-a, a * places, a], axis=1)
@@ -268,6 +269,13 @@ class _SampledLaplaces(_Sampled):
         edges = a * np.linspace(-1.0, 1.0, _CELLS + 1)
         chance = np.exp(-(a + edges[:, 1:]) / 2) * np.diff(edges, axis=1) / 4
         return edges, chance
+
+
+@lru_cache(maxsize=1)
+def _gauss() -> tuple[Floats, Floats]:
+    """Gauss's places in [-1, 1], and their weights."""
+    points, weights = np.polynomial.legendre.leggauss(_RULE)
+    return points, weights
 
 
 class SampledLaplaces(_SampledLaplaces):
