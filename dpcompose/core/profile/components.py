@@ -7,8 +7,8 @@ K(θ) = ln E e^(θL) under P; they add up under composition.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,33 @@ from dpcompose.core.profile.normal import dot
 from dpcompose.core.profile.rounding import float_of
 
 UNIT = 2.0**-53
+#: A tilt is looked for among so many between two powers of 2; the power that is the usual one.
+_CELLS, _USUAL = 1 << 14, 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """What may occur of some laws, one after the other: losses and logarithms of chances; where
+    each law starts, of which law each atom is, and the counts of the laws."""
+
+    losses: Any
+    logs: Any
+    starts: Any
+    owner: Any
+    counts: Any
+
+    def moments(self, theta: float) -> Moments:
+        """Of all that is tilted."""
+        logs = self.logs + theta * self.losses
+        most = np.maximum.reduceat(logs, self.starts)
+        # Not so low that doubles lose digits, which is slow.
+        weights = np.exp(np.maximum(logs - most[self.owner], -600.0))
+        whole = np.add.reduceat(weights, self.starts)
+        middle = np.add.reduceat(weights * self.losses, self.starts) / whole
+        away = self.losses - middle[self.owner]
+        square = np.add.reduceat(weights * away * away, self.starts) / whole
+        total = dot(self.counts, most + np.log(whole))
+        return Moments(total, dot(self.counts, middle), dot(self.counts, square))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +54,8 @@ class Ensemble:
     counts, and μ² of the Gaussian.
 
     `eps` and `num`: the ε and their counts as doubles; `losses`, `logs`: the losses of each law
-    and the logarithms of their chances.
+    and the logarithms of their chances; `atoms`: those of all laws that may occur. `known`: what
+    `moments` has told.
     """
 
     unit: Fraction
@@ -39,6 +67,8 @@ class Ensemble:
     mu2: float
     losses: tuple[Any, ...]
     logs: tuple[Any, ...]
+    atoms: Atoms
+    known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
 
     def greatest(self) -> Fraction:
         """The sum of all ε of the responses, exactly."""
@@ -84,6 +114,20 @@ def ensemble(
         float_of(gaussian) * (1 + 4 * UNIT),
         tuple(law.losses() for law, _ in dense),
         tuple(_logs(law.p) for law, _ in dense),
+        _atoms(dense),
+    )
+
+
+def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
+    occur = [np.flatnonzero(law.p) for law, _ in dense]
+    sizes = np.array([len(some) for some in occur], dtype=np.int64)
+    pairs = list(zip(dense, occur, strict=True))
+    return Atoms(
+        np.concatenate([law.losses()[some] for (law, _), some in pairs] or [np.zeros(0)]),
+        np.concatenate([np.log(law.p[some]) for (law, _), some in pairs] or [np.zeros(0)]),
+        np.cumsum(sizes) - sizes,
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.array([float(count) for _, count in dense]),
     )
 
 
@@ -108,22 +152,22 @@ def _logs(p: Any) -> Any:
 
 def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
     """K(θ), K'(θ) and K''(θ) of the whole; without the Gaussian on demand."""
+    key = theta, gaussian
+    if key not in parts.known:
+        parts.known[key] = _moments(parts, theta, gaussian)
+    return parts.known[key]
+
+
+def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
     total = mean = variance = 0.0
     if len(parts.eps):
         low = lower_chance(parts.eps, theta)
         total += dot(parts.num, theta * parts.eps + log_rest(parts.eps, theta))
         mean += dot(parts.num, parts.eps * (1 - 2 * low))
         variance += dot(parts.num, 4 * parts.eps**2 * low * (1 - low))
-    for (_, count), losses, chances in zip(parts.dense, parts.losses, parts.logs, strict=True):
-        logs = chances + theta * losses
-        most = float(logs.max())
-        # Not so low that doubles lose digits, which is slow.
-        weights = np.exp(np.maximum(logs - most, -600.0))
-        whole = float(weights.sum())
-        middle = dot(weights, losses) / whole
-        total += count * (most + math.log(whole))
-        mean += count * middle
-        variance += count * dot(weights, (losses - middle) ** 2) / whole
+    if parts.dense:
+        here = parts.atoms.moments(theta)
+        total, mean, variance = total + here.cumulant, mean + here.mean, variance + here.variance
     if gaussian and parts.mu2:
         total += parts.mu2 * theta * (theta + 1) / 2
         mean += parts.mu2 * (theta + 0.5)
@@ -147,24 +191,24 @@ def log_rest(eps: Any, theta: float) -> Any:
 
 def tilt_for_epsilon(parts: Ensemble, epsilon: float) -> float:
     """θ ≥ 0 whose tilted mean is `epsilon`; 0 where ε is below the mean."""
-    return _search(parts, lambda theta, m: m.mean < epsilon)
+    return _search(parts, lambda theta, m: epsilon - m.mean)
 
 
 def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
     """θ ≥ 0 whose tilted mean has about this δ, by the saddle point approximation."""
 
-    def above(theta: float, m: Moments) -> bool:
+    def above(theta: float, m: Moments) -> float:
         spread = math.sqrt(2 * math.pi * m.variance)
         size = math.log1p(spread * theta * (1 + theta))
-        return m.cumulant - theta * m.mean - size > log_delta
+        return m.cumulant - theta * m.mean - size - log_delta
 
     return _search(parts, above)
 
 
-def _search(parts: Ensemble, more: Any) -> float:
-    """The greatest θ at which `more` holds, to a few digits; 0 if never."""
+def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
+    """The greatest θ at which `excess`, which falls, is above 0, to a few digits; 0 if never."""
     start = moments(parts, 0.0)
-    if start.variance <= 0 or not more(0.0, start):
+    if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
     greatest = dot(parts.eps, parts.num) + sum(
         count * float(losses[-1])
@@ -172,20 +216,50 @@ def _search(parts: Ensemble, more: Any) -> float:
     )
     if parts.mu2:
         greatest = math.inf
-    low, high = 0.0, max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))
-    for _ in range(100):
-        now = moments(parts, high)
+    first = max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))
+    values = {0.0: excess(0.0, start)}
+
+    def is_enough(power: int) -> bool:
+        theta = first * 2.0**power
+        now = moments(parts, theta)
+        values[theta] = excess(theta, now)
         # A law that has shrunk to its greatest loss gains nothing by a steeper tilt.
-        if high * (greatest - now.mean) < 0.05 or not more(high, now):
-            break
-        low, high = high, 2 * high
-    for _ in range(14):
-        middle = (low + high) / 2
-        if more(middle, moments(parts, middle)):
-            low = middle
+        return theta * (greatest - now.mean) < 0.05 or not values[theta] > 0
+
+    power = _least(is_enough, _USUAL, 100)
+    high = first * 2.0**power
+    low = high / 2 if power else 0.0
+    cell = (high - low) / _CELLS
+    left, right = 0, _CELLS
+    before, after = values.get(low, math.nan), values.get(high, math.nan)
+    while right - left > 1:
+        # The secant, and less of the value at an end that stays (Illinois).
+        share = before / (before - after) if before > 0 > after else 0.5
+        middle = min(max(left + int((right - left) * share), left + 1), right - 1)
+        value = excess(low + middle * cell, moments(parts, low + middle * cell))
+        if value > 0:
+            left, before, after = middle, value, after / 2
         else:
-            high = middle
-    return (low + high) / 2
+            right, after, before = middle, value, before / 2
+    return low + (left + 0.5) * cell
+
+
+def _least(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
+    """The least whole number from 0 to `most` that is enough, as all above it are; `most` is."""
+    low, high, step, at = -1, most, 1, guess
+    while high - low > 1:
+        if is_enough(at):
+            high = at
+        else:
+            low = at
+        if low < 0:
+            at = max(high - step, 0)
+        elif high == most:
+            at = min(low + step, most - 1)
+        else:
+            at = (low + high) // 2
+        step *= 2
+    return high
 
 
 def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
@@ -196,13 +270,13 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
         return 1.0, 1.0
     tries = [2.0 ** (i / 2) * math.sqrt(2 * nats) / spread for i in range(-10, 9)]
 
-    def above(s: float) -> float:
-        return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / s
+    def bound(s: float) -> float:
+        return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
 
-    def below(s: float) -> float:
-        return (moments(parts, theta - s, gaussian=False).cumulant - here.cumulant + nats) / s
-
-    return min(tries, key=above), min(tries, key=below)
+    # As the cumulant is convex, either bound falls and then rises.
+    above = _least(lambda i: bound(tries[i]) <= bound(tries[i + 1]), 10, len(tries) - 1)
+    below = _least(lambda i: bound(-tries[i]) <= bound(-tries[i + 1]), 10, len(tries) - 1)
+    return tries[above], tries[below]
 
 
 def reach(
