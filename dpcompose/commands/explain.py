@@ -94,12 +94,15 @@ def _word(name: str) -> Page | None:
     """The page of a word of the spec language; `-` and `_` are the same, and a sign is its name."""
     from dpcompose.pipeline import analyze
     from dpcompose.render.language_pages import language_page, word_page
+    from dpcompose.spec.synonyms import adaptivity
     from dpcompose.spec.vocabulary import vocabulary
 
     if name == LANGUAGE:
         return language_page
     wanted = _SIGNS.get(name, name.replace("_", "-").replace(" ", "-"))
     found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
+    if found is None and (meant := adaptivity(wanted)) is not None:
+        found = meant.write
     return None if found is None else partial(word_page, found, analyze)
 
 

@@ -10,6 +10,7 @@ from dpcompose.core.at_delta.filters import PrivacyFilter
 from dpcompose.core.model.problem import Mechanism, Problem, Statement
 from dpcompose.core.notions.guarantee import Bound, Budget, Guarantee, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert
+from dpcompose.core.numbers.exact import sqrt_down
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, FilterRecord, Verdict
 from dpcompose.report.certify import certify
@@ -133,6 +134,9 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
     """The largest parameter in `notion` that is counted as at most `amount`."""
     if counted not in CONVERTS[notion]:
         return None
+    if counted is notion:
+        value = sqrt_down(amount) if notion is Notion.GDP else amount
+        return value / (steps**2 if notion is Notion.ZCDP else steps)
 
     def holds(value: Fraction) -> bool:
         grouped = at_distance(notion.amount_of(value), notion, steps)

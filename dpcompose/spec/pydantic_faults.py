@@ -10,6 +10,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import Rewrite, is_plain, listed, named, wrapping, writing
+from dpcompose.spec import synonyms
 from dpcompose.spec.keys import example_of, missing_keys
 from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
 from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, shown
@@ -141,12 +142,22 @@ def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     model, value = model_at(error["loc"]), error["input"]
     expected = error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
-    best = meant(value, _CHOICES.findall(expected), closed=True) if isinstance(value, str) else None
+    legal = _CHOICES.findall(expected)
+    best = meant(value, legal, closed=True) if isinstance(value, str) else None
+    find = _OTHER_WORDS.get(path)
+    if best is None and find is not None and isinstance(value, str):
+        word = find(value)
+        best = word.write if word is not None and word.write in legal else None
     fix = None if best is None else writing(path, best)
     message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {shown(value)}"
     faults.add("DPC104", path, message, hint, fix=fix)
 
 
+#: What finds the word that is meant by another one, by the place of a key.
+_OTHER_WORDS: Mapping[Path, Callable[[str], synonyms.Word | None]] = {
+    ("adaptivity",): synonyms.adaptivity,
+    ("filter",): synonyms.notion,
+}
 _CHOICES = re.compile("'([^']*)'")
 
 

@@ -102,6 +102,14 @@ _MAPS = _table(
 _PARTITIONS = _table(
     {"value": "values row content", "membership": "member members", "kinds": "kind"}
 )
+_ADAPTIVITY = _table(
+    {
+        "parameters": "fully-adaptive full-adaptivity fully-adaptive-composition ledger remaining "
+        "adaptive-parameters odometer privacy-odometer privacy-filter along-the-way",
+        "adaptive": "fixed fixed-parameters planned",
+        "independent": "non-adaptive nonadaptive",
+    }
+)
 _KEYS = _table(
     {
         "dpcompose": "version spec-version schema-version",
@@ -211,6 +219,11 @@ def map_kind(word: str) -> Word | None:
 def partition_kind(word: str) -> Word | None:
     """A word for what a partition goes by."""
     return _found(word, _PARTITIONS)
+
+
+def adaptivity(word: str) -> Word | None:
+    """A word for how mechanisms depend on earlier outputs."""
+    return _found(word, _ADAPTIVITY)
 
 
 def _found(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -242,3 +243,16 @@ def test_what_is_printed(folder: Path) -> None:
     (found,) = json.loads(run("a.yaml", "--format", "json").stdout)["totals"]
     assert found["guarantee"] is None and found["status"] == "no-guarantee"
     assert found["realised"]["exact"] == {"epsilon": "3/10"}
+
+
+def test_the_ledger_beside_the_examples() -> None:
+    folder = Path(__file__).parents[2] / "specs" / "ledger-2026"
+    result = CliRunner().invoke(app, ["total", str(folder), "--format", "json", "--remaining"])
+    assert result.exit_code == 0
+    (found,) = checked("total", result.stdout)["totals"]
+    assert found["population"] == "riders-2026" and len(found["files"]) == 3
+    spent = 0.3 * math.tanh(0.15) + 0.03 + 400 / 200**2 / 2
+    assert found["filter"]["spent"]["rho"] == pytest.approx(spent)
+    assert found["remaining"]["rho"] == found["filter"]["left"]["rho"] > 0
+    for path in folder.glob("*.yaml"):  # each by itself has its own bound
+        assert CliRunner().invoke(app, ["analyze", "-q", str(path)]).exit_code == 0

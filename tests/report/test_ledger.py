@@ -191,6 +191,17 @@ def test_a_filter_that_does_not_give_the_budget_is_refused(name: str, budget: st
     assert report.status == "no-guarantee" and "gives the budget" in report.reasons[0]
 
 
+def test_other_words_for_them_are_corrected() -> None:
+    text = f"{HEAD}filter: rho\n{ROWS}mechanisms: [{{{pure('0.1')}}}]\nbudget: {{rho: 1}}\n"
+    for word in ("fully-adaptive", "odometer", "privacy filter", "Fully Adaptive"):
+        report = analyze(text.replace("parameters", word))
+        assert [each.code for each in report.findings] == ["DPC104", "DPC104"]
+        fixes = [each.fix.replacements[0].text for each in report.findings if each.fix is not None]
+        assert fixes == ["parameters", "zcdp"]
+    for word in ("remaining", "ledger", "fully-adaptive"):
+        assert "zcdp-filter" in run("explain", word).stdout
+
+
 def test_what_goes_with_a_filter_and_what_does_not() -> None:
     text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1')}}}]\n"
     for wrong, place in (
