@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import (
     PAIR,
     SINGLE,
@@ -27,12 +27,11 @@ from dpcompose.core.change.units import (
     top_level,
 )
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars
+from dpcompose.core.loss.least_curve import least_curve, of_several_kinds, over_steps
 from dpcompose.core.loss.loss_bounds import (
     NO_LOSS,
     amount_of,
     known_losses,
-    least_curve,
-    of_several_kinds,
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
@@ -90,7 +89,7 @@ class Coster:
 
     algebra: Algebra
     _steps: dict[object, list[tuple[int | None, int]]]
-    _curves: dict[tuple[Known, ...], Known | None]
+    _curves: dict[tuple[tuple[Known, ...], int], Known | None]
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -244,17 +243,47 @@ class Coster:
             return ()
         # Noise moved by a sum of shifts is what it is; a stated ε is worst at one step alone.
         noise = all(is_noise(option) for option in options)
-        joined = self._least_curve(tuple(options))
-        options = options if joined is None else [*options, joined]
+        joined = [self._least_curve(tuple(options), 1)]
+        if curves:
+            joined.append(self._over_steps(placed, state))
+        options = [*options, *(each for each in joined if each is not None)]
         return single(options, noise or self._at_one_step(placed, state))
 
-    def _least_curve(self, options: tuple[Known, ...]) -> Known | None:
-        """All options as one curve, where they are of several kinds and not too many are."""
-        if options not in self._curves:
+    def _least_curve(self, options: tuple[Known, ...], steps: int) -> Known | None:
+        """All options as one curve, where they are of several kinds and not too many are.
+
+        `steps`: they hold for each of so many steps.
+        """
+        key = (options, steps)
+        if key not in self._curves:
             if len(self._curves) >= _MOST_CURVES or not of_several_kinds(options):
                 return None
-            self._curves[options] = least_curve(options)
-        return self._curves[options]
+            curve = least_curve(options) if steps == 1 else over_steps(options, steps)
+            self._curves[key] = curve
+        return self._curves[key]
+
+    def _over_steps(self, placed: Sequence[Placed], state: State) -> Known | None:
+        """All that is stated for one and the same step, which covers the change several times."""
+        said = [each for each in placed if each.usable and not each.statement.implied]
+        alike = {(each.statement.relation, *each[1:]) for each in said}
+        if len(said) < 2 or len(alike) > 1:
+            return None
+        kind = said[0].statement.relation.kind
+        noise = any(each.statement.guarantee.noise is not None for each in said)
+        if noise or kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+            return None
+        taken = 0
+        for item, times in state:
+            for needed, count in self.needed(said[0], item):
+                if needed is None:
+                    return None
+                taken += needed * count * times
+        if taken < 2:
+            return None
+        # As if one step were any change.
+        once = Relation(RelationKind.FREE_LUNCH)
+        one = [each._replace(statement=replace(each.statement, relation=once)) for each in said]
+        return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
         """Whether each statement is used for one step alone."""

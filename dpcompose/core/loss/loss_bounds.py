@@ -20,7 +20,6 @@ from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.loss.pair_cost import Way, in_any_order
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import Known
-from dpcompose.core.loss.pattern_algebra import in_notion
 from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
@@ -34,11 +33,6 @@ NO_LOSS = Known(None)
 #: So many undominated (ε, δ) are tried by themselves; all together they are one curve.
 MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
-
-
-#: Several guarantees of one mechanism are looked at together at so many ε, the largest at most so
-#: large, or where this little δ is left.
-_CURVE_POINTS, _MOST_EPSILON, _MINUTE = 96, 64, Fraction(1, 10**15)
 
 
 class Costs(Protocol):
@@ -78,59 +72,6 @@ def known_losses(
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
         found.extend(_mixed(costs, usable, state))
     return list(dict.fromkeys(found))
-
-
-def least_curve(options: Sequence[Known]) -> Known | None:
-    """Several bounds of one loss as one curve: at each ε the least δ of all; None if none is known.
-
-    What holds by several guarantees has at every ε the least of their δ's. The points are joined by
-    the least convex curve in e^ε, which every profile lies below (`profile.from_points`).
-    """
-    pure = [in_notion(each, Notion.PURE) for each in options]
-    top = min((each for each in pure if each is not None), default=None)
-    if top is None:
-        top = Fraction(1)
-        least = _least_delta(options, top)
-        while top < _MOST_EPSILON and least > _MINUTE:
-            further = _least_delta(options, 2 * top)
-            if further >= least:
-                break
-            top, least = 2 * top, further
-    points: list[tuple[Fraction, Fraction]] = []
-    for number in range(_CURVE_POINTS + 1):
-        epsilon = top * number / _CURVE_POINTS
-        delta = _least_delta(options, epsilon)
-        if delta < 1 and (not points or delta < points[-1][1]):
-            points.append((epsilon, delta))
-    return Known(parts.Points(tuple(points))) if len(points) > 1 else None
-
-
-def of_several_kinds(options: Sequence[Known]) -> bool:
-    """Whether curves of different forms hold; pairs and points are one form, which holds them."""
-    return len(set(map(_form, options))) > 1
-
-
-def _form(known: Known) -> object:
-    if known.stay != 1 or isinstance(known.part, parts.Points):
-        return parts.Points
-    return "gaussian" if known.part is None else type(known.part)
-
-
-def _least_delta(options: Sequence[Known], epsilon: Fraction) -> Fraction:
-    """The least δ at an ε that some option gives, rounded up."""
-    from dpcompose.core.profile import renyi
-    from dpcompose.core.profile.solve import delta_at
-
-    found = [Fraction(1)]
-    for each in options:
-        composition = parts.Composition(
-            () if each.part is None else ((each.part, 1),), each.gaussian, each.stay
-        )
-        if isinstance(each.part, parts.Concentrated | parts.Renyi):
-            found.append(renyi.delta_at(composition, epsilon))
-        else:
-            found.append(delta_at(composition, epsilon).upper)
-    return min(found)
 
 
 def _as_steps(each: Placed, amount: Fraction) -> Placed:

@@ -118,9 +118,15 @@ def _cleared(levels: Floats) -> Floats:
 def symmetric(width: float, heights: Floats) -> Power:
     """Of a profile that both orders of the tables have, by its δ at 0, width, 2·width, …"""
     keep = _thinned(len(heights))
+    losses = keep.astype(np.float64) * width
+    return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
+
+
+def symmetric_at(losses: Floats, heights: Floats) -> Power:
+    """Of a profile that both orders of the tables have, by its δ at some ε, of which 0 is one."""
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
-    losses = np.append(keep * width, keep[-1] * width + _BEYOND)
-    high = np.minimum(np.append(heights[keep], heights[-1]), 1.0)
+    losses = np.append(losses, losses[-1] + _BEYOND)
+    high = np.minimum(np.append(heights, heights[-1]), 1.0)
     low = (-np.expm1(-losses) + np.exp(-losses) * high) * (1 + 8 * EPS)
     every = np.concatenate([-losses[:0:-1], losses])
     up = np.concatenate([low[:0:-1], high])

@@ -191,14 +191,7 @@ class Solver:
         Fewer patterns with curves are known to be worse than others, so that there may be more of
         them. Those of both sorts bound every change; a pair of them has the lesser one's loss.
         """
-        said = (s.guarantee for each in self.problem.mechanisms() for s in each.statements)
-        stated = {
-            (each.notion, each.value, each.delta)
-            for each in said
-            if each.notion is Notion.APPROX or (each.notion is Notion.PURE and each.noise is None)
-        }
-        alike = len(stated) == 1 and Notion.PURE in next(iter(stated))
-        if not 0 < len(stated) <= MOST_PATHS or alike:
+        if not self._of_several_steps():
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
@@ -213,6 +206,18 @@ class Solver:
             for plain, curved in product(patterned, finer)
             for found in ((plain,) if plain == curved else either((plain, curved)))
         )
+
+    def _of_several_steps(self) -> bool:
+        """Whether steps may be unlike, or of (ε, δ), or of several guarantees; not too many."""
+        stated: set[tuple[Notion, Fraction, Fraction]] = set()
+        several = False
+        for each in self.problem.mechanisms():
+            said = [s.guarantee for s in each.statements if s.guarantee.noise is None]
+            several = several or len({one.notion for one in said}) > 1
+            stated.update((one.notion, one.value, one.delta) for one in said)
+        pairs = {each for each in stated if each[0] in (Notion.PURE, Notion.APPROX)}
+        unlike = len(pairs) > 1 or any(each[0] is Notion.APPROX for each in pairs)
+        return (unlike or several) and len(stated) <= MOST_PATHS
 
     def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""

@@ -21,7 +21,8 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
-from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses, least_curve, of_several_kinds
+from dpcompose.core.loss.least_curve import least_curve, of_several_kinds
+from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
 from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
 from dpcompose.core.loss.pattern import Atom, Known, one

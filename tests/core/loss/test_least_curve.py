@@ -1,0 +1,111 @@
+"""Several guarantees of one mechanism, for one step and for several, against power functions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from mpmath import mp, mpf
+from reference import lattice, powers
+
+import dpcompose
+from dpcompose.core.loss.least_curve import MOST_STEPS, least_curve, of_several_kinds, over_steps
+from dpcompose.core.loss.pattern import Known
+from dpcompose.core.profile.parts import Composition, Points, Response
+from dpcompose.core.profile.solve import delta_at
+
+F = Fraction
+PURE, PAIR, OTHER = (F("1.5"), F(0)), (F("0.8"), F("1e-3")), (F("0.3"), F("0.05"))
+
+
+def known(epsilon: Fraction, delta: Fraction) -> Known:
+    return Known(Response(epsilon), F(0), 1 - delta)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5])
+@pytest.mark.parametrize("said", [(PURE, PAIR), (PURE, OTHER), (PURE, PAIR, OTHER)])
+def test_all_hold_at_each_step(said: tuple[tuple[Fraction, Fraction], ...], steps: int) -> None:
+    options = [known(*each) for each in said]
+    found = least_curve(options) if steps == 1 else over_steps(options, steps)
+    assert of_several_kinds(options) and found is not None and isinstance(found.part, Points)
+    one = Composition(((found.part, 1),))
+    with mp.workdps(lattice.DIGITS):
+        each = powers.step(*said[0])
+        for other in said[1:]:
+            each = powers.least(each, powers.step(*other))
+        truth = powers.path([each] * steps).law()
+        for n in range(12):
+            at = said[0][0] * steps * n / 11
+            least, told = truth.delta(at), lattice.exact(delta_at(one, at).upper)
+            assert least <= told <= least * (1 + mpf("1e-3")) + mpf("1e-15")
+    assert over_steps(options, MOST_STEPS + 1) is None
+
+
+def profile(epsilon: float) -> float:
+    """The least convex curve below those of 1-DP and of ½-GDP: where it leaves the latter for the
+    chord to (1, 0), the tangent at y = e^ε has the slope -Φ(-μ/2 - ε/μ)."""
+
+    def normal(x: float) -> float:
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    def gaussian(at: float) -> tuple[float, float]:
+        slope = -normal(-0.25 - at / 0.5)
+        return normal(0.25 - at / 0.5) + math.exp(at) * slope, slope
+
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        at = (low + high) / 2
+        height, slope = gaussian(at)
+        low, high = (at, high) if height + slope * (math.e - math.exp(at)) < 0 else (low, at)
+    if epsilon <= low:
+        return gaussian(epsilon)[0]
+    height, _ = gaussian(low)
+    return height * (math.e - math.exp(epsilon)) / (math.e - math.exp(low))
+
+
+def test_pure_and_gaussian() -> None:
+    (curve,) = [least_curve([Known(Response(F(1))), Known(None, F(1, 4))])]
+    assert curve is not None and curve.part is not None
+    one = Composition(((curve.part, 1),))
+    for n in range(40):
+        at = F(n, 40)
+        found = float(delta_at(one, at).upper)
+        assert profile(float(at)) * (1 - 1e-12) <= found <= profile(float(at)) * 1.0005 + 1e-15
+
+
+def told(guarantees: str, distance: int, delta: str, count: int = 1) -> float:
+    report = dpcompose.analyze(
+        f"dpcompose: 1\nprotect: {{relation: unbounded, distance: {distance}}}\n"
+        "datasets: {t: {}}\nmechanisms:\n"
+        f"  - {{name: a, reads: t, count: {count}, guarantees: [{guarantees}]}}\n",
+        deltas=[F(delta)],
+    )
+    value = report.at_delta[0].value
+    return math.inf if value is None else float(value)
+
+
+PURE_1, MU, RHO = (
+    "{notion: pure, epsilon: 1}",
+    "{notion: gdp, mu: 0.5}",
+    "{notion: zcdp, rho: 0.05}",
+)
+RENYI = "{notion: rdp, points: [[2, 0.1], [8, 0.4], [32, 2]]}"
+WITH_DELTA = "{notion: approx, epsilon: 0.5, delta: 1e-3}"
+
+
+@pytest.mark.parametrize(
+    "several", [(PURE_1, RENYI), (WITH_DELTA, RHO), (PURE_1, MU, WITH_DELTA), (MU, RENYI, RHO)]
+)
+@pytest.mark.parametrize("distance", [1, 3])
+@pytest.mark.parametrize("delta", ["1e-4", "0.02", "0.15"])
+def test_no_more_than_each_alone(several: tuple[str, ...], distance: int, delta: str) -> None:
+    together = told(", ".join(several), distance, delta)
+    assert together <= min(told(each, distance, delta) for each in several) * (1 + 1e-9)
+
+
+def test_what_is_less_together() -> None:
+    assert told(f"{PURE_1}, {MU}", 1, "0.01") == pytest.approx(0.886588, abs=1e-6)
+    # At distance 3 in the least of both at each step, by numerical integration 2.16034.
+    assert 2.1602 < told(f"{PURE_1}, {MU}", 3, "0.1") < 2.1606
+    assert told(f"{PURE_1}, {MU}", 3, "0.1", count=2) < 2 * 2.1606
