@@ -14,7 +14,7 @@ from typer.models import CommandInfo
 
 from dpcompose.commands.bounds import most_of
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.formats import Filter, Reviewed, Told
+from dpcompose.commands.formats import FilterKind, Reviewed, Told
 from dpcompose.commands.help_ends import help_end
 from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
 from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
@@ -722,7 +722,7 @@ def total(
         ),
     ] = None,
     counted: Annotated[
-        Filter | None,
+        FilterKind | None,
         typer.Option("--filter", help="The notion in which the budget is counted."),
     ] = None,
     remaining: Annotated[

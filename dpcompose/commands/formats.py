@@ -25,7 +25,7 @@ class Told(StrEnum):
     MARKDOWN = "markdown"
 
 
-class Filter(StrEnum):
+class FilterKind(StrEnum):
     """The notions in which a budget can be counted where parameters are chosen along the way."""
 
     PURE = "pure"

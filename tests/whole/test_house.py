@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +35,17 @@ def test_every_module_of_the_core_is_tested_in_its_own_folder() -> None:
         if path.stem != "__init__" and ".".join(module.parts) not in names:
             missing.append(f"{folder.relative_to(ROOT)} has no test of {'.'.join(module.parts)}")
     assert not missing, missing
+
+
+def test_no_name_of_a_file_or_of_a_class_stands_twice() -> None:
+    files: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    for path in (ROOT / "dpcompose").rglob("*.py"):
+        files[path.stem] += path.stem not in ("__init__", "__main__")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        classes.update(own)
+    assert not [name for name, times in (files + classes).items() if times > 1]
 
 
 @pytest.mark.parametrize("notion", ["pure", "approx", "zcdp", "gdp"])
