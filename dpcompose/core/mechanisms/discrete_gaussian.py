@@ -23,6 +23,7 @@ from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.masses import Masses
+    from dpcompose.core.profile.transforms import DiscreteGaussianTransforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,13 @@ class DiscreteGaussianLoss(MechanismLoss):
 
     def mu(self) -> None:
         return None
+
+    def transforms(self) -> type[DiscreteGaussianTransforms] | None:
+        from dpcompose.core.profile.transforms import DiscreteGaussianTransforms
+
+        # Of less noise more terms count; of more shift, more digits.
+        some = self.variance >= 1 and self.shift < 10**6
+        return DiscreteGaussianTransforms if some else None
 
     def natural_step(self) -> Fraction | None:
         few = self.variance * 4 < MOST_POINTS**2

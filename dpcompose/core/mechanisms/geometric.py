@@ -38,6 +38,7 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.masses import Floats, Masses
+    from dpcompose.core.profile.transforms import ResponseTransforms
 
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 1.7
@@ -125,6 +126,11 @@ class GeometricLoss(MechanismLoss):
 
     def mu(self) -> Fraction:
         return geometric_gdp(self.shift, self.scale)
+
+    def transforms(self) -> type[ResponseTransforms] | None:
+        from dpcompose.core.profile.transforms import ResponseTransforms
+
+        return ResponseTransforms if self.shift == 1 else None
 
     def natural_step(self) -> Fraction | None:
         return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None

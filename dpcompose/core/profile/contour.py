@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpcompose.core.profile.cumulants import not_below
+from dpcompose.core.profile.engine import common_step
 from dpcompose.core.profile.grids import sides
 from dpcompose.core.profile.law import LogDelta
 from dpcompose.core.profile.masses import Floats
@@ -32,6 +33,7 @@ from dpcompose.core.profile.sampled_transforms import (
     SampledGaussians,
     SampledLaplaces,
 )
+from dpcompose.core.profile.sizes import composed_scale, natural_step
 from dpcompose.core.profile.transforms import (
     UNIT,
     LaplaceTransforms,
@@ -42,7 +44,7 @@ from dpcompose.core.profile.transforms import (
 #: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
 _NATS = 30.0
 #: No more places t are taken, nor more for all losses together.
-_MOST_PLACES, _MOST_VALUES = 1 << 13, 1 << 22
+_MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
 #: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
 _SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
 #: Transforms of what is sampled: those with the row removed, and with the row added.
@@ -51,6 +53,11 @@ _SAMPLED: dict[type[Transforms], tuple[type[Transforms], type[Transforms]]] = {
 }
 #: Parameters beyond this are left to others, and more copies of one loss.
 _GREATEST, _MOST_COPIES = 10**9, 10**15
+#: Of more places those are left out at which next to nothing is seen to be left.
+_SIEVED = 1 << 10
+#: So many unlike losses are smoothed, by which an ε grows by this share at most; a grid of more
+#: points per deviation is too large; of so many losses at a time it is seen where they are faint.
+_MANY, _SMOOTHED, _MOST_POINTS, _ROWS = 32, 2e-7, 1 << 16, 8
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 #: Steps towards a tilt.
@@ -174,12 +181,14 @@ class _Line:
             return None
         last = float(places[faint[0]])
         many = math.ceil(last / step)
-        if (
-            many > _MOST_PLACES
-            or many * sum(len(kind.counts) for kind in self.kinds) > _MOST_VALUES
-        ):
+        losses = sum(len(kind.counts) for kind in self.kinds)
+        if many > _MOST_PLACES or many * losses > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
+        beyond = math.exp(float(kept[faint[0]])) / (math.pi * last)
+        if many > _SIEVED:
+            t, left_out = self._bright(theta, t)
+            beyond += left_out * 2 / period
         found = self._on_line(theta, t)
         if found is None:
             return None
@@ -188,8 +197,29 @@ class _Line:
         terms = np.exp(logs) * (2 / period) / (s * (s + 1))
         terms[0] /= 2
         wrong = np.abs(terms) * np.expm1(np.minimum(errors, 700.0))
-        beyond = math.exp(float(kept[faint[0]])) / (math.pi * last)
         return _Sum(theta, log_mass, lost, t, terms, wrong, beyond)
+
+    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float]:
+        """The places at which more than next to nothing may be left, and the sum of what is at the
+        others, over t²."""
+        # What is far away counts less.
+        room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
+        logs, left_out = -self.square * t * t / 2, 0.0
+        for kind in self.kinds:
+            for start in range(0, len(kind.counts), _ROWS):
+                rows = slice(start, start + _ROWS)
+                with np.errstate(divide="ignore"):
+                    logs = logs + kind.counts[rows] @ np.minimum(kind.sizes(theta, t, rows), 0.0)
+                seen = (logs > -room) | (t == 0)
+                left_out += float((np.exp(logs[~seen]) / t[~seen] ** 2).sum())
+                t, logs, room = t[seen], logs[seen], room[seen]
+        return t, left_out * (1 + 1e-9)
+
+    def smoothed(self, theta: float, at: float) -> _Line:
+        """With so little of a Gaussian that an ε near `at` grows by a share of SMOOTHED: one loss
+        more dominates."""
+        more = 2 * _SMOOTHED * max(at, 1e-3 / theta) / (1 + 2 * theta)
+        return _Line(self.kinds, self.square + more)
 
     def tilt(self, much: Callable[[float, _Moments], float]) -> float | None:
         """A θ at which `much`, which falls, is about 0; or a small one if it is never above."""
@@ -247,7 +277,11 @@ class _Line:
                     best = period, tilt
                 if enough:
                     break
-        return (None if best is None else self.sum(best[1], best[0])), at
+        if best is None:
+            return None, at
+        period, tilt = best
+        line = self if self.is_smooth() else self.smoothed(tilt, at)
+        return line.sum(tilt, period), at
 
     def _period(self, theta: float, here: _Moments, at: float) -> tuple[float, bool]:
         """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
@@ -324,10 +358,21 @@ def _lines(asked: Composition) -> list[_Line]:
     lines: list[_Line] = []
     for side in sides(asked.parts):
         line = _line(asked, side)
-        if line is None or not line.is_smooth():
+        if line is None or not (line.is_smooth() or _is_scattered(asked)):
             return []
         lines.append(line)
     return lines
+
+
+def _is_scattered(asked: Composition) -> bool:
+    """Whether there are many unlike losses, which no grid of bearable size holds."""
+    if len(asked.parts) < _MANY:
+        return False
+    steps = [natural_step(part) for part, _ in asked.parts]
+    common = common_step({step / 2: 1 for step in steps if step})
+    if None in steps or common is None:
+        return True
+    return composed_scale(asked) > _MOST_POINTS * float_of(common)
 
 
 def _line(asked: Composition, side: str) -> _Line | None:
@@ -349,8 +394,9 @@ def _kind(part: Part, side: str) -> type[Transforms] | None:
         case Response(epsilon) if epsilon < _GREATEST:
             return ResponseTransforms
         case MechanismLoss():
-            line = part.line()
-            return part.transforms() if line is not None and line < _GREATEST else None
+            greatest = part.greatest()
+            known = greatest is None or greatest < _GREATEST
+            return part.transforms() if known else None
         case Sampled(rate, base, False, own) if own != "both" and 0 < rate < 1 and base.stay == 1:
             added = (own == "added") != (side == "added")
             match base:

@@ -6,9 +6,11 @@ that occurs n times counts with the n-th power, so that an error is multiplied b
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,8 @@ from dpcompose.core.profile.masses import Floats
 UNIT = 2.0**-53
 #: Errors of the closed forms below are some thirty roundings; this many are allowed.
 _ROUNDINGS = 100 * UNIT
+#: e^-43, rounded up.
+_LEFT_OUT = 1e-18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +55,10 @@ class Transforms(ABC):
         """ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss, a column for each t > 0: for
         all u from this t to the next one, from the last one on for all u."""
 
+    @abstractmethod
+    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
+        """ln of an upper bound of |M(θ+it)/M(θ)|, for some of the losses, at each t."""
+
     def kept(self, theta: float, t: Floats) -> Floats:
         """The same for all losses together, each with its count."""
         with np.errstate(divide="ignore"):
@@ -59,10 +67,10 @@ class Transforms(ABC):
 
 
 class ResponseTransforms(Transforms):
-    """Randomized responses: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
+    """Losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
 
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        self.eps = np.array([not_below(p.epsilon) for p in losses if isinstance(p, parts.Response)])
+        self.eps = np.array([not_below(_epsilon(loss)) for loss in losses])
         self.counts = np.array([float(count) for count in counts])
 
     def on_line(self, theta: float, t: Floats) -> OnLine:
@@ -80,6 +88,14 @@ class ResponseTransforms(Transforms):
 
     def beyond(self, theta: float, t: Floats) -> Floats:
         return np.zeros((len(self.eps), len(t)))
+
+    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
+        e = self.eps[rows, None]
+        low = np.exp(-(1 + 2 * theta) * e)
+        angles = e * t
+        square = 1 - 4 * low / (1 + low) ** 2 * np.sin(angles) ** 2
+        logs: Floats = np.log(square + _ROUNDINGS * (1 + angles)) / 2
+        return logs
 
 
 class LaplaceTransforms(Transforms):
@@ -114,6 +130,80 @@ class LaplaceTransforms(Transforms):
         bound = (1 + low)[:, None] * (0.5 + 0.5 / np.hypot(both, 2 * t)) / size[:, None]
         logs: Floats = np.log(bound * (1 + 1e-12))
         return logs
+
+    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
+        both = 1 + 2 * theta
+        a = self.shifts[rows, None]
+        low = np.exp(-both * a)
+        size = ((1 + theta) + theta * low) / both
+        angles = a * t
+        square = (1 + low) ** 2 - 4 * low * np.sin(angles) ** 2
+        atoms = np.sqrt(square + _ROUNDINGS * (1 + angles)) / 2
+        slope = (1 + low) * (0.5 / np.hypot(both, 2 * t))
+        logs: Floats = np.log((atoms + slope) / size * (1 + 1e-12))
+        return logs
+
+
+class DiscreteGaussianTransforms(Transforms):
+    """Discrete normal noise of variance v ≥ 1 moved by a whole m: with ρ = m²/(2v), p = 2πv/m and
+    Poisson's formula, M(θ+it) is e^(ρθ(θ+1)+iρt(1+2θ))·Σ_k e^(-ρ(t+kp)²+2πikθm)/Σ_k e^(-ρ(kp)²).
+
+    Of these sums three terms count; what is left out is less than e^-43 in all.
+    """
+
+    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
+        told = [loss for loss in losses if isinstance(loss, parts.MechanismLoss)]
+        self.rho = np.array([not_below(loss.quadratic()) for loss in told])
+        self.shifts = np.array([float(loss.line() or 0) for loss in told])
+        self.counts = np.array([float(count) for count in counts])
+
+    def on_line(self, theta: float, t: Floats) -> OnLine:
+        rho, far = self.rho, np.exp(-((np.pi * self.shifts) ** 2) / self.rho)
+        turn = 2 * math.pi * theta * self.shifts
+        size = 1 + 2 * far * np.cos(turn)
+        logs = rho * theta * (theta + 1) + np.log1p(2 * far * np.cos(turn)) - np.log1p(2 * far)
+        period = (np.pi * self.shifts / rho)[:, None]
+        rho, turn = rho[:, None], turn[:, None]
+        nearest = -np.rint(t / period)
+        slope = rho * t * (1 + 2 * theta)
+        spun = np.exp(1j * slope)
+        # The main term less 1, without cancellation where it is the one with k = 0.
+        away = t + nearest * period
+        fall = -rho * away * away
+        main = np.expm1(fall) * spun + turned(slope)[0]
+        main = np.where(nearest == 0, main, np.exp(fall) * spun * np.exp(1j * turn * nearest) - 1)
+        others = np.zeros_like(main)
+        for k in (-1, 1):
+            more = np.exp(-rho * (away + k * period) ** 2) * spun
+            others += more * np.exp(1j * turn * (nearest + k)) - far[:, None] * np.exp(
+                1j * turn * k
+            )
+        angles = slope + np.abs(turn * (np.abs(nearest) + 1)) * (nearest != 0)
+        angles += 8 * self.shifts[:, None] * t
+        error = _ROUNDINGS * (angles + rho * t * t * (nearest == 0) + 1e-8 * (1 + np.abs(turn)))
+        error += (nearest != 0) * _ROUNDINGS + _LEFT_OUT
+        lost = _ROUNDINGS * (rho[:, 0] * theta * (theta + 1) + 1e-8 * (1 + np.abs(turn[:, 0])))
+        return OnLine(logs, lost + _LEFT_OUT, (main + others) / size[:, None], error)
+
+    def beyond(self, theta: float, t: Floats) -> Floats:
+        return np.zeros((len(self.rho), len(t)))
+
+    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
+        rho, shifts = self.rho[rows, None], self.shifts[rows, None]
+        period = np.pi * shifts / rho
+        turns = t / period
+        away = np.maximum(np.abs(turns - np.rint(turns)) - 4 * UNIT * turns, 0.0) * period
+        # The two next terms are at least half a period away.
+        rest = 4 * np.exp(-rho * (period - away) ** 2)
+        logs: Floats = np.log((np.exp(-rho * away * away) + rest) * (1 + 1e-7))
+        return logs
+
+
+def _epsilon(loss: parts.Part) -> Fraction:
+    if isinstance(loss, parts.Response):
+        return loss.epsilon
+    greatest = loss.greatest() if isinstance(loss, parts.MechanismLoss) else None
+    return Fraction(0) if greatest is None else greatest
 
 
 def shifts(losses: Sequence[parts.Part]) -> Floats:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpc, mpf
 
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
+from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile import contour, sampled_transforms, transforms
 from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
@@ -83,6 +85,20 @@ def of_response(part: Response) -> Moment:
     return lambda s: (mp.exp((1 + s) * e) + mp.exp(-s * e)) / (1 + mp.exp(e))
 
 
+def of_atoms(part: GeometricLoss | DiscreteGaussianLoss) -> Moment:
+    """By all whole numbers, or as good as all."""
+    if isinstance(part, GeometricLoss):
+        return of_response(Response(1 / part.scale))
+    variance, shift = mpf(part.variance.numerator) / part.variance.denominator, part.shift
+    reach = int(16 * mp.sqrt(variance)) + 30 * shift
+    atoms = [
+        (mp.exp(-(mpf(n) ** 2) / (2 * variance)), (shift * shift - 2 * shift * n) / (2 * variance))
+        for n in range(-reach, reach + 1)
+    ]
+    whole = mp.fsum(weight for weight, _ in atoms)
+    return lambda s: mp.fsum(weight * mp.exp(s * loss) for weight, loss in atoms) / whole
+
+
 def number(part: Sampled) -> Any:
     return mpf(part.rate.numerator) / part.rate.denominator
 
@@ -118,6 +134,20 @@ KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
         [Response(F("1/10")), Response(F("1e-5")), Response(F(4))],
         of_response,
     ),
+    (
+        transforms.ResponseTransforms,
+        [GeometricLoss(1, F(7)), GeometricLoss(1, F(1, 3))],
+        of_atoms,
+    ),
+    (
+        transforms.DiscreteGaussianTransforms,
+        [
+            DiscreteGaussianLoss(1, F(100)),
+            DiscreteGaussianLoss(3, F(1)),
+            DiscreteGaussianLoss(2, F(9)),
+        ],
+        of_atoms,
+    ),
 ]
 
 
@@ -142,6 +172,8 @@ def test_transforms(
                 wanted = of(mpc(theta, place)) / whole - 1
                 assert abs(wanted - mpc(complex(found.more[i, j]))) <= found.error[i, j] + 1e-300
                 assert found.error[i, j] <= 1e-11 * (place + 1e-6) + 1e-13
+                size = kind(losses, [1] * len(losses)).sizes(theta, t, slice(i, i + 1))[0, j]
+                assert abs(wanted + 1) <= mp.exp(mpf(size))
 
 
 @pytest.mark.parametrize(
@@ -266,3 +298,28 @@ def test_both_questions_agree(asked: Composition, delta: str) -> None:
 def test_what_is_not_smooth_is_left_to_grids(asked: Composition) -> None:
     assert contour.epsilon_on_line(asked, math.log(1e-6), math.inf) is None
     assert contour.log_delta_on_line(asked, F(1)) is None
+
+
+def test_unlike_losses_are_smoothed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the exact ε of responses on a lattice, and hardly."""
+    losses: list[tuple[Part, int]] = [(GeometricLoss(1, F(1000, 40 + 3 * i)), 1) for i in range(60)]
+    same = [(Response(F(40 + 3 * i, 1000)), 1) for i in range(60)]
+    exact = epsilon_at(Composition(tuple(same)), MILLIONTH)
+    assert exact is not None and exact.exact
+    assert contour.epsilon_on_line(Composition(tuple(losses)), math.log(1e-6), math.inf) is None
+    monkeypatch.setattr(contour, "_MOST_POINTS", 0)
+    found = contour.epsilon_on_line(Composition(tuple(losses)), math.log(1e-6), math.inf)
+    assert found is not None
+    assert exact.upper <= F(found) <= exact.upper * (1 + F(3, 10**7))
+    back = contour.log_delta_on_line(Composition(tuple(losses)), F(found))
+    assert back is not None and back == pytest.approx(math.log(1e-6), abs=1e-5)
+
+
+def test_unlike_noise() -> None:
+    """As many kinds as that are found without a grid, below what was found with one."""
+    discrete = [(DiscreteGaussianLoss(1, F((20 + i) ** 2)), 1) for i in range(100)]
+    laplaces = [(LaplaceLoss(F(1, 20 + i)), 1) for i in range(100)]
+    for losses, before in ((discrete, 0.8661383283), (laplaces, 0.8310921013)):
+        found = epsilon_at(Composition(tuple(losses)), MILLIONTH)
+        assert found is not None and found.grid is None
+        assert before * (1 - 1e-6) <= found.upper <= before
