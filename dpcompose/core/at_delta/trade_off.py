@@ -23,11 +23,15 @@ from functools import partial
 from statistics import NormalDist
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point, of_bound
+from dpcompose.core.at_delta.routes import Point, in_renyi_terms, of_bound
+from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern_algebra import Patterned
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up
+from dpcompose.core.profile import renyi
+from dpcompose.core.profile.parts import Composition, Concentrated
+from dpcompose.core.profile.renyi_tests import most_advantage, most_hits
 from dpcompose.core.profile.rounding import shorten
 
 #: Smaller rates of false alarms are read as this one, which has more hits.
@@ -45,6 +49,39 @@ MOST_APART = 100
 _NORMAL = NormalDist()
 
 
+@dataclass(frozen=True, slots=True)
+class _Divergences:
+    """What is known of a change by its Rényi divergences alone, beside its profile."""
+
+    composition: Composition
+
+    def power(self, rate: Fraction) -> Fraction:
+        """The most hits: all where everything is given away, which is never a false alarm."""
+        stay = self.composition.stay
+        if rate >= stay:
+            return ONE
+        return 1 - stay + stay * Fraction(most_hits(self._curve, float_up(rate / stay)))
+
+    def advantage(self) -> Fraction:
+        """The most that hits are above false alarms."""
+        stay = self.composition.stay
+        return 1 - stay + stay * Fraction(most_advantage(self._curve))
+
+    def _curve(self, order: float) -> float:
+        return renyi.curve(self.composition, order)
+
+
+def _by_divergences(patterned: Patterned, bounds: Sequence[Quantity]) -> Iterable[_Divergences]:
+    """Those of the only change, where they are all that is known of it."""
+    if len(patterned) == 1:
+        for composition in compositions(patterned[0]):
+            if in_renyi_terms(composition):
+                yield _Divergences(composition)
+    for bound in () if patterned else bounds:
+        if bound.notion is Notion.ZCDP:
+            yield _Divergences(Composition(((Concentrated(Fraction(bound.amount)), 1),)))
+
+
 #: A certified δ at any ε ≥ 0, for both orders of the tables.
 Profile = Callable[[Fraction], Fraction]
 
@@ -53,13 +90,14 @@ Profile = Callable[[Fraction], Fraction]
 class TradeOff:
     """The curve by certified profiles.
 
-    `profiles`: one for each change that may be the worst. `corners`: ε's at which they are known to
-    bend, where the best ε may lie exactly. What was asked for is kept, and which of the profiles
-    were the greatest anywhere.
+    `profiles`: one for each change that may be the worst. `others`: what is known of the only
+    change besides. `corners`: ε's at which profiles are known to bend, where the best ε may lie
+    exactly. What was asked for is kept, and which of the profiles were the greatest anywhere.
     """
 
     profiles: tuple[Profile, ...]
     corners: tuple[Fraction, ...] = ()
+    others: tuple[_Divergences, ...] = ()
     _known: dict[tuple[int, Fraction], Fraction] = field(default_factory=dict, repr=False)
     _powers: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
     _greatest: list[int] = field(default_factory=list, repr=False)
@@ -74,7 +112,10 @@ class TradeOff:
 
     def _delta(self, which: int, epsilon: Fraction) -> Fraction:
         if (which, epsilon) not in self._known:
-            self._known[which, epsilon] = min(ONE, self.profiles[which](epsilon))
+            found = min(ONE, self.profiles[which](epsilon))
+            if not epsilon:
+                found = min([found, *(each.advantage() for each in self.others)])
+            self._known[which, epsilon] = found
         return self._known[which, epsilon]
 
     @property
@@ -89,7 +130,7 @@ class TradeOff:
         return self._powers[rate]
 
     def _power(self, rate: Fraction) -> Fraction:
-        most = ONE
+        most = min([ONE, *(each.power(rate) for each in self.others)])
         while True:
             self._include(ZERO)
             y = _BestEpsilon(self, rate).found()
@@ -140,7 +181,11 @@ def of_patterns(patterned: Patterned, bounds: Sequence[Quantity] = ()) -> TradeO
     # Of very many changes the greatest δ is looked for, which leaves most of them out.
     apart = 0 < len(patterned) <= MOST_APART
     several = tuple((each,) for each in patterned) if apart else (patterned,)
-    return TradeOff(tuple(partial(profile, each) for each in several), tuple(_corners(bounds)))
+    return TradeOff(
+        tuple(partial(profile, each) for each in several),
+        tuple(_corners(bounds)),
+        tuple(_by_divergences(patterned, bounds)),
+    )
 
 
 def of_quantity(bound: Quantity) -> TradeOff:

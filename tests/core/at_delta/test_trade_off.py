@@ -17,7 +17,7 @@ from dpcompose.core.loss.pattern import Known, Pattern, one, together
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Response, Sampled
+from dpcompose.core.profile.parts import Concentrated, Response, Sampled
 
 RATES = [Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20), Fraction(1, 2), Fraction(9, 10)]
 
@@ -147,6 +147,19 @@ def test_laplace_noise_against_its_known_curve(rate: Fraction) -> None:
         true = 1 - math.exp(-epsilon) * (1 - a)
     curve = of_patterns((one(Known(LaplaceLoss(Fraction(3, 2)))),))
     within(curve.power(rate), true, 1e-5)
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_rho_says_more_by_its_divergences(rate: Fraction) -> None:
+    rho = Fraction(1, 2)
+    curve = of_quantity(Quantity(Notion.ZCDP, rho))
+    same = of_patterns((one(Known(Concentrated(rho))),))
+    assert curve.power(rate) == same.power(rate) and curve.advantage == same.advantage
+    # Gaussian noise with μ = 1 is such a mechanism; the way through (ε, δ) says 0.5589.
+    assert norm.sf(norm.isf(float(rate)) - 1) <= curve.power(rate) <= curve.advantage + rate
+    assert 2 * norm.cdf(0.5) - 1 <= curve.advantage < Fraction("0.4792")
+    leaking = of_patterns((one(Known(Concentrated(rho), stay=Fraction(9, 10))),))
+    assert curve.power(rate) <= leaking.power(rate) <= curve.power(rate) + Fraction(1, 10)
 
 
 # --- laws ----------------------------------------------------------------------------------------
