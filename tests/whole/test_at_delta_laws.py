@@ -112,3 +112,43 @@ def test_delta_at_epsilon_is_the_inverse(seed: int) -> None:
         text = yaml.safe_dump(spec, sort_keys=False)
         (back,) = analysed(text, (), (at.value,)).at_epsilon
         assert back.value is not None and back.value <= at.given * (1 + NEARLY)
+
+
+#: What is stated of one row added or removed; of the last one also of one replaced.
+RELEASES = (
+    "mechanism: gaussian, sigma: 1, sensitivity: 1",
+    "mechanism: laplace, scale: 1, sensitivity: 1",
+    "mechanism: geometric, scale: 2, sensitivity: 1",
+    "mechanism: discrete-gaussian, sigma: 2, sensitivity: 1",
+    "notion: pure, epsilon: 0.7, relation: unbounded",
+    "notion: approx, epsilon: 0.5, delta: 1e-8, relation: unbounded",
+    "notion: gdp, mu: 0.5, relation: unbounded",
+    "notion: zcdp, rho: 0.1, relation: unbounded",
+    "guarantees: [{notion: pure, epsilon: 0.7, relation: unbounded}, "
+    "{notion: pure, epsilon: 0.9, relation: bounded}]",
+)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    "goal", ["unbounded, distance: 5", "bounded, distance: 1", "bounded, distance: 3"]
+)
+def test_a_sample_never_makes_a_bound_worse(release: str, goal: str) -> None:
+    def given(made: str) -> Report:
+        return dpcompose.analyze(
+            f"dpcompose: 1\nprotect: {{relation: {goal}}}\n"
+            f"datasets: {{rows: {{}}, s: {{from: rows, map: {made}}}}}\n"
+            f"mechanisms: [{{name: m, reads: s, count: 2, {release}}}]\n",
+            deltas=(Fraction(1, 10**6),),
+        )
+
+    whole = given("row")
+    for rate in ("1", "0.7"):
+        sampled = given(f"{{kind: sample, poisson: {rate}, draws: one}}")
+        [without], [with_sample] = whole.at_delta, sampled.at_delta
+        if without.value is not None:
+            assert with_sample.value is not None
+            assert with_sample.value <= without.value * (1 + 2 * NEARLY), rate
+        if whole.bound is not None and whole.bound.notion == "pure":
+            assert sampled.bound is not None and sampled.bound.notion == "pure"
+            assert sampled.bound.value <= whole.bound.value

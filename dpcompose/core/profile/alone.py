@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, amplified_up, geometric_up
-from dpcompose.core.profile.parts import Bracket, Composition, Grouped, Sampled
+from dpcompose.core.profile.parts import Bracket, Composition, Grouped, Response, Sampled
 from dpcompose.core.profile.rounding import down, mpf_of, shorten
 
 #: ε or δ of a composition.
@@ -18,6 +18,10 @@ DeltaAt = Callable[[Composition, Fraction], Bracket]
 _ROUNDED, _CLEAR = Fraction(1, 10**30), Fraction(1, 10**6)
 #: The search for an ε at a group distance ends at this relative distance, or after so many tries.
 _ENOUGH, _TRIES = Fraction(1, 10**8), 40
+#: More steps at a group distance are not followed one by one.
+MOST_STEPS = 1024
+#: So many ε are looked at for one δ at a group distance.
+_SHARES = 16
 
 
 def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Bracket | None:
@@ -62,6 +66,12 @@ def _below(epsilon: Fraction, rate: Fraction) -> Fraction:
     with mp.workdps(60):
         inner = mp.log1p(mp.expm1(mpf_of(epsilon)) / mpf_of(rate))
         return max(epsilon, down(inner, Fraction(1, 10**40)))
+
+
+def is_plain(base: Composition) -> bool:
+    """Whether ε and δ of a base are found without a grid."""
+    responses = all(isinstance(part, Response) for part, _ in base.parts)
+    return not base.parts or (responses and len(base.parts) == 1 and not base.gaussian)
 
 
 def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Bracket | None:
@@ -111,10 +121,18 @@ def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Br
 
 
 def grouped_delta(part: Grouped, epsilon: Fraction, delta_at: DeltaAt) -> Bracket:
-    """δ(ε/n)·(e^ε-1)/(e^(ε/n)-1), at most 1."""
-    at = epsilon / part.steps
-    if at * (part.steps - 1) > MAX_EXPONENT:
-        return Bracket(ONE, None, False)
-    growth = geometric_up(at, part.steps)
-    inner = delta_at(part.base, at)
-    return replace(inner, upper=min(ONE, inner.upper * growth), lower=None)
+    """The least δ(ε'/n)·(e^ε'-1)/(e^(ε'/n)-1) of some ε' ≤ ε, at most 1.
+
+    Where it grows with ε', what holds at a smaller one holds at ε.
+    """
+    best = Bracket(ONE, None, False)
+    for share in range(_SHARES, 0, -1):
+        at = epsilon / part.steps * share / _SHARES
+        if at * (part.steps - 1) > MAX_EXPONENT:
+            continue
+        inner = delta_at(part.base, at)
+        upper = inner.upper * geometric_up(at, part.steps)
+        if upper >= best.upper:
+            break
+        best = replace(inner, upper=upper, lower=None)
+    return best

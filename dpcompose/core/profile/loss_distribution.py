@@ -7,7 +7,14 @@ from fractions import Fraction
 import numpy as np
 
 from dpcompose.core.numbers.exact import float_up
-from dpcompose.core.profile import discrete, divergences, exchange, sampled_laws, sampled_rows
+from dpcompose.core.profile import (
+    discrete,
+    divergences,
+    exchange,
+    group_distance,
+    sampled_laws,
+    sampled_rows,
+)
 from dpcompose.core.profile.curves import mirrored
 from dpcompose.core.profile.grids import rough_curve
 from dpcompose.core.profile.masses import EPS, Masses
@@ -58,7 +65,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
         case SampledRows():
             return sampled_rows.sampled_rows(part, step, base_law)
         case Grouped():
-            return sampled_laws.grouped(part, step, side, base_law)
+            return group_distance.grouped(part, step, side, base_law)
 
 
 def base_law(base: Composition, step: Fraction, side: str) -> Masses:

@@ -17,14 +17,17 @@ taken, what comes out holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.core.profile.masses import EPS, Floats
+from dpcompose.core.profile.curves import from_profile
+from dpcompose.core.profile.exchange import knots
+from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
 
 #: So many lines are made of curves that have more in all.
 _MOST_LINES = 1 << 14
@@ -131,6 +134,26 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
     every = np.concatenate([-losses[:0:-1], losses])
     up = np.concatenate([low[:0:-1], high])
     return Power(every, up, up[::-1], _roundings(every))
+
+
+def law_above(
+    powers: Sequence[Power], step: Fraction, alike: Callable[[Floats], Floats] | None = None
+) -> Masses:
+    """A symmetric law on multiples of `step` above all of some curves, both orders among them.
+
+    `alike`: another bound of δ, which counts where it is less; level from the end of these on.
+    """
+    places = max(power.top for power in powers) / float(step)
+    if not places <= MAX_POINTS - 2:
+        # All of the curve is too far out: below its end nothing is known.
+        last = max(float(power.up[-1]) for power in powers)
+        return Masses(step, math.ceil(places) + 1, np.ones(1), min(1.0, last * (1 + EPS)))
+    at = knots(max(math.ceil(places), 0) + 1)
+    losses: Floats = at.astype(np.float64) * float(step)
+    heights = np.maximum.reduce([power.at(losses) for power in powers])
+    if alike is not None:
+        heights = np.minimum(heights, alike(losses))
+    return from_profile(step, heights, at)
 
 
 def _thinned(size: int) -> NDArray[np.int64]:

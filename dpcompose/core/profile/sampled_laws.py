@@ -1,4 +1,4 @@
-"""Laws of what is read through a secret sample, or at a group distance (theory, section 7)."""
+"""Laws of what is read through a secret sample (theory, section 7)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpcompose.core.numbers.exact import float_up
-from dpcompose.core.profile.curves import from_profile, greatest, mirrored, upward
-from dpcompose.core.profile.discrete import stated
+from dpcompose.core.profile.curves import greatest, mirrored
 from dpcompose.core.profile.masses import (
     EPS,
     MAX_POINTS,
@@ -18,9 +17,8 @@ from dpcompose.core.profile.masses import (
     Floats,
     Masses,
     scatter,
-    spread,
 )
-from dpcompose.core.profile.parts import Composition, Drawn, Grouped, Sampled
+from dpcompose.core.profile.parts import Composition, Drawn, Sampled
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sizes import composed_scale, natural_step, scale
 
@@ -129,32 +127,6 @@ def drawn(part: Drawn, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     p[law.first - first : law.first - first + len(law.p)] = q * law.p * (1 + 4 * EPS)
     p[-first] += max(0.0, 1 - q) + 4 * EPS
     return Masses(step, first, p, min(1.0, q * law.infinite * (1 + 4 * EPS)))
-
-
-def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """(n·ε, δ(ε)·(e^(nε)-1)/(e^ε-1)) for every ε ≥ 0 on the grid, and the convex curve below."""
-    finest = composed_scale(part.base) / _FINE * part.steps
-    times = max(1, math.ceil(finest / float(step)))
-    # A path may remove a row and add another: what is one-sided is taken from both sides.
-    orders = both_orders(part.base, side)
-    laws = [base_law(part.base, step * times / part.steps, each) for each in orders]
-    top = max(law.first + len(law.p) for law in laws)
-    if top > MAX_POINTS:
-        # All of the curve is too far out: (n·greatest loss, 0), or nothing if that is infinite.
-        return stated(
-            ((top * step * times, Fraction(math.ceil(max(law.infinite for law in laws)))),), step
-        )
-    size = max(top, 2)
-    delta = np.maximum.reduce([upward(law, size) for law in laws])
-    far = np.arange(size, dtype=np.float64) * float(step * times)
-    near = far / part.steps
-    near[0] = far[0] = 1.0
-    with np.errstate(divide="ignore"):
-        factor = far - near + np.log(np.expm1(-far) / np.expm1(-near))
-        factor[0] = math.log(part.steps)
-        size_of = np.log(delta) + factor
-    slack = (64 + 4 * far) * EPS
-    return spread(from_profile(step * times, np.exp(np.minimum(size_of + slack, 0.0))), times)
 
 
 def both_orders(base: Composition, side: str) -> tuple[str, ...]:

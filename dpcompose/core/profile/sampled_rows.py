@@ -22,11 +22,10 @@ from functools import lru_cache
 import numpy as np
 
 from dpcompose.core.numbers.exact import float_up
-from dpcompose.core.profile.curves import from_profile
-from dpcompose.core.profile.exchange import curve_of, knots
-from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
-from dpcompose.core.profile.parts import Composition, SampledRows
-from dpcompose.core.profile.powers import Power, mixed, path, symmetric
+from dpcompose.core.profile.exchange import curve_of
+from dpcompose.core.profile.masses import EPS, Floats, Masses
+from dpcompose.core.profile.parts import SampledRows
+from dpcompose.core.profile.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.core.profile.sampled_laws import BaseLaw
 
 #: Smaller rates are raised to this.
@@ -36,29 +35,24 @@ _LEAST_RATE = Fraction(1, 10**50)
 def sampled_rows(part: SampledRows, step: Fraction, base_law: BaseLaw) -> Masses:
     """A law on multiples of `step` above the profile of several rows."""
     powers = _powers(part, base_law)
+    if not part.both:
+        return law_above(powers, step)
     both = [curve_of(each, base_law) for each in part.both]
-    top = max(power.top for power in powers)
-    if both:
-        top = min(top, max(each.top for each in both))
-    places = top / float(step)
-    if not places <= MAX_POINTS - 2:
-        # All of the curve is too far out: below its end nothing is known.
-        last = max(float(power.up[-1]) for power in powers)
-        return Masses(step, math.ceil(places) + 1, np.ones(1), min(1.0, last * (1 + EPS)))
-    at = knots(max(math.ceil(places), 0) + 1)
-    losses: Floats = at.astype(np.float64) * float(step)
-    heights = np.maximum.reduce([power.at(losses) for power in powers])
-    if both:
-        chances = _chances(part.rate, len(both))[1:]
-        alike = sum(w * each.at(losses) for w, each in zip(chances, both, strict=True))
-        heights = np.minimum(heights, alike * (1 + 32 * EPS))
-    return from_profile(step, heights, at)
+    chances = _chances(part.rate, len(both))[1:]
+
+    def alike(losses: Floats) -> Floats:
+        parts = [w * each.at(losses) for w, each in zip(chances, both, strict=True)]
+        found: Floats = np.sum(parts, axis=0) * (1 + 32 * EPS)
+        return found
+
+    return law_above(powers, step, alike)
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _powers(part: SampledRows, base_law: BaseLaw) -> tuple[Power, ...]:
     """Curves of both orders of the tables, for all ways of sharing out the rows."""
-    once = [_symmetric(each, base_law) for each in part.once]
+    curves = [curve_of(each, base_law) for each in part.once]
+    once = [symmetric(float(each.step), each.heights) for each in curves]
     found: list[Power] = []
     for more, fewer in part.splits():
         power = mixed(_chances(part.rate, more), once[:more])
@@ -66,11 +60,6 @@ def _powers(part: SampledRows, base_law: BaseLaw) -> tuple[Power, ...]:
             power = path(mixed(_chances(part.rate, fewer), once[:fewer]).reversed(), power)
         found += [power, power.reversed()]
     return tuple(found)
-
-
-def _symmetric(base: Composition, base_law: BaseLaw) -> Power:
-    known = curve_of(base, base_law)
-    return symmetric(float(known.step), known.heights)
 
 
 def _chances(rate: Fraction, rows: int) -> Sequence[float]:

@@ -186,7 +186,21 @@ def _epsilon_of_few(
     if (single := _single(parts, gaussian)) is not None:
         if isinstance(single, Sampled):
             return alone.sampled_epsilon(single, delta, epsilon_at)
-        return alone.grouped_epsilon(single, delta, epsilon_at)
+        if single.steps > alone.MOST_STEPS:
+            return alone.grouped_epsilon(single, delta, epsilon_at)
+        curve = _epsilon_on_grid(parts, gaussian, delta, bound, shared)
+        if not alone.is_plain(single.base):
+            return curve
+        # By the formula as well, which needs no grid.
+        known = alone.grouped_epsilon(single, delta, epsilon_at)
+        found = [each for each in (curve, known) if each is not None]
+        return min(found, key=lambda each: each.upper, default=None)
+    return _epsilon_on_grid(parts, gaussian, delta, bound, shared)
+
+
+def _epsilon_on_grid(
+    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None, shared: bool
+) -> Bracket | None:
     # numpy is needed from here on only.
     from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
     from dpcompose.core.profile.grids import GridQuestion, epsilon_on_grid
@@ -246,7 +260,19 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, share
     if (single := _single(parts, gaussian)) is not None:
         if isinstance(single, Sampled):
             return alone.sampled_delta(single, epsilon, delta_at)
-        return alone.grouped_delta(single, epsilon, delta_at)
+        if single.steps > alone.MOST_STEPS:
+            return alone.grouped_delta(single, epsilon, delta_at)
+        curve = _delta_on_grid(parts, gaussian, epsilon, shared)
+        if not alone.is_plain(single.base):
+            return curve
+        known = alone.grouped_delta(single, epsilon, delta_at)
+        return min(curve, known, key=lambda each: each.upper)
+    return _delta_on_grid(parts, gaussian, epsilon, shared)
+
+
+def _delta_on_grid(
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool
+) -> Bracket:
     from dpcompose.core.profile.engine import (
         Result,
         kept,

@@ -418,13 +418,24 @@ def test_group_distance() -> None:
     for e in (F(3, 2), F(2), F(14, 5)):
         formula = laplace(F(1))(number(e) / 3) * mp.expm1(number(e)) / mp.expm1(number(e) / 3)
         assert profile(law, float(e)) <= min(formula, stated(F(3))(number(e))) * (1 + 1e-5)
+    # ε-DP at each of three steps: geometric noise moved by three.
     pure = masses(Grouped(Composition(((Response(F(1)), 1),)), 3), F(1, 1000))
-    assert excess(pure, stated(F(3)), -4, 4) < 1e-12
-    far = masses(Grouped(Composition((), F(1, 4)), 2), F(1, 1000))
-    for e in (F(2), F(5), F(9)):
-        half = gaussian(mpf(1) / 2)(number(e) / 2)
-        formula = half * (mp.exp(number(e) / 2) + 1)
-        assert gaussian(mpf(1))(number(e)) < profile(far, float(e)) <= formula * (1 + 1e-9)
+    worst = masses(GeometricLoss(3, F(1)), F(1))
+    for e in np.linspace(0, 3.5, 60):
+        truth = profile(worst, float(e))
+        assert truth * (1 - 1e-12) <= profile(pure, float(e)) <= truth * (1 + 1e-9) + 1e-12
+    # Gaussian noise is moved by the sum, whatever the steps.
+    for steps in (2, 5, 64):
+        far = masses(Grouped(Composition((), F(1, 4) / steps**2), steps), F(1, 1000))
+        for e in (F(0), F(1, 3), F(1), F(2)):
+            truth = gaussian(mpf(1) / 2)(number(e))
+            assert truth * (1 - mpf(10) ** -12) <= profile(far, float(e)) <= truth * (1 + 1e-4)
+    # Further it is the formula.
+    far = masses(Grouped(Composition((), F(1, 10**6)), 65), F(1, 1000))
+    for e in (F(1, 10), F(1, 5)):
+        each = gaussian(mpf(1) / 1000)(number(e) / 65)
+        formula = each * mp.expm1(number(e)) / mp.expm1(number(e) / 65)
+        assert gaussian(mpf(65) / 1000)(number(e)) < profile(far, float(e)) <= formula * 1.00001
 
 
 def test_sums_far_into_both_tails() -> None:
