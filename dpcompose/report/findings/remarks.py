@@ -60,13 +60,15 @@ def findings(
 def _all(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> Iterator[Finding]:
+    rows: Rows = {}
     for root, top in tops:
         yield from _fresh(root.dataset)
         for place in top.subtree():
+            rows[id(place)] = _replaced(problem.goal, place, rows)
             yield from _unread(place)
             for mechanism, placed in place.mechanisms:
-                yield from _bounded_below_filter(problem.goal, place, mechanism, placed)
-                yield from _defaulted(problem.goal, root, place, mechanism, placed)
+                yield from _bounded_below_filter(problem.goal, place, mechanism, placed, rows)
+                yield from _defaulted(problem.goal, root, place, mechanism, placed, rows)
     if solution is None:
         return
     yield from _idle(tops, solution)
@@ -89,7 +91,7 @@ def _unread(place: Place) -> Iterator[Finding]:
 
 
 def _bounded_below_filter(
-    goal: Goal, place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
+    goal: Goal, place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
 ) -> Iterator[Finding]:
     """Only bounded guarantees, on a dataset that a replaced row may enter or leave."""
     if goal.relation.kind is not RelationKind.BOUNDED:
@@ -102,7 +104,7 @@ def _bounded_below_filter(
         return
     edge = place.edge
     while edge is not None:
-        if _filters(edge) and _splits(goal, edge):
+        if _filters(edge) and _splits(edge, rows):
             name = place.dataset.name
             while place.edge is not edge:
                 assert place.edge is not None
@@ -129,9 +131,13 @@ def _filters(edge: Edge) -> bool:
     return conduct.gives is Gives.ONE and conduct.may_drop
 
 
-def _splits(goal: Goal, edge: Edge) -> bool:
+#: A replaced row of the root as it is at each place, by identity; None: it is no change there.
+Rows = dict[int, Leaf | None]
+
+
+def _splits(edge: Edge, rows: Rows) -> bool:
     """Whether one end of a replaced row may pass a filter and not the other."""
-    row = _replaced(goal, edge.parent)
+    row = rows[id(edge.parent)]
     if row is None or edge.made_by is None:
         return False
     listed = fates(edge.made_by, row, edge.parent.traits)
@@ -142,20 +148,20 @@ def _ends(listed: list[Fate]) -> bool:
     return any(unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units)
 
 
-def _replaced(goal: Goal, place: Place) -> Leaf | None:
-    """A replaced row of the root as it is further down, while it is one; None: it is no change."""
-    columns = place.top.traits.columns
-    row = PAIR._replace(kept=tuple(sorted(goal.relation.kept(columns) or ())))
-    for edge in place.ancestors(place.depth):
-        if edge.made_by is None:
-            continue
-        listed = fates(edge.made_by, row, edge.parent.traits)
-        if listed == [Fate(())]:
-            return None
-        found = [] if isinstance(listed, TooMany) else [u for each in listed for u, _ in each.units]
-        kept = [set(unit.kept) for unit in found if unit.kind is Kind.PAIR]
-        row = PAIR._replace(kept=tuple(sorted(set.intersection(*kept))) if kept else ())
-    return row
+def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
+    """A replaced row of the root at a place, from what it is above; None: it is no change."""
+    edge = place.edge
+    if edge is None:
+        return PAIR._replace(kept=tuple(sorted(goal.relation.kept(place.traits.columns) or ())))
+    row = rows[id(edge.parent)]
+    if row is None or edge.made_by is None:
+        return row
+    listed = fates(edge.made_by, row, edge.parent.traits)
+    if listed == [Fate(())]:
+        return None
+    found = [] if isinstance(listed, TooMany) else [u for each in listed for u, _ in each.units]
+    kept = [set(unit.kept) for unit in found if unit.kind is Kind.PAIR]
+    return PAIR._replace(kept=tuple(sorted(set.intersection(*kept))) if kept else ())
 
 
 def _as_part(place: Place, up: int) -> bool:
@@ -169,7 +175,12 @@ def _as_part(place: Place, up: int) -> bool:
 
 
 def _defaulted(
-    goal: Goal, root: Root, place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
+    goal: Goal,
+    root: Root,
+    place: Place,
+    mechanism: Mechanism,
+    placed: tuple[Placed, ...],
+    rows: Rows,
 ) -> Iterator[Finding]:
     """The relation was left out on a dataset where bounded and unbounded differ in meaning."""
     if goal.relation.kind is not RelationKind.BOUNDED or root.domain is Domain.FIXED_SIZE:
@@ -178,7 +189,7 @@ def _defaulted(
         statement = each.statement
         if statement.relation_given or statement.up or place.edge is None:
             continue
-        if _stays_bounded(goal, place):
+        if _stays_bounded(place, rows):
             continue
         yield Finding(
             "DPC202",
@@ -190,17 +201,17 @@ def _defaulted(
         )
 
 
-def _stays_bounded(goal: Goal, place: Place) -> bool:
+def _stays_bounded(place: Place, rows: Rows) -> bool:
     """Whether replaced rows of the root can only be replaced rows here."""
     while place.edge is not None:
         edge = place.edge
         if edge.partition is not None:
-            row = _replaced(goal, edge.parent)
+            row = rows[id(edge.parent)]
             if row is None:
                 return True
             if not edge.partition.kind.where(row.kept).stays:
                 return False
-        elif _filters(edge) and _splits(goal, edge):
+        elif _filters(edge) and _splits(edge, rows):
             return False
         place = edge.parent
     return True
