@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.numbers.exact import summed
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
@@ -89,7 +90,7 @@ def _alike(shares: Sequence[Share]) -> bool:
 
 def _whole(shares: Sequence[Share]) -> Fraction | None:
     parts = [each.of_whole for each in shares if each.of_whole is not None]
-    return sum(parts, Fraction(0)) if parts else None
+    return summed(parts) if parts else None
 
 
 def _where(report: Report) -> str:

@@ -14,6 +14,7 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import summed
 from dpcompose.core.search.proof import amplifying
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
@@ -367,7 +368,7 @@ def _sum(solution: Solution, step: Step, total: Bound) -> str:
         return f"{says}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:
         amounts = Counter(Fraction(solution.share(felt).amount) for felt in solution.felt)
-        whole = sum((amount * n for amount, n in amounts.items()), Fraction(0))
+        whole = summed(amount * n for amount, n in amounts.items())
         if len(amounts) <= _MOST_TERMS and sum(amounts.values()) > 1:
             terms = [
                 (f"{n} × " if n > 1 else "") + wording.number(amount)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point, quick
@@ -13,6 +12,7 @@ from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import capped, summed
 from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.errors import Span
@@ -37,14 +37,14 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
         paths[name] = felt.mechanism.path
         old = totals.get(name)
         totals[name] = added if old is None else old.plus(added)
-    whole = reduce(Quantity.plus, totals.values(), Quantity(solution.notion, Fraction(0)))
+    whole = capped(summed(Fraction(each.amount) for each in totals.values()))
     order = sorted(totals.items(), key=lambda each: (-each[1].amount, each[0]))
     return tuple(
         Share(
             name,
             bound_of(quantity),
             span(paths[name]),
-            Fraction(quantity.amount / whole.amount) if whole.amount else None,
+            Fraction(quantity.amount) / whole if whole else None,
         )
         for name, quantity in order
     )
@@ -71,7 +71,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
             if value is not None:
                 found.append((name, min(value, total)))
     found.sort(key=lambda each: (-each[1], each[0]))
-    whole = sum((value for _, value in found), Fraction(0))
+    whole = summed(value for _, value in found)
     shares = tuple(
         Share(
             name,

@@ -12,7 +12,7 @@ from operator import itemgetter
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import Known, Pattern
 from dpcompose.core.loss.pure_steps import MOST_PATHS, PureSteps, as_responses
-from dpcompose.core.numbers.exact import ONE, ZERO
+from dpcompose.core.numbers.exact import ONE, ZERO, summed
 from dpcompose.core.numbers.order import rank
 from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
 
@@ -42,29 +42,33 @@ def compositions(pattern: Pattern) -> Iterator[Composition]:
 
 def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
     parts: dict[Part, int] = {}
-    gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
+    gaussians: list[Fraction] = []
+    rhos: list[Fraction] = []
+    stay = Survival(ONE)
     renyi: list[tuple[Renyi, int]] = []
     for option, n in _written_out(known):
-        gaussian += option.gaussian * n
+        if option.gaussian:
+            gaussians.append(option.gaussian * n)
         if option.stay != 1:
             stay = stay + Survival(option.stay) * n
         match option.part:
             case None:
                 continue
             case Concentrated(value):
-                rho += value * n
+                rhos.append(value * n)
             case Renyi() as curve:
                 renyi.append((curve, n))
             case Response(epsilon) if not epsilon:
                 continue
             case part:
                 parts[part] = parts.get(part, 0) + n
+    rho = summed(rhos)
     if renyi:
         parts[_joined(renyi, rho)] = 1
     elif rho:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
-    made = Composition(tuple(order), gaussian, stay.stay)
+    made = Composition(tuple(order), summed(gaussians), stay.stay)
     if sum(isinstance(part, PureSteps) for part in parts) > MOST_PATHS:
         made = as_responses(made)
     return made

@@ -7,11 +7,12 @@ certified. A rounded value is a fraction at most one part in 10**40 above the tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import zip_longest
 
 # 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -194,6 +195,25 @@ def _gaussian_mean(epsilon: Fraction) -> Fraction:
         assert not sign
     value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return _shorten(value)
+
+
+def summed(terms: Iterable[Fraction]) -> Fraction:
+    """The exact sum. Of many denominators it is made in pairs, since one after the other would take
+    time by the square of their number."""
+    tops: dict[int, int] = {}
+    for term in terms:
+        tops[term.denominator] = tops.get(term.denominator, 0) + term.numerator
+    parts = [(top, bottom) for bottom, top in sorted(tops.items())]
+    while len(parts) > 1:
+        halves = zip_longest(parts[::2], parts[1::2], fillvalue=(0, 1))
+        parts = [_plus(*one, *other) for one, other in halves]
+    return Fraction(*parts[0]) if parts else ZERO
+
+
+def _plus(top: int, bottom: int, other_top: int, other_bottom: int) -> tuple[int, int]:
+    common = math.gcd(bottom, other_bottom)
+    mine, other = bottom // common, other_bottom // common
+    return top * other + other_top * mine, bottom * other
 
 
 def capped(x: Fraction) -> Fraction:

@@ -20,6 +20,7 @@ from dpcompose.core.numbers.exact import (
     exp_up,
     log_inverse_up,
     sqrt_up,
+    summed,
     tanh_up,
 )
 
@@ -36,7 +37,7 @@ _E_UP = exp_up(Fraction(1))
 
 def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     """Σ ε_i, where Σ δ_i or 1 - Π(1-δ_i) is within δ (GMPS24, V.5)."""
-    added = sum((d * count for _, d, count in stated if d), ZERO)
+    added = summed(d * count for _, d, count in stated if d)
     return _total(stated) if added <= delta or 1 - _kept(stated) <= delta else None
 
 
@@ -48,7 +49,7 @@ def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     left = remaining(stated, delta)
     if left <= 0 or any(epsilon > MAX_EXPONENT for epsilon, _, _ in stated):
         return None
-    drift = sum((count * _times_growth(epsilon) for epsilon, _, count in stated if epsilon), ZERO)
+    drift = summed(count * _times_growth(epsilon) for epsilon, _, count in stated if epsilon)
     return capped(drift + _spread(_squares(stated), log_inverse_up(min(left, Fraction(1)))))
 
 
@@ -90,7 +91,7 @@ def _kept(stated: Sequence[Stated]) -> Fraction:
 
 
 def _total(stated: Sequence[Stated]) -> Fraction:
-    return capped(sum((epsilon * count for epsilon, _, count in stated), ZERO))
+    return capped(summed(epsilon * count for epsilon, _, count in stated))
 
 
 def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
@@ -103,7 +104,7 @@ def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
 
 
 def _squares(stated: Sequence[Stated]) -> Fraction:
-    return capped(sum((epsilon * epsilon * count for epsilon, _, count in stated), ZERO))
+    return capped(summed(epsilon * epsilon * count for epsilon, _, count in stated))
 
 
 def _times_growth(epsilon: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.numbers.exact import summed
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.runs import whole_release
@@ -58,7 +58,7 @@ OF_COMMON_DOMAIN = Use(Role.COMMON, "release", run=whole_release)
 
 def total(losses: Iterable[Fraction]) -> Fraction:
     """What losses on the same change add up to."""
-    return sum(losses, ZERO)
+    return summed(losses)
 
 
 THREE = Example(
