@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from operator import attrgetter
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point, quick
@@ -37,7 +38,7 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
         paths[name] = felt.mechanism.path
         old = totals.get(name)
         totals[name] = added if old is None else old.plus(added)
-    whole = capped(summed(Fraction(each.amount) for each in totals.values()))
+    whole = capped(summed(map(attrgetter("amount"), totals.values())))
     order = sorted(totals.items(), key=lambda each: (-each[1].amount, each[0]))
     return tuple(
         Share(

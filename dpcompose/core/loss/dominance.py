@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs
-from dpcompose.core.loss.pattern import Atom, Known, Pattern
+from dpcompose.core.loss.pattern import Atom, Known, Masses, Pattern, double
 from dpcompose.core.loss.pure_steps import equal_steps
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
@@ -36,12 +38,116 @@ def family(part: Part) -> tuple[object, Fraction] | None:
             return None
 
 
+def weighed(pattern: Pattern) -> Pattern:
+    """The pattern with its masses known.
+
+    A pattern has at least the mass of each sort that one has which it dominates, since that arises
+    by lowering losses and by splitting them: of pure ε, Gaussian μ², ρ, δ, of the shifts of all
+    families by some weights of these, and of all other losses by their number.
+    """
+    if pattern.masses is not None:
+        return pattern
+    whole = [0.0] * _SORTS
+    for atom, n in pattern.atoms.items():
+        for sort, mass in enumerate(_sorted(atom).masses):
+            if mass:
+                whole[sort] += n * mass
+    object.__setattr__(pattern, "masses", tuple(whole))
+    return pattern
+
+
+_SORTS = 7
+#: What sums of masses, which are floats, may be off by.
+_NEARLY = 1 + 1e-9
+
+
+#: A number as a double, which is quick to compare, and exactly.
+Amount = tuple[float, Fraction]
+
+
+class Sorted(NamedTuple):
+    """What an atom is summed up by; `pure`, or `kin` and `shift`, or `other` alone.
+
+    `amount`: the ε of a pure loss as a whole, or the shift, as a double and exactly. `masses`:
+    numbers that a pattern has at least as much of as one that it dominates.
+    """
+
+    pure: Pure | None
+    kin: Kin | None
+    amount: Amount
+    gaussian: Fraction
+    rho: Fraction
+    stay: Survival | None
+    other: bool
+    masses: Masses
+
+
+class Kin:
+    """A family of losses; each is made once, as atoms are."""
+
+    __slots__ = ("__weakref__", "key")
+    _known: ClassVar[WeakValueDictionary[object, Kin]] = WeakValueDictionary()
+
+    key: object
+
+    def __new__(cls, key: object) -> Kin:
+        """The one with this key."""
+        known = cls._known.get(key)
+        if known is None:
+            known = super().__new__(cls)
+            known.key = key
+            cls._known[key] = known
+        return known
+
+
+def _sorted(atom: Atom) -> Sorted:
+    found: Sorted | None = atom.sorted
+    if found is None:
+        found = atom.sorted = _sort(atom)
+    return found
+
+
+def _sort(atom: Atom) -> Sorted:
+    pure, known = as_pure(atom), atom.options[0]
+    kin = None if pure is not None or known.part is None else family(known.part)
+    rho = known.part.rho if isinstance(known.part, Concentrated) else None
+    unknown = known.part is not None and kin is None and rho is None
+    if pure is None and (len(atom.options) > 1 or unknown):
+        none = (0.0, ZERO)
+        return Sorted(None, None, none, ZERO, ZERO, None, True, (0, 0, 0, 0, 0, 0, 1))
+    leak = double(1 - known.stay)
+    epsilon = ZERO if pure is None else least_epsilon(pure)
+    key, shift = (None, ZERO) if kin is None else (Kin(kin[0]), kin[1])
+    weight = 0 if kin is None else hash(kin[0])
+    masses = (
+        double(epsilon),
+        double(known.gaussian),
+        double(rho or ZERO),
+        -math.log1p(-leak) if leak < 1 else math.inf,
+        double(shift) * (1 + weight % 1021),
+        double(shift) * (1 + weight % 4093),
+        0.0,
+    )
+    stay = None if known.stay == 1 else Survival(known.stay)
+    amount = epsilon or shift
+    return Sorted(
+        pure, key, (double(amount), amount), known.gaussian, rho or ZERO, stay, False, masses
+    )
+
+
+def _surely_not(over: Pattern, under: Pattern) -> bool:
+    """Whether masses say that the first does not dominate the second."""
+    first, second = weighed(over).masses, weighed(under).masses
+    assert first is not None and second is not None
+    return any(less > more * _NEARLY for more, less in zip(first, second, strict=True))
+
+
 class _AtomSum(NamedTuple):
     """Atoms added up: pure losses, and with one option bins by family, Gaussian μ², ρ, and the
     chance to stay."""
 
-    pure: dict[Pure, int]
-    bins: dict[object, dict[Fraction, int]]
+    pure: list[tuple[Sorted, int]]
+    bins: dict[Kin, list[tuple[Amount, int]]]
     gaussian: Fraction
     rho: Fraction
     stay: Survival
@@ -49,30 +155,25 @@ class _AtomSum(NamedTuple):
 
 
 def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
-    pure: dict[Pure, int] = {}
-    bins: dict[object, dict[Fraction, int]] = {}
+    pure: list[tuple[Sorted, int]] = []
+    bins: dict[Kin, list[tuple[Amount, int]]] = {}
     others: dict[Atom, int] = {}
     gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
     for atom, n in atoms:
-        stated = as_pure(atom)
-        if stated is None and len(atom.options) > 1:
+        found: Sorted = atom.sorted or _sorted(atom)
+        if found.other:
             others[atom] = n
             continue
-        known = atom.options[0]
-        kin = None if known.part is None else family(known.part)
-        if stated is not None:
-            pure[stated] = pure.get(stated, 0) + n
-        elif isinstance(known.part, Concentrated):
-            rho += known.part.rho * n
-        elif kin is not None:
-            row = bins.setdefault(kin[0], {})
-            row[kin[1]] = row.get(kin[1], 0) + n
-        elif known.part is not None:
-            others[atom] = n
-            continue
-        gaussian += known.gaussian * n
-        if known.stay != 1:
-            stay = stay + Survival(known.stay) * n
+        if found.pure is not None:
+            pure.append((found, n))
+        elif found.kin is not None:
+            bins.setdefault(found.kin, []).append((found.amount, n))
+        elif found.rho:
+            rho += found.rho * n
+        if found.gaussian:
+            gaussian += found.gaussian * n
+        if found.stay is not None:
+            stay = stay + found.stay * n
     return _AtomSum(pure, bins, gaussian, rho, stay, others)
 
 
@@ -82,9 +183,9 @@ def dominates(first: Pattern, second: Pattern) -> bool:
     Sound, not complete: `second` must arise by lowering losses, by splitting one into a sum, or by
     lowering the mass of δ.
     """
-    left, right = dict(first.atoms), dict(second.atoms)
-    if len(right) > 4 * len(left) + 64:
+    if len(second.atoms) > 4 * len(first.atoms) + 64 or _surely_not(first, second):
         return False
+    left, right = dict(first.atoms), dict(second.atoms)
     for atom in list(right if len(right) < len(left) else left):
         shared = min(left.get(atom, 0), right.get(atom, 0))
         if shared:
@@ -98,31 +199,38 @@ def dominates(first: Pattern, second: Pattern) -> bool:
     over, under = _summed(left.items()), _summed(right.items())
     if under.gaussian > over.gaussian or under.rho > over.rho or over.stay < under.stay:
         return False
-    if not all(_packs(over.bins.get(key, {}), bins) for key, bins in under.bins.items()):
+    if not all(_packs(over.bins.get(key, []), bins) for key, bins in under.bins.items()):
         return False
     if not _pure_packs(over.pure, under.pure):
         return False
     return _matched(over.others, under.others)
 
 
-def _pure_packs(over: dict[Pure, int], under: dict[Pure, int]) -> bool:
-    if all(len(pure) == 1 and pure[0][1] == 1 for side in (over, under) for pure in side):
+def _pure_packs(over: list[tuple[Sorted, int]], under: list[tuple[Sorted, int]]) -> bool:
+    if all(_plain(each.pure) for side in (over, under) for each, _ in side):
         return _packs(_wholes(over), _wholes(under))
-    return packs(over, under)
+    return packs(_gathered((e.pure, n) for e, n in over), _gathered((e.pure, n) for e, n in under))
 
 
-def _wholes(losses: dict[Pure, int]) -> dict[Fraction, int]:
+def _plain(pure: Pure | None) -> bool:
+    return pure is not None and len(pure) == 1 and pure[0][1] == 1
+
+
+def _wholes(losses: list[tuple[Sorted, int]]) -> list[tuple[Amount, int]]:
     """The ε of each loss as a whole, with how many there are."""
-    found: dict[Fraction, int] = {}
-    for pure, n in losses.items():
-        epsilon = least_epsilon(pure)
-        found[epsilon] = found.get(epsilon, 0) + n
+    return [(each.amount, n) for each, n in losses]
+
+
+def _gathered(counted: Iterable[tuple[Any, int]]) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for each, n in counted:
+        found[each] = found.get(each, 0) + n
     return found
 
 
-def _packs(bins: dict[Fraction, int], items: dict[Fraction, int]) -> bool:
+def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bool:
     """Whether the items fit into the bins, the largest first, each into the fullest that fits."""
-    free = dict(bins)
+    free, items = (_gathered((x, n) for (_, x), n in losses) for losses in (bins, into))
     for item in sorted(items, reverse=True):
         left = items[item]
         while left:
@@ -205,23 +313,32 @@ def _pattern(composition: Composition) -> Pattern:
     return Pattern(atoms)
 
 
-def cover(first: Pattern, second: Pattern) -> Pattern:
-    """A pattern that dominates both: in each family the larger of the i-th largest losses."""
-    if first.atoms == second.atoms:
+def covering(patterns: Sequence[Pattern]) -> Pattern:
+    """A pattern that dominates all: in each family the largest of the i-th largest losses."""
+    first = patterns[0]
+    others = [each for each in patterns[1:] if each.atoms != first.atoms]
+    if not others:
         return first
-    over, under = _summed(first.atoms.items()), _summed(second.atoms.items())
-    atoms: dict[Atom, int] = dict(over.others)
-    for atom, n in under.others.items():
-        atoms[atom] = max(n, atoms.get(atom, 0))
-    for part, n in _cover_pure(over.pure, under.pure):
-        atom = Atom((Known(part),))
+    sums = [_summed(each.atoms.items()) for each in (first, *others)]
+    pures = [pure for each in sums for pure, _ in each.pure]
+    one = _one_epsilon(pures)
+    if len(others) > 1 and one is None and not all(_plain(each.pure) for each in pures):
+        # Two at a time some may be steps of one ε.
+        return covering([covering([first, others[0]]), *others[1:]])
+    atoms: dict[Atom, int] = {}
+    for each in sums:
+        for atom, n in each.others.items():
+            atoms[atom] = max(n, atoms.get(atom, 0))
+    for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
+        steps = None if one is None else equal_steps(one, int(epsilon / one))
+        atom = Atom((Known(steps or Response(epsilon)),))
         atoms[atom] = atoms.get(atom, 0) + n
-    for key in {**over.bins, **under.bins}:
-        for value, n in _larger(over.bins.get(key, {}), under.bins.get(key, {})):
-            atom = Atom((Known(of_family(key, value)),))
+    for key in dict.fromkeys(key for each in sums for key in each.bins):
+        for value, n in _largest([each.bins.get(key, []) for each in sums]):
+            atom = Atom((Known(of_family(key.key, value)),))
             atoms[atom] = atoms.get(atom, 0) + n
-    gaussian, rho = max(over.gaussian, under.gaussian), max(over.rho, under.rho)
-    stay = max(over.stay, under.stay).stay
+    gaussian, rho = max(each.gaussian for each in sums), max(each.rho for each in sums)
+    stay = max(each.stay for each in sums).stay
     if gaussian:
         atoms[Atom((Known(None, gaussian),))] = 1
     if rho:
@@ -231,12 +348,16 @@ def cover(first: Pattern, second: Pattern) -> Pattern:
     return Pattern(atoms, True, False, first.trace)
 
 
-def _cover_pure(first: dict[Pure, int], second: dict[Pure, int]) -> Iterator[tuple[Part, int]]:
-    """As steps of one ε where all are, else as responses."""
-    every = {epsilon for pure in (*first, *second) for epsilon, _ in pure}
-    each = every.pop() if len(every) == 1 else None
-    for epsilon, n in _larger(_wholes(first), _wholes(second)):
-        yield Response(epsilon) if each is None else equal_steps(each, int(epsilon / each)), n
+def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
+    """The ε of each step, where that is one and the same."""
+    one: Fraction | None = None
+    for each in losses:
+        for epsilon, _ in each.pure or ():
+            if one is None:
+                one = epsilon
+            elif one is not epsilon and one != epsilon:
+                return None
+    return one
 
 
 def of_family(key: object, value: Fraction) -> Part:
@@ -246,20 +367,19 @@ def of_family(key: object, value: Fraction) -> Part:
     raise AssertionError(key)
 
 
-def _larger(
-    first: dict[Fraction, int], second: dict[Fraction, int]
-) -> Iterator[tuple[Fraction, int]]:
-    """The elementwise maximum of two multisets, each sorted downwards, with counts."""
-    runs = [sorted(each.items(), reverse=True) for each in (first, second)]
-    at = [0, 0]
-    left = [each[0][1] if each else 0 for each in runs]
-    while any(at[i] < len(runs[i]) for i in (0, 1)):
-        heads = [runs[i][at[i]][0] if at[i] < len(runs[i]) else ZERO for i in (0, 1)]
-        many = min(left[i] for i in (0, 1) if at[i] < len(runs[i]))
-        yield max(heads), many
-        for i in (0, 1):
-            if at[i] < len(runs[i]):
-                left[i] -= many
-                if not left[i]:
-                    at[i] += 1
-                    left[i] = runs[i][at[i]][1] if at[i] < len(runs[i]) else 0
+def _largest(losses: Sequence[list[tuple[Amount, int]]]) -> Iterator[tuple[Fraction, int]]:
+    """The elementwise maximum of multisets, each sorted downwards, with counts.
+
+    It has as many that are at least x as the multiset that has most of these.
+    """
+    listed = [(*amount, i, n) for i, each in enumerate(losses) for amount, n in each]
+    listed.sort(reverse=True)
+    counts = [0] * len(losses)
+    told = most = 0
+    for place, (_, value, i, n) in enumerate(listed):
+        counts[i] += n
+        most = max(most, counts[i])
+        last = place + 1 == len(listed) or listed[place + 1][1] != value
+        if last and most > told:
+            yield value, most - told
+            told = most

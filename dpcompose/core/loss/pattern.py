@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.numbers.exact import ONE, ZERO
@@ -35,10 +36,31 @@ class Known(NamedTuple):
     stay: Fraction = ONE
 
 
-class Atom(NamedTuple):
-    """The loss of one mechanism for one change, in ways that all hold: any of them may be used."""
+class Atom:
+    """The loss of one mechanism for one change, in ways that all hold: any of them may be used.
+
+    Equal ones are one object, since patterns are compared by their atoms over and over. `about`,
+    `sorted`: what `size` and `dominance` make of it, once that is asked.
+    """
+
+    __slots__ = ("__weakref__", "about", "options", "sorted")
+    _known: ClassVar[WeakValueDictionary[tuple[Known, ...], Atom]] = WeakValueDictionary()
 
     options: tuple[Known, ...]
+    about: tuple[float, float] | None
+    sorted: Any
+
+    def __new__(cls, options: tuple[Known, ...]) -> Atom:
+        """The one with these options."""
+        known = cls._known.get(options)
+        if known is None:
+            known = super().__new__(cls)
+            known.options, known.about, known.sorted = options, None, None
+            cls._known[options] = known
+        return known
+
+    def __repr__(self) -> str:
+        return f"Atom({self.options!r})"
 
 
 class Felt(NamedTuple):
@@ -49,6 +71,8 @@ class Felt(NamedTuple):
     state: Any
 
 
+#: Numbers of atoms that add up.
+Masses = tuple[float, ...]
 #: Nested: a `Felt`, or how often what is inside occurs.
 Trace = tuple[tuple[Any, int], ...]
 
@@ -69,13 +93,15 @@ class Pattern:
 
     `loose`: bounds a set of changes from above, so that perhaps no single change attains it.
     `attained`: some mechanisms with these guarantees lose just this; not known where a guarantee is
-    used over several steps. `trace`: which mechanisms feel it; for the reader only.
+    used over several steps. `trace`: which mechanisms feel it; for the reader only. `masses`: the
+    sum of those of the atoms, where it is known.
     """
 
     atoms: dict[Atom, int]
     loose: bool = field(default=False, compare=False)
     attained: bool = field(default=True, compare=False)
     trace: Trace = field(default=(), compare=False, repr=False)
+    masses: Masses | None = field(default=None, compare=False, repr=False)
 
     def times(self, copies: int) -> Pattern:
         """So many independent copies."""
@@ -90,17 +116,21 @@ NOTHING = Pattern({})
 
 def together(patterns: Iterable[Pattern]) -> Pattern:
     """All of several patterns at once."""
-    atoms: dict[Atom, int] = {}
+    listed = list(patterns)
+    atoms: dict[Atom, int] = dict(listed[0].atoms) if listed else {}
     loose, attained, traces = False, True, []
-    for pattern in patterns:
+    for number, pattern in enumerate(listed):
         loose = loose or pattern.loose
         attained = attained and pattern.attained
         if pattern.trace:
             traces.append((pattern.trace, 1))
-        for atom, n in pattern.atoms.items():
+        for atom, n in pattern.atoms.items() if number else ():
             atoms[atom] = atoms.get(atom, 0) + n
     trace = traces[0][0] if len(traces) == 1 else tuple(traces)
-    return Pattern(atoms, loose, attained, trace)
+    masses = [pattern.masses for pattern in listed if pattern.masses is not None]
+    known = masses and len(masses) == len(listed)
+    whole = tuple(map(sum, zip(*masses, strict=True))) if known else None
+    return Pattern(atoms, loose, attained, trace, whole)
 
 
 def one(option: Known, *others: Known, attained: bool = True) -> Pattern:
@@ -112,7 +142,7 @@ def one(option: Known, *others: Known, attained: bool = True) -> Pattern:
 # Size, for ordering
 
 
-def _double(x: Fraction | int) -> float:
+def double(x: Fraction | int) -> float:
     """A number as a double, infinite where it is too large."""
     try:
         return float(x)
@@ -128,31 +158,31 @@ def response_epsilon(known: Known) -> float:
         case None:
             return 0.0
         case Response(epsilon):
-            return _double(epsilon)
+            return double(epsilon)
         case MechanismLoss() if (greatest := known.part.greatest()) is not None:
-            return _double(greatest)
+            return double(greatest)
         case _:
             return math.inf
 
 
 def _rho(known: Known) -> float:
     """About the ρ of an option, infinite if unknown; for ordering alone."""
-    rho = _double(known.gaussian) / 2
+    rho = double(known.gaussian) / 2
     match known.part:
         case None:
             return rho
         case Response(epsilon):
-            return rho + _double(epsilon) * math.tanh(min(_double(epsilon), 1e3) / 2)
+            return rho + double(epsilon) * math.tanh(min(double(epsilon), 1e3) / 2)
         case PureSteps():
             return rho + known.part.about_rho()
         case MechanismLoss():
-            return rho + _double(known.part.rho())
+            return rho + double(known.part.rho())
         case Concentrated(value):
-            return rho + _double(value)
+            return rho + double(value)
         case Renyi(points, extra):
-            return rho + _double(extra) + min(_double(e / a) for a, e in points)
+            return rho + double(extra) + min(double(e / a) for a, e in points)
         case Points(points):
-            return rho + min((_double(e) for e, _ in points), default=0.0)
+            return rho + min((double(e) for e, _ in points), default=0.0)
         case SampledRows():  # looked at before a path of single rows
             return rho + 0.5
         case Exchanged():  # looked at before one of its ends alone
@@ -165,6 +195,12 @@ def size(pattern: Pattern) -> tuple[float, float]:
     """About (ρ, ε) of a pattern: a guess at which is worse, never a proof."""
     rho = epsilon = 0.0
     for atom, n in pattern.atoms.items():
-        rho += n * min(_rho(option) for option in atom.options)
-        epsilon += n * min(response_epsilon(option) for option in atom.options)
+        about = atom.about
+        if about is None:
+            about = atom.about = (
+                min(_rho(option) for option in atom.options),
+                min(response_epsilon(option) for option in atom.options),
+            )
+        rho += n * about[0]
+        epsilon += n * about[1]
     return rho, epsilon

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, islice, product
 
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival, walk_pairs
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.dominance import cover, dominates, family, of_family
+from dpcompose.core.loss.dominance import covering, dominates, family, of_family, weighed
 from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
@@ -76,7 +76,8 @@ class Patterns:
             if len(total) * len(loss) > MOST_JOINED:
                 few = max(1, math.isqrt(MOST_JOINED))
                 total, loss = grouped(total, few), grouped(loss, few)
-            total = self.undominated(together(pair) for pair in product(total, loss))
+            pairs = product(map(weighed, total), map(weighed, loss))
+            total = self.undominated(together(pair) for pair in pairs)
         return total
 
     def times(self, loss: Patterned, copies: int) -> Patterned:
@@ -249,14 +250,6 @@ def either(patterns: Sequence[Pattern]) -> Patterned:
         else:
             options.extend(Known(Grouped(each, 1)) for each in compositions(pattern))
     return (Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace),)
-
-
-def covering(patterns: Sequence[Pattern]) -> Pattern:
-    """One pattern that dominates all."""
-    result = patterns[0]
-    for pattern in patterns[1:]:
-        result = cover(result, pattern)
-    return result
 
 
 # ---------------------------------------------------------------------------------------------

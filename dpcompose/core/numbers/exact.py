@@ -13,6 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context,
 from fractions import Fraction
 from functools import lru_cache
 from itertools import zip_longest
+from typing import Any
 
 # 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -197,11 +198,15 @@ def _gaussian_mean(epsilon: Fraction) -> Fraction:
     return _shorten(value)
 
 
-def summed(terms: Iterable[Fraction]) -> Fraction:
-    """The exact sum. Of many denominators it is made in pairs, since one after the other would take
-    time by the square of their number."""
+def summed(terms: Iterable[Any]) -> Any:
+    """The exact sum; infinite where a term is.
+
+    Of many denominators it is made in pairs: one after the other takes time by their square.
+    """
     tops: dict[int, int] = {}
     for term in terms:
+        if isinstance(term, float):
+            return math.inf
         tops[term.denominator] = tops.get(term.denominator, 0) + term.numerator
     parts = [(top, bottom) for bottom, top in sorted(tops.items())]
     while len(parts) > 1:

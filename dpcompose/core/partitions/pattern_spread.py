@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets
-from dpcompose.core.loss.dominance import cover, dominates
+from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
-from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, covering
+from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
 from dpcompose.core.partitions.placements import SpreadRule
 
 #: So many ways of hitting the blocks are listed one by one.
@@ -111,7 +111,7 @@ class _Covers:
         self._behind: list[Pattern] = []
         after = NOTHING
         for i in reversed(self._order):
-            after = cover(covered[i], after) if after.atoms else covered[i]
+            after = covering([covered[i], after]) if after.atoms else covered[i]
             self._behind.append(after)
         self._behind.reverse()
         self._trace = covered[self._order[0]].trace if self._order else ()

@@ -58,7 +58,8 @@ OF_COMMON_DOMAIN = Use(Role.COMMON, "release", run=whole_release)
 
 def total(losses: Iterable[Fraction]) -> Fraction:
     """What losses on the same change add up to."""
-    return summed(losses)
+    added: Fraction = summed(losses)
+    return added
 
 
 THREE = Example(

@@ -21,6 +21,7 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
+from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.least_curve import least_curve, of_several_kinds
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
 from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
@@ -28,7 +29,6 @@ from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pa
 from dpcompose.core.loss.pattern import Atom, Known, one
 from dpcompose.core.loss.pattern_algebra import (
     Patterns,
-    covering,
     either,
     in_notion,
     total,

@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 from reference import lattice, powers
 
 from dpcompose.core.at_delta.routes import Point, main
-from dpcompose.core.loss.dominance import cover, dominates
+from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import Atom, Known, Pattern, is_noise
 from dpcompose.core.loss.pure_steps import (
     MOST_STEPS,
@@ -158,10 +158,26 @@ def test_what_dominates_is_worse_at_every_delta(seed: int) -> None:
         if dominates(first, second):
             seen += 1
             assert worse(first, second), (first, second)
-        both = cover(first, second)
+        both = covering([first, second])
         assert dominates(both, first) and dominates(both, second)
         assert worse(both, first) and worse(both, second)
     assert seen
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_several_are_covered_at_once_as_one_after_the_other(seed: int) -> None:
+    rng = Random(seed)
+    several = [Pattern(atoms(rng)) for _ in range(4)]
+    at_once, one_by_one = covering(several), several[0]
+    for each in several[1:]:
+        one_by_one = covering([one_by_one, each])
+    assert at_once.atoms == one_by_one.atoms
+    assert all(dominates(at_once, each) for each in several)
+
+
+def test_equal_atoms_are_one() -> None:
+    assert Atom((Known(Response(F(1, 3))),)) is Atom((Known(Response(F(2, 6))),))
+    assert Atom((Known(Response(F(1, 3))),)) != Atom((Known(Response(F(1, 2))),))
 
 
 def pattern(*losses: Part) -> Pattern:
@@ -186,8 +202,8 @@ def test_paths_are_packed_into_paths() -> None:
 
 def test_paths_of_one_epsilon_are_covered_by_longer_ones() -> None:
     two, three = PureSteps(2, F(1)), PureSteps(3, F(1))
-    assert cover(pattern(two, two), pattern(three)).atoms == pattern(three, two).atoms
-    other = cover(pattern(two), pattern(Response(F(3))))
+    assert covering([pattern(two, two), pattern(three)]).atoms == pattern(three, two).atoms
+    other = covering([pattern(two), pattern(Response(F(3)))])
     assert other.atoms == pattern(Response(F(3))).atoms
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -142,3 +143,18 @@ def test_a_row_replaced_in_a_sample() -> None:
         above(exact.exchanged_up(F(1), F(1), F(1, 2)) or F(0), mp.log((1 + mp.e) / 2))
     assert exact.exchanged_up(F(1), F(2), F(1)) == 2
     assert exact.exchanged_up(F(2000), F(1), F(1, 2)) == 1
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 7, 100])
+def test_sums_in_pairs_are_the_sums(number: int) -> None:
+    terms = [Fraction(i - 3, 7 * i * i + 1) for i in range(number)]
+    terms += terms[: number // 2]
+    assert exact.summed(terms) == sum(terms, Fraction(0))
+
+
+def test_sums_of_many_unlike_denominators_take_no_time_by_the_square_of_their_number() -> None:
+    terms = [Fraction(1, (2 * i + 10_007) ** 5) for i in range(4_000)]
+    start = time.process_time()
+    found = exact.summed(terms)
+    assert time.process_time() - start < 3  # 0.2 s; one after the other it takes 12 s
+    assert math.isclose(found, math.fsum(map(float, terms)), rel_tol=1e-12)
