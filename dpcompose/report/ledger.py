@@ -221,12 +221,14 @@ def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
 def _refuse_shared_sample(sample: Dataset) -> None:
     """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
     releases, leaks = 0, False
+    shared = isinstance(sample.made_by, Sample) and sample.made_by.shared
     names: dict[str, None] = {}
     stack: list[tuple[Dataset, int]] = [(sample, 1)]
     while stack:
         dataset, copies = stack.pop()
         for mechanism in dataset.mechanisms:
-            releases += copies * mechanism.count
+            # Of a sample that is drawn afresh for each copy, copies share nothing.
+            releases += copies * (mechanism.count if shared else 1)
             names[mechanism.name] = None
             leaks = leaks or any(each.guarantee.delta for each in mechanism.statements)
         stack.extend((each, copies) for each in dataset.derived)

@@ -154,6 +154,11 @@ def test_deltas_that_share_a_sample_are_refused() -> None:
     assert both.status == "no-guarantee" and "share the sample" in both.reasons[0]
     alone = ledger(f"name: a, {entry}", datasets=datasets, more=more)
     assert alone.status == "ok"
+    assert ledger(f"name: a, {entry}, count: 2", datasets=datasets, more=more).status != "ok"
+    fresh = datasets.replace(", draws: one", "")  # a draw of its own for each copy
+    twice = ledger(f"name: a, {entry}, count: 2", datasets=fresh, more=more)
+    assert twice.status == "ok"
+    assert (record(twice).spent or ())[0][1] == 2 * (record(alone).spent or ())[0][1]
 
 
 def test_a_guarantee_above_something_random_is_refused_but_by_a_pure_filter() -> None:

@@ -16,12 +16,22 @@ from fractions import Fraction
 from dpcompose.core.at_delta.routes import Point, RouteBound, of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import ZERO, capped, float_up, sqrt_down
+from dpcompose.core.numbers.exact import (
+    ZERO,
+    capped,
+    capped_down,
+    float_up,
+    log_inverse_up,
+    sqrt_down,
+    sqrt_up,
+)
 
 #: The notions in which there is a filter.
 FILTERS = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
 #: A limit that is smaller than expected by such a factor is not looked for.
 _FAR = 10**12
+#: For a larger ε a closed form does, which is then as good.
+_LARGE = Fraction(10**12)
 #: How close to the largest one a limit is, relatively.
 _CLOSE = Fraction(1, 10**15)
 
@@ -125,6 +135,9 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     Rounded down (Canonne, Kamath and Steinke 2020, Corollary 13).
     """
 
+    if epsilon > _LARGE:
+        return _closed(epsilon, delta)
+
     def holds(rho: Fraction) -> bool:
         found = of_bound(Quantity(Notion.ZCDP, rho), Point(delta=delta)).value
         return found is not None and found <= epsilon
@@ -139,10 +152,20 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
     """
     from dpcompose.core.profile.gaussian_profile import gaussian_delta
 
+    if epsilon > _LARGE:
+        return 2 * _closed(epsilon, delta)  # what is μ-GDP is zCDP with ρ = μ²/2
+
     def holds(square: Fraction) -> bool:
         return gaussian_delta(square, epsilon).upper <= delta
 
     return _largest(holds, 2 * _near(epsilon, delta))
+
+
+def _closed(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A ρ with ρ + 2·sqrt(ρ·ln(1/δ)) ≤ ε, which its conversion is never above; rounded down."""
+    log = log_inverse_up(delta)
+    root = sqrt_down(log + epsilon) - sqrt_up(log)
+    return capped_down(root * root)
 
 
 def _near(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -99,6 +99,28 @@ def test_a_hundred_releases_of_a_tenth() -> None:
         assert found is not None and found.admits(Quantity(Notion.ZCDP, rho)) is admitted
 
 
+EXTREME = ["0", "1e-4000", "1e-300", "1e11", "1e12", "1e13", "1e400"]
+
+
+@pytest.mark.parametrize("delta", ["1e-4000", "1e-300", "1e-6", "0.999999"])
+@pytest.mark.parametrize("epsilon", EXTREME)
+def test_limits_of_extreme_budgets_hold(epsilon: str, delta: str) -> None:
+    wanted, at = Fraction(epsilon), Fraction(delta)
+    rho, square = largest_rho(wanted, at), largest_mu_squared(wanted, at)
+    for limit in (PrivacyFilter(Notion.ZCDP, rho), PrivacyFilter(Notion.GDP, square)):
+        found = limit.at(Point(delta=at)).value
+        if found is None:  # of which no double can hold the divergence
+            assert limit.notion is Notion.ZCDP and wanted > 10**300
+            continue
+        assert found <= wanted * (1 + Fraction(1, 10**9))
+    with mp.workdps(5000):  # ρ + 2·sqrt(ρ·ln(1/δ)) is never below the conversion
+        size = exact(rho)
+        closed = size + 2 * mp.sqrt(size * mp.log(1 / exact(at)))
+        assert wanted <= 10**12 or closed <= exact(wanted)
+    if wanted > 10**11:
+        assert rho >= wanted * Fraction(99, 100)
+
+
 def budget(**parameters: str) -> Budget:
     return Budget(tuple((name, Fraction(value)) for name, value in parameters.items()))
 
