@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -267,3 +268,22 @@ def test_the_proof_tells_what_does_not_change_and_why() -> None:
     lines = [each.says for each in report.chain if each.theorem == "kept-columns"]
     assert lines[0] == "`f`: nothing changes in the columns `a` and `c`"
     assert bound(report) == 1
+
+
+POISSON = "  s: {from: t, map: {kind: sample, poisson: 0.1}}\n"
+
+
+@pytest.mark.parametrize("sample", [POISSON, "  s: {from: t, map: filter}\n"])
+def test_below_a_sample_nothing_changes_either_where_nothing_depends_on_it(sample: str) -> None:
+    """Couple the samples: both have the row, or neither. A filter without `uses` may split it."""
+    below = sample + "  f: {from: s, map: {kind: columns, only: [a]}}\n"
+    found = bound(analyze(spec(["b"], below, "f", ANY), recheck=True))
+    assert found == (0 if sample == POISSON else None)
+
+
+def test_a_row_replaced_in_its_block_of_a_sample_is_amplified_as_one() -> None:
+    """ε' = ln((1 - q + q·e) / (1 - q + q/e)) for a row in the sample or not, by itself."""
+    below = POISSON + "  f: {from: s, partition: {by: value, blocks: 3, uses: [a]}}\n"
+    found = bound(analyze(spec(["b"], below, "f.*", BOTH), recheck=True))
+    exact = math.log((0.9 + 0.1 * math.e) / (0.9 + 0.1 / math.e))
+    assert found is not None and exact <= found <= exact * (1 + 1e-9)
