@@ -32,6 +32,7 @@ from dpcompose.core.loss.loss_bounds import (
     NO_LOSS,
     amount_of,
     known_losses,
+    path_curves,
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
@@ -236,7 +237,7 @@ class Coster:
 
     def pattern(self, placed: Sequence[Placed], state: State, curves: bool = False) -> Patterned:
         """All that is known of the loss for one change, as one atom."""
-        options = known_losses(self, placed, state, curves)
+        options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero
         if not options:
@@ -245,7 +246,8 @@ class Coster:
         noise = all(is_noise(option) for option in options)
         joined = [self._least_curve(tuple(options), 1)]
         if curves:
-            joined.append(self._over_steps(placed, state))
+            # Least of all that pure and (ε, δ) guarantees say by themselves.
+            joined += [*path_curves(self, placed, state), self._over_steps(placed, state)]
         options = [*options, *(each for each in joined if each is not None)]
         return single(options, noise or self._at_one_step(placed, state))
 

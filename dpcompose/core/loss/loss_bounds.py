@@ -53,13 +53,8 @@ class Costs(Protocol):
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]: ...
 
 
-def known_losses(
-    costs: Costs, placed: Sequence[Placed], state: State, curves: bool = False
-) -> list[Known]:
-    """Everything known of the loss of one copy; empty if nothing bounds it.
-
-    `curves`: also what (ε, δ) over several steps say as power functions, last.
-    """
+def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Known]:
+    """Everything known of the loss of one copy, but for curves of paths; empty if nothing is."""
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
     found = [
@@ -67,7 +62,6 @@ def known_losses(
         *_numbers(costs, stated, state),
         *_pairs(costs, stated, state),
         *_curves(costs, stated, state),
-        *(_pair_curves(costs, stated, state) if curves else ()),
     ]
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
         found.extend(_mixed(costs, usable, state))
@@ -187,9 +181,13 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kno
         yield Known(parts.Points(tuple(pair for pair in frontier if pair[1] < 1)))
 
 
-def _pair_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
     """(ε, δ) and unlike ε along paths whose steps may be taken in any order."""
-    stated = [each for each in placed if each.statement.guarantee.noise is None]
+    stated = [
+        each
+        for each in placed
+        if each.usable and not each.statement.implied and each.statement.guarantee.noise is None
+    ]
     known = {
         (each.statement.guarantee.value, each.statement.guarantee.delta)
         for each in stated
