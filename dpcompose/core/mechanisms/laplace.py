@@ -21,6 +21,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
+    ONE,
     ZERO,
     bits_up,
     exp_up,
@@ -30,8 +31,8 @@ from dpcompose.core.numbers.exact import (
 )
 from dpcompose.core.numbers.words import number
 from dpcompose.core.profile.cumulants import Cumulant, not_below
-from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.rounding import digits_of, mpf_of, up
+from dpcompose.core.profile.parts import Bracket, Composition, MechanismLoss
+from dpcompose.core.profile.rounding import digits_of, down, mpf_of, up
 from dpcompose.core.profile.sizes import least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 
@@ -109,6 +110,18 @@ class LaplaceLoss(MechanismLoss):
         from dpcompose.core.profile.transforms import LaplaceTransforms
 
         return LaplaceTransforms
+
+    def least_epsilon(self, delta: Fraction) -> Bracket:
+        """a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018, Theorem 3)."""
+        lost = 2 * log1p_up(delta / (1 - delta))
+        return Bracket(max(self.shift - lost * (1 - _MARGIN), ZERO), max(self.shift - lost, ZERO))
+
+    def least_delta(self, epsilon: Fraction) -> Bracket:
+        from mpmath import mp
+
+        with mp.workdps(60):
+            value = -mp.expm1(mpf_of((epsilon - self.shift) / 2))
+            return Bracket(min(up(value, _MARGIN), ONE), down(value, _MARGIN))
 
     def natural_step(self) -> None:
         return None

@@ -55,6 +55,14 @@ class MechanismLoss(ABC):
         """The kind of transforms that E e^(sL) is one of; None where there is none."""
         return None
 
+    def least_epsilon(self, delta: Fraction) -> Bracket | None:
+        """The least ε at 0 < δ < 1 of one such loss by itself, where there is a formula."""
+        return None
+
+    def least_delta(self, epsilon: Fraction) -> Bracket | None:
+        """The least δ at ε ≥ 0, less than the greatest loss, likewise."""
+        return None
+
     @abstractmethod
     def natural_step(self) -> Fraction | None:
         """The widest grid through 0 on which all losses lie; None if there is none of use."""

@@ -17,6 +17,7 @@ from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
     Grouped,
+    MechanismLoss,
     Part,
     Points,
     Response,
@@ -144,7 +145,10 @@ def _epsilon(
     bound: Fraction | None,
     shared: bool = False,
 ) -> Bracket | None:
-    if parts.others and _single(parts, gaussian) is None:
+    only = _only(parts, gaussian)
+    if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
+        return known
+    if parts.others and not isinstance(only, Sampled | Grouped):
         # numpy is needed here.
         from dpcompose.core.profile.contour import epsilon_on_line
 
@@ -183,9 +187,10 @@ def _epsilon_of_few(
             little = gaussian_epsilon(gaussian, delta * _APART)
             if rest is not None and little is not None:
                 return Bracket(rest.upper + little.upper, None, False, rest.grid)
-    if (single := _single(parts, gaussian)) is not None:
-        if isinstance(single, Sampled):
-            return alone.sampled_epsilon(single, delta, epsilon_at)
+    single = _only(parts, gaussian)
+    if isinstance(single, Sampled):
+        return alone.sampled_epsilon(single, delta, epsilon_at)
+    if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_epsilon(single, delta, epsilon_at)
         curve = _epsilon_on_grid(parts, gaussian, delta, bound, shared)
@@ -224,18 +229,21 @@ def _epsilon_on_grid(
     return Bracket(Fraction(found.upper), lower, found.grid is None, found.grid)
 
 
-def _single(parts: _Gathered, gaussian: Fraction) -> Sampled | Grouped | None:
-    """The one part there is, if its curve follows from that of another composition."""
+def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
+    """The one part there is, if there is one alone."""
     if gaussian or parts.responses or len(parts.others) != 1:
         return None
     [(part, count)] = parts.others
-    return part if count == 1 and isinstance(part, Sampled | Grouped) else None
+    return part if count == 1 else None
 
 
 def _delta(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool = False
 ) -> Bracket:
-    if parts.others and _single(parts, gaussian) is None:
+    only = _only(parts, gaussian)
+    if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
+        return known
+    if parts.others and not isinstance(only, Sampled | Grouped):
         from dpcompose.core.profile.contour import log_delta_on_line
 
         on_line = log_delta_on_line(parts.whole(gaussian), epsilon)
@@ -257,9 +265,10 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, share
             [(loss, count)] = parts.responses.items()
             if (found := equal_delta(loss, count, epsilon)) is not None:
                 return found
-    if (single := _single(parts, gaussian)) is not None:
-        if isinstance(single, Sampled):
-            return alone.sampled_delta(single, epsilon, delta_at)
+    single = _only(parts, gaussian)
+    if isinstance(single, Sampled):
+        return alone.sampled_delta(single, epsilon, delta_at)
+    if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)
         curve = _delta_on_grid(parts, gaussian, epsilon, shared)

@@ -80,3 +80,24 @@ def test_shifts_add_up_along_a_path() -> None:
 def test_mu_is_the_own_one() -> None:
     found = bound_of("unbounded", "notion: gdp, mu: 1", "mu: 1.44")
     assert found == pytest.approx((1 + 1.0300617**2) ** 0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("delta", ["0.9", "0.01", "1e-6", "1e-50"])
+def test_one_alone(shift: Fraction, delta: str) -> None:
+    """δ is the integral of what has a loss above ε, both ways."""
+    loss, wanted = LaplaceLoss(shift), Fraction(delta)
+    found = loss.least_epsilon(wanted)
+    assert found.lower is not None and 0 <= found.lower <= found.upper < shift
+    with mp.workdps(140):
+        a, epsilon = orders.number(shift), orders.number(found.upper)
+        # The density of x is above e^ε times that moved for x < (a-ε)/2.
+        true = 1 - mp.exp((epsilon - a) / 2)
+        if found.upper:
+            assert 1 - mp.mpf(10) ** -35 <= true / orders.number(wanted) <= 1
+        else:
+            assert true <= orders.number(wanted)
+        back = loss.least_delta(found.upper)
+        assert back.lower is not None
+        assert orders.number(back.lower) <= true <= orders.number(back.upper)
+        assert back.upper <= back.lower * (1 + Fraction(1, 10**30))

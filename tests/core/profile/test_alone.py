@@ -248,6 +248,6 @@ def test_one_point_is_a_stated_guarantee() -> None:
 def test_one_laplace(shift: Fraction, delta: str) -> None:
     found = epsilon_at(once(LaplaceLoss(shift)), F(delta))
     assert found is not None
-    with mp.workdps(40):
+    with mp.workdps(80):
         truth = lattice.exact(shift) + 2 * mp.log1p(-lattice.exact(F(delta)))
         assert max(truth, 0) <= lattice.exact(found.upper) <= max(truth, 0) * (1 + mpf(10) ** -6)
