@@ -195,7 +195,8 @@ def _report(
             told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)
         )
     else:
-        report = no_guarantee(case, list(found.solved), (*at_delta, *at_epsilon), found.chosen)
+        points = (*at_delta, *at_epsilon)
+        report = no_guarantee(case, list(found.solved), points, found.chosen, extent)
         return _with_adversary(report, case, finite)
     decisions = [
         found.held(asked)

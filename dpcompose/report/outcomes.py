@@ -211,8 +211,9 @@ def no_guarantee(
     solutions: list[Solution],
     found: tuple[At, ...] = (),
     chosen: bool = False,
+    extent: Extent = "all",
 ) -> Report:
-
+    """The report of no finite bound, with the reasons."""
     # Imported where it is needed: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
@@ -221,7 +222,7 @@ def no_guarantee(
     remarks: tuple[Diagnostic, ...] = ()
     if solutions:
         solution = solutions[0]
-        alternatives = _unusable(case, solution)
+        alternatives = [] if extent == "bound" else _unusable(case, solution)
         remarks = _remarks(case, solution)
     decision = None
     if case.asked is not None:
