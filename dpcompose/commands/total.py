@@ -21,7 +21,8 @@ from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec
-from dpcompose.planning.totals import Release, TotalAsked, add_up
+from dpcompose.planning.releases import Release
+from dpcompose.planning.totals import TotalAsked, add_up
 from dpcompose.policy.audit import of_population
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings, Settings

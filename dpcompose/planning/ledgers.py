@@ -14,7 +14,8 @@ from dpcompose.core.numbers.exact import sqrt_down
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, FilterRecord, Verdict
 from dpcompose.report.certify import certify
-from dpcompose.report.ledger import Counted, NoFilter, count, decision, guarantee, passed, read
+from dpcompose.report.counted import Counted, NoFilter, count
+from dpcompose.report.ledger import decision, guarantee, passed, read
 
 #: What is said where there is no budget.
 NO_BUDGET = (

@@ -6,22 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebras import Loss
-from dpcompose.core.loss.walk import Answer
-from dpcompose.core.model.problem import Path, Problem
-from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import LIMITS, Budget, bound_of
+from dpcompose.core.model.problem import Path
+from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Span
-from dpcompose.planning.ledgers import LedgerSum, Remaining, left_if_fixed, summed
+from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
 from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
+from dpcompose.planning.releases import Release, by_protection, disagreement, protected
+from dpcompose.planning.together import MergedSolver, remaining_if_fixed
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import Certified, certify
@@ -29,25 +25,7 @@ from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.shares import of_solution as shares_of
 from dpcompose.report.verdict import deltas_of
-from dpcompose.report.wording import listing, number
-from dpcompose.resolve import Resolved
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """A valid spec, and what to call it.
-
-    `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
-    `deltas`: where to state ε, beside where the spec asks for it. `came`: when it was added to the
-    record, in words. `new`: it is not in the record yet.
-    """
-
-    label: str
-    resolved: Resolved
-    limits: tuple[Budget, ...] = ()
-    deltas: tuple[Fraction, ...] = ()
-    came: str = ""
-    new: bool = False
+from dpcompose.report.wording import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,20 +157,22 @@ def _labels(releases: Sequence[Release]) -> list[str]:
 def _total(
     population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
 ) -> Total:
-    relation, files = _protected(releases[0]), tuple(labels)
+    relation, files = protected(releases[0]), tuple(labels)
     releases = [_with_own_budget(each) for each in releases]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
     planned = _planned(releases, asked)
-    why = (
-        _clash(releases, labels)
-        or _other_units(releases, labels)
-        or (_unlike(releases, labels) if asked.limit is None else None)
-        or _other_ways(releases, labels, asked)
+    why = disagreement(
+        releases,
+        labels,
+        budgets=asked.limit is None,
+        fixed=asked.fixed,
+        counted_in=asked.filter,
     )
     if why is not None:
-        return Total(population, files, relation, refused=why, groups=_groups(releases, labels))
+        groups = by_protection(releases, labels)
+        return Total(population, files, relation, refused=why, groups=groups)
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
     def together(world: bool) -> Merged:
@@ -203,8 +183,8 @@ def _total(
             ]
         )
 
-    def certified(merged: Merged) -> tuple[_Together, Certified]:
-        solver = _Together(merged)
+    def certified(merged: Merged) -> tuple[MergedSolver, Certified]:
+        solver = MergedSolver(merged)
         return solver, certify(merged.problem, limits, deltas, solver=solver)
 
     world = not asked.apart
@@ -244,7 +224,7 @@ def _total(
             *_assumed(merged, labels, world and population is not None),
         ),
         planned=planned,
-        remaining=_left_if_fixed(merged, limits) if asked.rest and limits else None,
+        remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
     )
     return _told(total, found, solver, releases, labels)
 
@@ -264,26 +244,6 @@ def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
     reasons = [each.resolved.planned for each in releases]
     said = [each for each in reasons if each is not None]
     return "; ".join(dict.fromkeys(said)) if len(said) == len(reasons) else None
-
-
-def _other_ways(
-    releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
-) -> str | None:
-    """That specs and options say different things of how parameters were chosen, if they do."""
-    ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
-    if asked.fixed is not None and ledgers:
-        return (
-            f"--fixed says that all parameters were fixed before the first output, and "
-            f"{listing(ledgers)} that they are chosen along the way (`adaptivity: parameters`)"
-        )
-    named = {"--filter": asked.filter} if asked.filter is not None else {}
-    for label, each in zip(labels, releases, strict=True):
-        if each.resolved.filter is not None:
-            named[label] = each.resolved.filter
-    if len(set(named.values())) > 1:
-        said = " and ".join(f"{place} {notion.value}" for place, notion in named.items())
-        return f"a budget is counted in one notion, chosen before the first output: {said}"
-    return None
 
 
 def _ledger(
@@ -308,7 +268,7 @@ def _ledger(
 
     def counted(merged: Merged) -> LedgerSum:
         def solver() -> Solver:
-            return _Together(merged)
+            return MergedSolver(merged)
 
         return summed(merged.problem, solver, limits, wanted, points, asked.rest, asked.part)
 
@@ -328,7 +288,7 @@ def _ledger(
     total = Total(
         population,
         tuple(labels),
-        _protected(releases[0]),
+        protected(releases[0]),
         found.bounds,
         found.at_delta,
         tuple(_alone(labels, releases, notion)),
@@ -342,7 +302,7 @@ def _ledger(
     if found.solution is None:
         return total
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
-    added = _added(total, found.solution, _Together(used), releases, labels)
+    added = _added(total, found.solution, MergedSolver(used), releases, labels)
     return replace(added, theorem=theorem)
 
 
@@ -387,33 +347,6 @@ def _spent(found: LedgerSum) -> Fraction:
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
-def _left_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
-    """What one more mechanism may have, if all parameters are fixed in advance."""
-
-    def solver(problem: Problem) -> Solver:
-        roots = dict(zip(map(id, merged.problem.roots), problem.roots, strict=True))
-        islands = tuple(
-            replace(each, roots=[roots[id(root)] for root in each.roots]) for each in merged.islands
-        )
-        return _Together(replace(merged, problem=problem, islands=islands))
-
-    return left_if_fixed(merged.problem, _met_by_all(merged), solver, limits)
-
-
-def _met_by_all(merged: Merged) -> set[int]:
-    """Roots of which every protected step changes one: the first that always changes, or a group
-    of which nobody is in two."""
-    numbers = {id(root): i for i, root in enumerate(merged.problem.roots)}
-    groups: list[set[int]] = []
-    for island in merged.islands:
-        apart = {i for each in island.apart for i in each}
-        alone = [root for i, root in enumerate(island.roots) if i not in apart]
-        if alone:
-            return {numbers[id(alone[0])]}
-        groups += [{numbers[id(island.roots[i])] for i in each} for each in island.apart]
-    return groups[0]
-
-
 def _least(found: Certified) -> tuple[int, Fraction]:
     """Something to compare bounds of the same releases by."""
     if found.bounds:
@@ -423,82 +356,10 @@ def _least(found: Certified) -> tuple[int, Fraction]:
     return 1 + len(values) - len(known), sum(known, Fraction(0))
 
 
-def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases protect different units, by the names of their columns, if they do."""
-    kind = releases[0].resolved.problem.goal.relation
-    if (kind.within or kind).kind is not RelationKind.USER:
-        return None
-    first: tuple[str, str] | None = None
-    for label, each in zip(labels, releases, strict=True):
-        for unit in _units(each):
-            if first is not None and unit != first[0]:
-                return (
-                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {label} all of "
-                    f"one `{unit}`: a bound for the one says nothing of the other, and if they are "
-                    "the same unit the columns need the same name in the specs"
-                )
-            first = first or (unit, label)
-    return None
-
-
-def _units(release: Release) -> Iterator[str]:
-    for root in release.resolved.problem.roots:
-        if root.unit is not None:
-            yield root.unit
-
-
 def _verdict(found: Certified, limits: Sequence[Budget]) -> Verdict | None:
     """On the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
-
-
-def _groups(
-    releases: Sequence[Release], labels: Sequence[str]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The releases by what they protect, those that are most first; none where all are alike."""
-    found: dict[str, list[str]] = {}
-    for label, each in zip(labels, releases, strict=True):
-        units = sorted(set(_units(each)))
-        of = f" of {listing(units)}" if units and "user" in _protected(each) else ""
-        found.setdefault(_protected(each) + of, []).append(label)
-    if len(found) < 2:
-        return ()
-    ordered = sorted(found.items(), key=lambda each: -len(each[1]))
-    return tuple((protects, tuple(files)) for protects, files in ordered)
-
-
-def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases protect different things, if they do."""
-    first = releases[0]
-    for label, each in zip(labels, releases, strict=True):
-        if _goal(each) != _goal(first):
-            return (
-                f"in {labels[0]} {_protected(first)} are protected, in {label} "
-                f"{_protected(each)}: a bound for the one says nothing of the other"
-            )
-    return None
-
-
-def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases name different budgets for their total, if they do."""
-    named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
-    given = [(label, limits) for label, limits in named if limits]
-    for label, limits in given[1:]:
-        if limits != given[0][1]:
-            return (
-                f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
-                f"{label} is {_amounts(limits)}: --epsilon, --rho or --mu gives one for all"
-            )
-    return None
-
-
-def _amounts(limits: Sequence[Budget]) -> str:
-    each = [
-        ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
-        for limit in limits
-    ]
-    return " and ".join(each)
 
 
 def _deltas(release: Release) -> Iterator[Fraction]:
@@ -506,21 +367,6 @@ def _deltas(release: Release) -> Iterator[Fraction]:
     yield from release.deltas
     yield from release.resolved.deltas
     yield from deltas_of(release.resolved.budget)
-
-
-def _goal(release: Release) -> tuple[Relation, int]:
-    goal = release.resolved.problem.goal
-    return goal.relation, goal.distance
-
-
-def _protected(release: Release) -> str:
-    goal = release.resolved.problem.goal
-    relation = goal.relation
-    within = ""
-    if relation.within is not None:
-        within = f" (at most {relation.distance} {relation.within} steps)"
-    distance = f" at distance {goal.distance}" if goal.distance > 1 else ""
-    return f"{relation}{within} neighbours{distance}"
 
 
 def _alone(
@@ -568,7 +414,7 @@ def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str
 def _told(
     total: Total,
     found: Certified,
-    solver: _Together,
+    solver: MergedSolver,
     releases: Sequence[Release],
     labels: Sequence[str],
 ) -> Total:
@@ -589,7 +435,7 @@ def _told(
 def _added(
     total: Total,
     solution: Solution,
-    solver: _Together,
+    solver: MergedSolver,
     releases: Sequence[Release],
     labels: Sequence[str],
 ) -> Total:
@@ -609,23 +455,3 @@ def _added(
         for each in shares_of(solution, span)
     )
     return replace(total, worst=worst_change(solution, span).says, entries=entries)
-
-
-class _Together(Solver):
-    """Solves a merged problem: the losses of its islands add up."""
-
-    def __init__(self, merged: Merged) -> None:
-        super().__init__(merged.problem)
-        self.names = [list(names.values()) for names in merged.names]
-        self._islands: list[Solver] = []
-        tops = {id(root): (root, top) for root, top in self.tops}
-        for problem in merged.islands:
-            island = Solver.__new__(Solver)
-            island.problem = problem
-            island.tops = [tops[id(root)] for root in problem.roots]
-            self._islands.append(island)
-
-    def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        found = [island._joint(accountant) for island in self._islands]
-        loss = accountant.algebra.add(each for each, _ in found)
-        return loss, [answer for _, answers in found for answer in answers]

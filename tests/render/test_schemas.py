@@ -23,10 +23,11 @@ from dpcompose.commands.outputs import SchemaOf
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.planning.releases import Release
 from dpcompose.planning.savings import NoBound
 from dpcompose.planning.savings import sensitivity as sensitivity_of
 from dpcompose.planning.scaling import Unscalable
-from dpcompose.planning.totals import Release, Sum, TotalAsked, add_up
+from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render import diff_json, sensitivity, total_views
 from dpcompose.render.json import render

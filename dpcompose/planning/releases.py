@@ -1,0 +1,161 @@
+"""What releases say of what they protect, spend and fix in advance, and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.notions.guarantee import LIMITS, Budget
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.words import listing, number
+from dpcompose.resolve import Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A valid spec, and what to call it.
+
+    `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
+    `deltas`: where to state ε, beside where the spec asks for it. `came`: when it was added to the
+    record, in words. `new`: it is not in the record yet.
+    """
+
+    label: str
+    resolved: Resolved
+    limits: tuple[Budget, ...] = ()
+    deltas: tuple[Fraction, ...] = ()
+    came: str = ""
+    new: bool = False
+
+
+def protected(release: Release) -> str:
+    goal = release.resolved.problem.goal
+    relation = goal.relation
+    within = ""
+    if relation.within is not None:
+        within = f" (at most {relation.distance} {relation.within} steps)"
+    distance = f" at distance {goal.distance}" if goal.distance > 1 else ""
+    return f"{relation}{within} neighbours{distance}"
+
+
+def disagreement(
+    releases: Sequence[Release],
+    labels: Sequence[str],
+    *,
+    budgets: bool,
+    fixed: str | None,
+    counted_in: Notion | None,
+) -> str | None:
+    """Why releases cannot be added up; None if they can.
+
+    `budgets`: whether their own budgets matter. `fixed`, `counted_in`: what was asked for them all,
+    as in `TotalAsked`.
+    """
+    return (
+        _clash(releases, labels)
+        or _other_units(releases, labels)
+        or (_unlike(releases, labels) if budgets else None)
+        or _other_ways(releases, labels, fixed, counted_in)
+    )
+
+
+def _goal(release: Release) -> tuple[Relation, int]:
+    goal = release.resolved.problem.goal
+    return goal.relation, goal.distance
+
+
+def _units(release: Release) -> Iterator[str]:
+    for root in release.resolved.problem.roots:
+        if root.unit is not None:
+            yield root.unit
+
+
+def by_protection(
+    releases: Sequence[Release], labels: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The releases by what they protect, those that are most first; none where all are alike."""
+    found: dict[str, list[str]] = {}
+    for label, each in zip(labels, releases, strict=True):
+        units = sorted(set(_units(each)))
+        of = f" of {listing(units)}" if units and "user" in protected(each) else ""
+        found.setdefault(protected(each) + of, []).append(label)
+    if len(found) < 2:
+        return ()
+    ordered = sorted(found.items(), key=lambda each: -len(each[1]))
+    return tuple((protects, tuple(files)) for protects, files in ordered)
+
+
+def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different things, if they do."""
+    first = releases[0]
+    for label, each in zip(labels, releases, strict=True):
+        if _goal(each) != _goal(first):
+            return (
+                f"in {labels[0]} {protected(first)} are protected, in {label} "
+                f"{protected(each)}: a bound for the one says nothing of the other"
+            )
+    return None
+
+
+def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases protect different units, by the names of their columns, if they do."""
+    kind = releases[0].resolved.problem.goal.relation
+    if (kind.within or kind).kind is not RelationKind.USER:
+        return None
+    first: tuple[str, str] | None = None
+    for label, each in zip(labels, releases, strict=True):
+        for unit in _units(each):
+            if first is not None and unit != first[0]:
+                return (
+                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {label} all of "
+                    f"one `{unit}`: a bound for the one says nothing of the other, and if they are "
+                    "the same unit the columns need the same name in the specs"
+                )
+            first = first or (unit, label)
+    return None
+
+
+def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+    """That two releases name different budgets for their total, if they do."""
+    named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
+    given = [(label, limits) for label, limits in named if limits]
+    for label, limits in given[1:]:
+        if limits != given[0][1]:
+            return (
+                f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
+                f"{label} is {_amounts(limits)}: --epsilon, --rho or --mu gives one for all"
+            )
+    return None
+
+
+def _other_ways(
+    releases: Sequence[Release],
+    labels: Sequence[str],
+    fixed: str | None,
+    counted_in: Notion | None,
+) -> str | None:
+    """That specs and options say different things of how parameters were chosen, if they do."""
+    ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
+    if fixed is not None and ledgers:
+        return (
+            f"--fixed says that all parameters were fixed before the first output, and "
+            f"{listing(ledgers)} that they are chosen along the way (`adaptivity: parameters`)"
+        )
+    named = {"--filter": counted_in} if counted_in is not None else {}
+    for label, each in zip(labels, releases, strict=True):
+        if each.resolved.filter is not None:
+            named[label] = each.resolved.filter
+    if len(set(named.values())) > 1:
+        said = " and ".join(f"{place} {notion.value}" for place, notion in named.items())
+        return f"a budget is counted in one notion, chosen before the first output: {said}"
+    return None
+
+
+def _amounts(limits: Sequence[Budget]) -> str:
+    each = [
+        ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
+        for limit in limits
+    ]
+    return " and ".join(each)

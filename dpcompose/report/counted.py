@@ -1,0 +1,219 @@
+"""A record of releases held against a budget, in the one notion in which a filter counts it.
+
+The sum for a pair of neighbours is the structural one (theory, section 10). What counts on
+parameters that are fixed in advance is refused, with the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
+from dpcompose.core.at_delta.routes import Point, of_bound
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss.algebras import Pairs
+from dpcompose.core.model.problem import Dataset, Problem
+from dpcompose.core.notions.guarantee import Budget, Quantity, bound_of
+from dpcompose.core.notions.notion import CONVERTS, Notion
+from dpcompose.core.numbers.words import listing, number
+from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.report import At, FilterRecord
+from dpcompose.report.findings.reasons import missing_notion, reasons
+
+
+class NoFilter(Exception):
+    """Why a filter says nothing of a record, in a whole sentence with the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A record of releases held against a budget.
+
+    `solution`: the worst change in the notion of the filter, `spent` what it loses.
+    """
+
+    filter: PrivacyFilter
+    named: bool
+    solution: Solution
+    spent: Quantity
+
+    @property
+    def within(self) -> bool:
+        """Whether the record stays within the budget."""
+        return self.filter.admits(self.spent)
+
+    def record(
+        self, deltas: Sequence[Fraction], fixed: Sequence[At], at: Fraction | None
+    ) -> FilterRecord:
+        """What is told of it; `fixed`: the numbers if parameters were fixed, `at`: at which δ."""
+        found = self.filter
+        spent = bound_of(self.spent)
+        amounts = [(found.notion.facts.symbol, spent.value)]
+        if spent.delta is not None:
+            amounts.append(("delta", spent.delta))
+        read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
+        return FilterRecord(
+            found.notion,
+            self.named,
+            found.limit,
+            tuple(amounts),
+            found.left(self.spent),
+            spent.exact and spent.delta_exact,
+            tuple((delta, epsilon) for delta, epsilon in read if epsilon is not None),
+            None if at is None else self._cost(at, fixed),
+        )
+
+    def _cost(
+        self, delta: Fraction, fixed: Sequence[At]
+    ) -> tuple[Fraction, Fraction, Fraction] | None:
+        """The δ, the ε of what is spent, and that of the same releases if all had been planned."""
+        spent = of_bound(self.spent, Point(delta=delta)).value
+        if spent is None:
+            return None
+        planned = next((at.value for at in fixed if at.given == delta), None)
+        # What holds of parameters that are chosen along the way holds of fixed ones.
+        return delta, spent, spent if planned is None else min(spent, planned)
+
+
+def count(
+    problem: Problem, solver: Solver, budget: Budget, wanted: Notion | None = None
+) -> Counted:
+    """A record of releases held against a budget in the notion `wanted`, or in the usual one.
+
+    The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
+    Raises NoFilter.
+    """
+    notion = wanted or default_notion(budget, _all_gaussian(problem))
+    amounts = ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
+    found = None if notion is None else filter_of(budget, notion)
+    if notion is None or found is None:
+        usable = [each.value for each in FILTERS if filter_of(budget, each) is not None]
+        raise NoFilter(
+            f"No sum{'' if notion is None else f' in {notion.facts.sign}'} gives the budget "
+            f"{{{amounts}}}. Way out: "
+            + (
+                f"`filter: {' | '.join(usable)}` for this budget"
+                if usable
+                else "a budget in ε, in ε and δ, in ρ or in μ"
+            )
+            + "."
+        )
+    if notion not in notions(problem):
+        raise NoFilter(_uncounted(problem, notion))
+    if notion is not Notion.PURE:
+        _refuse_shared_outcomes(problem, notion)
+    solution = solver.summed(notion)
+    if not solution.finite:
+        why = next((f"{says}. Way out: {way}" for says, way, _ in reasons(solution, True)), "")
+        why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
+        raise NoFilter(f"{why}{_other_filters(problem, budget, notion)}.")
+    if isinstance(solution.algebra, Pairs):
+        _refuse_choices(solver, solution)
+    fitting = [each for each in solution.quantities if found.admits(each)]
+    return Counted(found, wanted is not None, solution, (*fitting, *solution.quantities)[0])
+
+
+def _all_gaussian(problem: Problem) -> bool:
+    """Whether every mechanism has a guarantee of Gaussian DP of its own."""
+    return all(
+        any(each.guarantee.notion is Notion.GDP for each in mechanism.statements)
+        for mechanism in problem.mechanisms()
+    )
+
+
+def _uncounted(problem: Problem, notion: Notion) -> str:
+    """Why a filter cannot count some mechanism."""
+    for mechanism in problem.mechanisms():
+        stated = {each.guarantee.notion for each in mechanism.statements}
+        if any(notion in CONVERTS[each] for each in stated):
+            continue
+        words = " or ".join(sorted(each.value for each in stated))
+        says = (
+            f"The filter counts {notion.facts.sign}, and `{mechanism.name}` is stated as {words}, "
+            f"of which no {notion.facts.sign} is known without choosing a δ"
+        )
+        if Notion.APPROX in stated:
+            says += "; a part of δ that is set aside for it is not supported"
+        return (
+            f"{says}. Way out: `filter: approx`, with an (ε, δ) for every release, chosen before "
+            "it; or state a guarantee that can be counted."
+        )
+    return missing_notion(problem)
+
+
+def _other_filters(problem: Problem, budget: Budget, notion: Notion) -> str:
+    """Filters in which every mechanism can be counted, as a hint."""
+    possible = notions(problem)
+    others = [
+        f"`filter: {each.value}`"
+        for each in FILTERS
+        if each is not notion and each in possible and filter_of(budget, each) is not None
+    ]
+    return f"; or {' or '.join(others)}, chosen before the first output" if others else ""
+
+
+def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
+    """Refuse what counts on nobody else using what is drawn: a later release may.
+
+    Path by path, as for pure ε, it would not matter. Raises NoFilter.
+    """
+    stack: list[tuple[Dataset, int, int | None]] = [
+        (root.dataset, 0, None) for root in problem.roots
+    ]
+    while stack:
+        dataset, depth, drawn = stack.pop()
+        made_by = dataset.made_by
+        if made_by is not None and made_by.conduct().random is not None:
+            drawn = depth
+            if isinstance(made_by, Sample) and notion is Notion.APPROX:
+                _refuse_shared_sample(dataset)
+        for mechanism in dataset.mechanisms:
+            for each in mechanism.statements:
+                if drawn is not None and depth - each.up < drawn:
+                    raise NoFilter(
+                        f"`{mechanism.name}` has a guarantee stated above something random, which "
+                        "counts only while no other release depends on what is drawn, and a later "
+                        "one may. Way out: state what it guarantees on the dataset that it reads, "
+                        "or `filter: pure`."
+                    )
+        stack.extend((each, depth + 1, drawn) for each in dataset.derived)
+        for partition in dataset.partitions:
+            stack.extend((each.dataset, depth + 1, drawn) for each in partition.classes)
+
+
+def _refuse_shared_sample(sample: Dataset) -> None:
+    """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
+    releases, leaks = 0, False
+    shared = isinstance(sample.made_by, Sample) and sample.made_by.shared
+    names: dict[str, None] = {}
+    stack: list[tuple[Dataset, int]] = [(sample, 1)]
+    while stack:
+        dataset, copies = stack.pop()
+        for mechanism in dataset.mechanisms:
+            # Of a sample that is drawn afresh for each copy, copies share nothing.
+            releases += copies * (mechanism.count if shared else 1)
+            names[mechanism.name] = None
+            leaks = leaks or any(each.guarantee.delta for each in mechanism.statements)
+        stack.extend((each, copies) for each in dataset.derived)
+        for partition in dataset.partitions:
+            stack.extend((each.dataset, copies * each.multiplicity) for each in partition.classes)
+    if releases > 1 and leaks:
+        raise NoFilter(
+            f"{listing(list(names))} share the sample `{sample.name}`, and what is known of their "
+            "(ε, δ) together on one sample needs parameters that are fixed in advance. Way out: a "
+            "sample for each release, or pure guarantees on this one."
+        )
+
+
+def _refuse_choices(solver: Solver, solution: Solution) -> None:
+    """Refuse mechanisms with several (ε, δ) for one change: one has to be chosen in advance."""
+    at = {id(place): place for _, top in solver.tops for place in top.subtree()}
+    for (key, _), answer in solution.accountant.known().items():
+        for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):
+            if len(own) > 1:
+                raise NoFilter(
+                    f"`{mechanism.name}` has several (ε, δ) for one change, and a filter counts "
+                    "one that is chosen before the release. Way out: state the one that is meant."
+                )
