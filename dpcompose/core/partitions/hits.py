@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import InOne
@@ -29,6 +30,10 @@ WORK = 300_000
 Holding = Callable[[int], Walk]
 
 
+#: All ways of choosing pairs for blocks are tried if they are not more.
+_MOST_CHOICES = 64
+
+
 class Limits(NamedTuple):
     """How many rows change: `hits` in all, at most `per_block` in one block, in `most` blocks."""
 
@@ -43,8 +48,8 @@ def worst_hits(
     """The worst total by a rule, from the losses of blocks hit once and by both ends of a row.
 
     On pairs the rule is applied to ε and to δ apart. Taking the largest of each coordinate covers
-    every change. Where a block has several undominated pairs, one way of choosing them is tried for
-    each end of the frontier.
+    every change. Where blocks have several undominated pairs, every way of choosing one for each is
+    tried if these are few, else that of either end of the frontiers.
     """
     if isinstance(algebra, Scalars):
         return rule(once, both)
@@ -59,14 +64,22 @@ def worst_hits(
             return algebra.none, hits
     pairs: list[tuple[Fraction, Any]] = []
     shown: tuple[Hit, ...] = ()
-    for end in (0, -1):
-        one = [loss[end] if loss else algebra.zero[0] for loss in once]
-        two = [loss[end] if loss else algebra.zero[0] for loss in both]
+    listed = [loss or algebra.zero for loss in (*once, *both)]
+    for chosen in _choices(listed):
+        one, two = chosen[: len(once)], chosen[len(once) :]
         epsilon, hits = rule([x for x, _ in one], [x for x, _ in two])
         shown = shown or hits
         delta, _ = rule([_plain(algebra, x) for _, x in one], [_plain(algebra, x) for _, x in two])
         pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
     return algebra.frontier(pairs), shown
+
+
+def _choices(losses: Sequence[Loss]) -> Iterator[tuple[Any, ...]]:
+    """Ways of choosing a pair from each loss: the first ones, the last ones, and all if few."""
+    yield tuple(loss[0] for loss in losses)
+    yield tuple(loss[-1] for loss in losses)
+    if math.prod(map(len, losses)) <= _MOST_CHOICES:
+        yield from product(*losses)
 
 
 def spread_rows(
