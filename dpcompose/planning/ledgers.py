@@ -73,7 +73,7 @@ def summed(
             reasons=(NO_BUDGET,),
         )
     try:
-        held = [count(problem, solver(), each, wanted) for each in limits]
+        held = [count(problem, solver(), each, wanted, grows=True) for each in limits]
     except NoFilter as none:
         verdict = Verdict(limits[0], False, None, "there is no sum to hold against it")
         return LedgerSum(reasons=(str(none),), verdict=verdict)

@@ -12,6 +12,9 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.words import listing, number
 from dpcompose.resolve import Resolved
 
+#: So many specs are told of where they differ.
+_MOST_SAID = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -47,17 +50,18 @@ def disagreement(
     budgets: bool,
     fixed: str | None,
     counted_in: Notion | None,
+    usual: Notion | None,
 ) -> str | None:
     """Why releases cannot be added up; None if they can.
 
     `budgets`: whether their own budgets matter. `fixed`, `counted_in`: what was asked for them all,
-    as in `TotalAsked`.
+    as in `TotalAsked`; `usual`: in what is counted where nobody says so.
     """
     return (
         _clash(releases, labels)
         or _other_units(releases, labels)
         or (_unlike(releases, labels) if budgets else None)
-        or _other_ways(releases, labels, fixed, counted_in)
+        or _other_ways(releases, labels, fixed, counted_in, usual)
     )
 
 
@@ -135,6 +139,7 @@ def _other_ways(
     labels: Sequence[str],
     fixed: str | None,
     counted_in: Notion | None,
+    usual: Notion | None,
 ) -> str | None:
     """That specs and options say different things of how parameters were chosen, if they do."""
     ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
@@ -144,12 +149,22 @@ def _other_ways(
             f"{listing(ledgers)} that they are chosen along the way (`adaptivity: parameters`)"
         )
     named = {"--filter": counted_in} if counted_in is not None else {}
+    by_default: dict[str, Notion] = {}
     for label, each in zip(labels, releases, strict=True):
         if each.resolved.filter is not None:
             named[label] = each.resolved.filter
-    if len(set(named.values())) > 1:
-        said = " and ".join(f"{place} {notion.value}" for place, notion in named.items())
-        return f"a budget is counted in one notion, chosen before the first output: {said}"
+        elif counted_in is None and usual is not None:
+            by_default[label] = usual
+    if named and len({*named.values(), *by_default.values()}) > 1:
+        # A name that comes later would count again, in another notion, what was released before.
+        said = [f"{place} {notion.value}" for place, notion in named.items()]
+        said += [
+            f"{place} {notion.value}, as it names none" for place, notion in by_default.items()
+        ]
+        return (
+            "a budget is counted in one notion, chosen before the first output: "
+            f"{', '.join(said[:_MOST_SAID])}. Name it in every spec, or by --filter for all"
+        )
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -169,6 +170,7 @@ def _total(
         budgets=asked.limit is None,
         fixed=asked.fixed,
         counted_in=asked.filter,
+        usual=default_notion(limits[0], False) if limits else None,
     )
     if why is not None:
         groups = by_protection(releases, labels)
@@ -279,12 +281,11 @@ def _ledger(
             found, used = other, apart
     notion = None if found.solution is None else found.solution.notion
     world = not asked.apart and population is not None
-    assumed = [*(each.says for each in OF_FILTERS), *_assumed(used, labels, world)]
-    if notion is Notion.GDP and wanted is None and found.record is not None:
-        assumed.append(
-            "the budget is counted in μ, since every statement is Gaussian (name it: `--filter "
-            "gdp`; a release that is not could not follow)"
-        )
+    assumed = [
+        *(each.says for each in OF_FILTERS),
+        "each release stands here as it was made: none was changed or taken out afterwards",
+        *_assumed(used, labels, world),
+    ]
     total = Total(
         population,
         tuple(labels),

@@ -78,14 +78,21 @@ class Counted:
 
 
 def count(
-    problem: Problem, solver: Solver, budget: Budget, wanted: Notion | None = None
+    problem: Problem,
+    solver: Solver,
+    budget: Budget,
+    wanted: Notion | None = None,
+    *,
+    grows: bool = False,
 ) -> Counted:
     """A record of releases held against a budget in the notion `wanted`, or in the usual one.
 
-    The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
-    Raises NoFilter.
+    `grows`: whether releases of any kind may join, so that the usual notion cannot follow from
+    those that are there: a filter is chosen before the first output, and the better of two
+    afterwards is none. The sum for a pair of neighbours is the structural one: what the change
+    reaches, by sums alone. Raises NoFilter.
     """
-    notion = wanted or default_notion(budget, _all_gaussian(problem))
+    notion = wanted or default_notion(budget, not grows and _all_gaussian(problem))
     amounts = ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
     found = None if notion is None else filter_of(budget, notion)
     if notion is None or found is None:
@@ -136,20 +143,23 @@ def _uncounted(problem: Problem, notion: Notion) -> str:
         )
         if Notion.APPROX in stated:
             says += "; a part of δ that is set aside for it is not supported"
-        return (
-            f"{says}. Way out: `filter: approx`, with an (ε, δ) for every release, chosen before "
-            "it; or state a guarantee that can be counted."
-        )
+        way = "state a guarantee that can be counted"
+        if notion is not Notion.APPROX:
+            way = f"`filter: approx`, with an (ε, δ) for every release, chosen before it; or {way}"
+        return f"{says}. Way out: {way}."
     return missing_notion(problem)
 
 
 def _other_filters(problem: Problem, budget: Budget, notion: Notion) -> str:
-    """Filters in which every mechanism can be counted, as a hint."""
-    possible = notions(problem)
+    """Filters in which there is a sum, as a hint."""
+    possible, solver = notions(problem), Solver(problem)
     others = [
         f"`filter: {each.value}`"
         for each in FILTERS
-        if each is not notion and each in possible and filter_of(budget, each) is not None
+        if each is not notion
+        and each in possible
+        and filter_of(budget, each) is not None
+        and solver.summed(each).finite
     ]
     return f"; or {' or '.join(others)}, chosen before the first output" if others else ""
 

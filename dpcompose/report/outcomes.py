@@ -279,7 +279,11 @@ def _remarks(
         for each in (
             *findings(case.problem, case.solver.tops, solution),
             *other_units(case.problem),
-            *(of_record(case.asked, resolved.filter, counted) if resolved.ledger else ()),
+            *(
+                of_record(case.problem, case.asked, resolved.filter, counted)
+                if resolved.ledger
+                else ()
+            ),
             *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
         )
     ]

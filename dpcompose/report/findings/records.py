@@ -19,12 +19,17 @@ RECORD_CODES = {
 
 
 def of_record(
-    budget: Budget | None, named: Notion | None, counted: Notion | None
+    problem: Problem, budget: Budget | None, named: Notion | None, counted: Notion | None
 ) -> Iterator[Finding]:
     """Remarks on parameters that are chosen along the way.
 
     `named`: the notion of the filter where the spec names it, `counted`: the one that is used.
     """
+    some_gaussian = any(
+        each.guarantee.notion is Notion.GDP
+        for mechanism in problem.mechanisms()
+        for each in mechanism.statements
+    )
     if budget is None:
         yield Finding(
             "DPC222",
@@ -42,6 +47,20 @@ def of_record(
             "is not would change that, and a filter is chosen before the first output",
             ("adaptivity",),
             "write `filter: gdp`, or `filter: zcdp` where others may follow",
+        )
+    elif (
+        named is None
+        and counted is Notion.ZCDP
+        and some_gaussian
+        and "delta" in dict(budget.parameters)
+    ):
+        yield Finding(
+            "DPC220",
+            "warning",
+            "the budget is counted in ρ because not every statement is Gaussian; while all were it "
+            "would have been counted in μ, and of two filters the better one afterwards is none",
+            ("adaptivity",),
+            "write `filter: zcdp` if that was chosen before the first output",
         )
 
 
