@@ -141,7 +141,10 @@ def test_overrides_are_for_paths_below_the_file(
         ("budget = 2", "budget: a table is due"),
         ("budget = {}", "budget: a table is due"),
         ("budget = {epsilom = 1}", "unknown key `epsilom`; did you mean epsilon?"),
-        ("budget = {delta = 1e-6}", "a budget is epsilon, epsilon and delta, rho, or mu"),
+        (
+            "budget = {delta = 1e-6}",
+            "a budget is epsilon, epsilon and delta, rho, mu, advantage, or success and baseline",
+        ),
         ("budget = {epsilon = 1, rho = 1}", "a budget is epsilon"),
         ("budget = {epsilon = inf}", "budget.epsilon: `inf` is not a number"),
         ("budget = {epsilon = nan}", "`nan` is not a number"),

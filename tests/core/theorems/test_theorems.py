@@ -269,7 +269,8 @@ EXPECT = re.compile(
     r"# expect: (?:(?P<none>no-guarantee)"
     r"|epsilon (?P<at>[0-9.]+) at delta (?P<chosen>[0-9.e-]+)"
     r"|(?P<symbol>epsilon|rho|mu) (?P<value>[0-9/]+)(?:, delta (?P<delta>[0-9/]+))?"
-    r", (?P<theorem>[IVA]+\.[0-9]+|[a-z]+-filter)(?:; adversary (?P<adversary>[0-9.]+))?)"
+    r", (?P<theorem>[IVA]+\.[0-9]+|[a-z]+-filter)(?:; adversary (?P<adversary>[0-9.]+))?"
+    r"(?:; hits (?P<hits>[0-9.]+) at (?P<alarms>[0-9.]+) false alarms)?)"
 )
 
 
@@ -313,6 +314,10 @@ def test_spec_gets_what_it_expects(path: Path) -> None:
     if expected["adversary"]:
         assert report.adversary is not None and report.adversary.bound is not None
         assert decimal_up(report.adversary.bound.value, 6) == expected["adversary"]
+    if expected["hits"]:
+        assert report.risk is not None
+        hits = dict(report.risk.hits)[Fraction(expected["alarms"])]
+        assert decimal_up(hits, 9) == expected["hits"]
 
 
 @specs
