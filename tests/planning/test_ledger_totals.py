@@ -88,6 +88,29 @@ def test_what_specs_and_options_say_must_agree() -> None:
     assert total(pure(1), filter=Notion.PURE).record is not None
 
 
+def gaussian(mu: object, name: str = "a", **more: str) -> str:
+    return spec(name, f"notion: gdp, mu: {mu}", **more)
+
+
+def test_the_filter_never_follows_from_what_is_in_the_record() -> None:
+    """Else one could go on in μ or in ρ, whichever has more left after the first output."""
+    first = gaussian("0.2")
+    for second in (gaussian("0.4012530865", "b"), spec("b", "notion: zcdp, rho: 0.068")):
+        found = total(first, second)
+        assert found.record is not None and found.record.notion is Notion.ZCDP
+    assert total(first, gaussian("0.4012530865", "b")).bounds == ()
+    assert total(first, gaussian("0.4012530865", "b"), filter=Notion.GDP).bounds
+
+
+def test_a_filter_that_comes_later_counts_nothing_again() -> None:
+    named = "adaptivity: parameters\nfilter: gdp\n"
+    later = total(gaussian("0.2"), gaussian("0.1", "b", more=named))
+    assert "1.yaml gdp, 0.yaml zcdp, as it names none" in str(later.refused)
+    assert total(gaussian("0.2", more=named), gaussian("0.1", "b", more=named)).bounds
+    usual = named.replace("gdp", "zcdp")
+    assert total(gaussian("0.2"), gaussian("0.1", "b", more=usual)).bounds
+
+
 def test_the_budget_of_specs_of_a_ledger_is_that_of_the_ledger() -> None:
     own = "adaptivity: parameters\nbudget: {epsilon: 1}\n"
     found = total(pure("0.3", more=own), pure("0.2", "b", more=own), limit=None)

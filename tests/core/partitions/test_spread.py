@@ -12,7 +12,7 @@ from walks import driven, problem_of, top_of
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
-from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern import Known, one, size
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
 from dpcompose.core.loss.walk import Walk
@@ -151,6 +151,14 @@ def test_rules_on_pairs_take_each_coordinate_by_itself() -> None:
     assert worst_hits(Pairs(), largest([1, 1], 1), pairs, pairs)[0] == ((F(3), F(1, 10)),)
     # A block without a bound, where it can be hit.
     assert worst_hits(Pairs(), rule, [pairs[0], ()], [pairs[0], ()])[0] == Pairs().none
+
+
+def test_every_way_of_choosing_pairs_for_blocks_is_tried() -> None:
+    """Two blocks that are both hit: all four sums of their pairs hold, and none covers another."""
+    one: Loss = ((F(1), F(3)), (F(2), F(1)))
+    other: Loss = ((F(10), F(30)), (F(40), F(10)))
+    found, _ = worst_hits(Pairs(), largest([1, 1], 2), [one, other], [one, other])
+    assert found == ((F(11), F(33)), (F(12), F(31)), (F(41), F(13)), (F(42), F(11)))
 
 
 def test_ways_of_one_row_are_listed() -> None:
