@@ -51,7 +51,7 @@ def _added(specs: Sequence[Spec]) -> list[Claim]:
         ]
     except InvalidSpec as invalid:
         raise Invalid(str(invalid.diagnostics[0].message)) from invalid
-    [total] = add_up(releases, TotalAsked()).totals
+    [total] = add_up(releases, TotalAsked(fixed="planned together")).totals
     if total.refused:
         raise Invalid(total.refused)
     return _told(total.bounds, total.at_delta)
