@@ -144,6 +144,7 @@ def test_no_bound_is_below_the_truth(seed: int) -> None:
             compared(spec, protect, 4)
 
 
+@pytest.mark.slow
 def test_bounds_are_the_truth_where_small_universes_can_hold_it() -> None:
     """Of rows by themselves: two tables with few groups do not hold the worst of limits."""
     equal = finite = n = 0

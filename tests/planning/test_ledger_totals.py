@@ -167,6 +167,7 @@ BUDGETS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [None, "planned before the first output"])
 @pytest.mark.parametrize("limit", BUDGETS, ids=lambda limit: limit.parameters[0][0])
 def test_what_remains_fits_and_more_does_not(limit: Budget, fixed: str | None) -> None:

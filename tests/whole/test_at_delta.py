@@ -418,6 +418,7 @@ mechanisms:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["1", "0.9", "0.5", "0.01"])
 def test_a_sample_never_makes_a_group_worse_than_no_sample(rate: str) -> None:
     deltas = [Fraction("1e-2"), Fraction("1e-6")]

@@ -193,6 +193,7 @@ def hits_of(text: str, rates: list[float]) -> tuple[list[Fraction], Fraction]:
     return [found for _, found in report.risk.hits], report.risk.advantage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_no_risk_is_below_an_attack(seed: int) -> None:
     made = case(seed)

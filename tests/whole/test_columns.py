@@ -181,6 +181,7 @@ def asked(made: Spec, protect: Any) -> Fraction:
     return Fraction(10**9) if found is None else found
 
 
+@pytest.mark.slow
 @given(
     ROWS,
     st.sampled_from([("pure", "epsilon"), ("zcdp", "rho"), ("gdp", "mu")]),

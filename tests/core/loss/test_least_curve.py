@@ -94,6 +94,7 @@ RENYI = "{notion: rdp, points: [[2, 0.1], [8, 0.4], [32, 2]]}"
 WITH_DELTA = "{notion: approx, epsilon: 0.5, delta: 1e-3}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "several", [(PURE_1, RENYI), (WITH_DELTA, RHO), (PURE_1, MU, WITH_DELTA), (MU, RENYI, RHO)]
 )
@@ -104,6 +105,7 @@ def test_no_more_than_each_alone(several: tuple[str, ...], distance: int, delta:
     assert together <= min(told(each, distance, delta) for each in several) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_what_is_less_together() -> None:
     assert told(f"{PURE_1}, {MU}", 1, "0.01") == pytest.approx(0.886588, abs=1e-6)
     # At distance 3 in the least of both at each step, by numerical integration 2.16034.

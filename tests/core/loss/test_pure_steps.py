@@ -95,6 +95,7 @@ def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
             assert abs(least - both) <= lattice.ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [
@@ -149,6 +150,7 @@ def worse(first: Pattern, second: Pattern) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_what_dominates_is_worse_at_every_delta(seed: int) -> None:
     rng = Random(seed)

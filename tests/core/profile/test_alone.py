@@ -190,6 +190,7 @@ def test_one_far_group_distance(delta: str) -> None:
         assert back <= min(mpf(1), grown(F(1) / steps)) * (1 + mpf(10) ** -20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [3, 100])
 def test_delta_falls_with_epsilon_at_a_group_distance(steps: int) -> None:
     sample = Composition(((Sampled(F(1, 10), Composition((), F(1)), False, "removed"), 1),))

@@ -232,6 +232,7 @@ def true_delta(
     return step / mp.pi * (part(mpf(0)) / 2 + mp.fsum(part(step * k) for k in range(1, 61)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "square", "theta", "most"),
     [

@@ -50,6 +50,7 @@ def true_delta(responses: dict[Fraction, int], gaussian: Fraction, at: Fraction)
 epsilons = st.fractions(Fraction(1, 100), 4, max_denominator=100)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     st.dictionaries(epsilons, st.integers(1, 6), max_size=3),

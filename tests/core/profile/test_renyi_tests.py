@@ -36,6 +36,7 @@ laws = st.integers(2, 6).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(laws, st.integers(1, 99))
 def test_no_test_of_any_laws_is_better(pair: tuple[list[int], list[int]], percent: int) -> None:

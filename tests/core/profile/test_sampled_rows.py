@@ -79,6 +79,7 @@ NOISE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NOISE)
 @pytest.mark.parametrize("rate", [F(1, 50), F(7, 10), F(99, 100)])
 @pytest.mark.parametrize("rows", [2, 3])
