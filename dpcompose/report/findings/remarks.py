@@ -13,7 +13,6 @@ from dpcompose.core.change.effects import Fate, TooMany
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, Kind, Leaf, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
@@ -61,15 +60,18 @@ def findings(
 def _all(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> Iterator[Finding]:
+    goal = problem.goal
     rows: Rows = {}
     for root, top in tops:
         yield from _fresh(root.dataset)
         for place in top.subtree():
-            rows[id(place)] = _replaced(problem.goal, place, rows)
             yield from _unread(place)
+            if goal.relation.kind is not RelationKind.BOUNDED:
+                continue
+            rows[id(place)] = _replaced(goal, place, rows)
             for mechanism, placed in place.mechanisms:
-                yield from _bounded_below_filter(problem.goal, place, mechanism, placed, rows)
-                yield from _defaulted(problem.goal, root, place, mechanism, placed, rows)
+                yield from _bounded_below_filter(place, mechanism, placed, rows)
+                yield from _defaulted(root, place, mechanism, placed, rows)
     if solution is None:
         return
     yield from _idle(tops, solution)
@@ -92,11 +94,9 @@ def _unread(place: Place) -> Iterator[Finding]:
 
 
 def _bounded_below_filter(
-    goal: Goal, place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
+    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
 ) -> Iterator[Finding]:
     """Only bounded guarantees, on a dataset that a replaced row may enter or leave."""
-    if goal.relation.kind is not RelationKind.BOUNDED:
-        return
     if any(each.statement.relation.kind is not RelationKind.BOUNDED for each in placed):
         return
     if any(
@@ -155,7 +155,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
     if edge is None:
         return PAIR._replace(kept=tuple(sorted(goal.relation.kept(place.traits.columns) or ())))
     row = rows[id(edge.parent)]
-    if row is None or edge.made_by is None or edge.parent.traits.shape is not Shape.TABLE:
+    if row is None or edge.made_by is None:
         return row
     listed = fates(edge.made_by, row, edge.parent.traits)
     if listed == [Fate(())]:
@@ -176,7 +176,6 @@ def _as_part(place: Place, up: int) -> bool:
 
 
 def _defaulted(
-    goal: Goal,
     root: Root,
     place: Place,
     mechanism: Mechanism,
@@ -184,7 +183,7 @@ def _defaulted(
     rows: Rows,
 ) -> Iterator[Finding]:
     """The relation was left out on a dataset where bounded and unbounded differ in meaning."""
-    if goal.relation.kind is not RelationKind.BOUNDED or root.domain is Domain.FIXED_SIZE:
+    if root.domain is Domain.FIXED_SIZE:
         return
     for each in placed:
         statement = each.statement
