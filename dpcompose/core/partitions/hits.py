@@ -75,11 +75,12 @@ def worst_hits(
 
 
 def _choices(losses: Sequence[Loss]) -> Iterator[tuple[Any, ...]]:
-    """Ways of choosing a pair from each loss: the first ones, the last ones, and all if few."""
-    yield tuple(loss[0] for loss in losses)
-    yield tuple(loss[-1] for loss in losses)
+    """Ways of choosing a pair from each loss: all if these are few, else the first and the last."""
     if math.prod(map(len, losses)) <= _MOST_CHOICES:
         yield from product(*losses)
+    else:
+        yield tuple(loss[0] for loss in losses)
+        yield tuple(loss[-1] for loss in losses)
 
 
 def spread_rows(
