@@ -110,7 +110,5 @@ def _shared_out(
 
 def _worst(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
     """A loss that covers all, with the way that looks worst."""
-    shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
-    if isinstance(algebra, Scalars):
-        return shown
-    return algebra.worst(loss for loss, _ in ways), shown[1]
+    _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
+    return algebra.worst(loss for loss, _ in ways), shown
