@@ -417,3 +417,18 @@ def test_words_for_a_guarantee(stated: Guarantee, says: str) -> None:
 def test_a_sample_of_fixed_size_needs_a_public_size() -> None:
     with pytest.raises(InvalidSpec):
         problem_of(spec("unbounded", FIXED, f"name: a, reads: few, {PURE}"))
+
+
+def test_a_graph_beside_a_table_has_no_replaced_rows() -> None:
+    """What is made of it is asked of no row, where rows of the other root are replaced."""
+    report = analyze(
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n"
+        "  friends: {domain: graph, max_degree: 2}\n"
+        "  people: {from: friends, map: nodes}\n"
+        "  rows: {}\n"
+        "mechanisms:\n"
+        "  - {name: m, reads: people, notion: pure, epsilon: 1, relation: free-lunch}\n"
+        "  - {name: k, reads: rows, notion: pure, epsilon: 1, relation: bounded}\n"
+    )
+    assert report.bound is not None and report.bound.value == 2
+    assert report.findings == ()

@@ -13,6 +13,7 @@ from dpcompose.core.change.effects import Fate, TooMany
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, Kind, Leaf, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
@@ -155,7 +156,8 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
     if edge is None:
         return PAIR._replace(kept=tuple(sorted(goal.relation.kept(place.traits.columns) or ())))
     row = rows[id(edge.parent)]
-    if row is None or edge.made_by is None:
+    # A graph has no rows that are replaced: those of a table made of one may be any.
+    if row is None or edge.made_by is None or edge.parent.traits.shape is Shape.GRAPH:
         return row
     listed = fates(edge.made_by, row, edge.parent.traits)
     if listed == [Fate(())]:
