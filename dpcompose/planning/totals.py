@@ -201,15 +201,13 @@ def _total(
             "different draws"
         )
         return Total(population, files, relation, refused=why)
+    # Each release with its own word for its own roots costs what it costs alone.
+    others = together(False) if merged.contested else None
     if planned is None:
-        whole = _ledger(
-            population, releases, labels, asked, limits, deltas, merged, together(False)
-        )
+        whole = _ledger(population, releases, labels, asked, limits, deltas, merged, others)
         return _over_time(whole, releases, labels, asked, limits)
     solver, found = certified(merged)
-    if merged.contested:
-        # Each release with its own word for its own roots costs what it costs alone.
-        others = together(False)
+    if others is not None:
         alone = certified(others)
         if _least(alone[1]) < _least(found):
             merged, (solver, found) = others, alone
@@ -256,12 +254,12 @@ def _ledger(
     limits: Sequence[Budget],
     deltas: Sequence[Fraction],
     merged: Merged,
-    apart: Merged,
+    apart: Merged | None,
 ) -> Total:
     """The total of releases whose parameters may have been chosen along the way.
 
-    `apart`: the same where names mean nothing. Each gives a sum that is large enough for every pair
-    of neighbours.
+    `apart`: the same where names mean nothing, if that may be less. Each gives a sum that is large
+    enough for every pair of neighbours.
     """
     wanted = asked.filter or next(
         (each.resolved.filter for each in releases if each.resolved.filter is not None), None
@@ -275,10 +273,24 @@ def _ledger(
         return summed(merged.problem, solver, limits, wanted, points, asked.rest, asked.part)
 
     found, used = counted(merged), merged
-    if merged.contested:
+    if apart is not None:
         other = counted(apart)
         if _spent(other) < _spent(found):
             found, used = other, apart
+    total = Total(
+        population,
+        tuple(labels),
+        protected(releases[0]),
+        found.bounds,
+        found.at_delta,
+        verdict=found.verdict,
+        reasons=found.reasons,
+        record=found.record,
+        realised=found.realised,
+        remaining=found.remaining,
+    )
+    if asked.part:
+        return total
     notion = None if found.solution is None else found.solution.notion
     world = not asked.apart and population is not None
     assumed = [
@@ -286,20 +298,8 @@ def _ledger(
         "each release stands here as it was made: none was changed or taken out afterwards",
         *_assumed(used, labels, world),
     ]
-    total = Total(
-        population,
-        tuple(labels),
-        protected(releases[0]),
-        found.bounds,
-        found.at_delta,
-        tuple(_alone(labels, releases, notion)),
-        verdict=found.verdict,
-        assumed=tuple(assumed),
-        reasons=found.reasons,
-        record=found.record,
-        realised=found.realised,
-        remaining=found.remaining,
-    )
+    alone = tuple(_alone(labels, releases, notion))
+    total = replace(total, alone=alone, assumed=tuple(assumed))
     if found.solution is None:
         return total
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
