@@ -15,7 +15,6 @@ from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     given_text,
-    parameters,
     route_text,
     short_amounts,
 )
@@ -107,7 +106,7 @@ def _unit(report: Report) -> str:
         return ", ".join(SIGNS[name] for name, _ in report.record.limit)
     if report.bound is None:
         return "ε alone"
-    return ", ".join(SIGNS[name] for name, _, _ in parameters(report.bound))
+    return ", ".join(SIGNS[name] for name, _, _ in report.bound.parameters)
 
 
 def _adds(report: Report) -> str:

@@ -20,7 +20,6 @@ from dpcompose.render.numbers import (
     number_down,
     number_up,
     other_parameter,
-    parameters,
 )
 from dpcompose.render.problems import NO_BUDGET, problems
 from dpcompose.render.theorem_text import book
@@ -203,7 +202,7 @@ def bound_shape(bound: Bound | None) -> Shape | None:
         return None
     shape: Shape = {"notion": bound.notion.value}
     exact: dict[str, str] = {}
-    for name, value, is_exact in parameters(bound):
+    for name, value, is_exact in bound.parameters:
         shape[name] = number_up(value)
         text = fraction_text(value) if is_exact else None
         if text is not None:

@@ -25,17 +25,9 @@ _SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
 _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 
-def parameters(bound: Bound) -> list[tuple[str, Fraction, bool]]:
-    """The parameters of a bound by name, each with whether it is exact."""
-    main = (bound.notion.facts.symbol, bound.value, bound.exact)
-    if bound.delta is None:
-        return [main]
-    return [main, ("delta", bound.delta, bound.delta_exact)]
-
-
 def bound_text(bound: Bound) -> str:
     """A bound for people: `ε = 17/10 (1.7)`, `ε = 1, δ = 1e-6`, `μ ≤ 0.707107`."""
-    return ", ".join(named(*each) for each in parameters(bound))
+    return ", ".join(named(*each) for each in bound.parameters)
 
 
 def amounts_text(bound: Bound) -> str:
@@ -52,7 +44,7 @@ def amounts_text(bound: Bound) -> str:
 def short_text(bound: Bound) -> str:
     """A bound for a table: `ε = 1.7`, `μ ≤ 0.707107`, as decimals alone."""
     return ", ".join(
-        _signed(name, _decimal(value, exact)) for name, value, exact in parameters(bound)
+        _signed(name, _decimal(value, exact)) for name, value, exact in bound.parameters
     )
 
 

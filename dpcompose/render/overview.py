@@ -17,7 +17,7 @@ from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import asked, outcome
 from dpcompose.render.layout import Style, clipped
-from dpcompose.render.numbers import equation, found_text, given_text, parameters
+from dpcompose.render.numbers import equation, found_text, given_text
 from dpcompose.render.numbers import route_text as _decimal
 from dpcompose.render.panel import bar, percent, share_text, share_used
 from dpcompose.report import Report
@@ -107,7 +107,7 @@ def _number(report: Report) -> str:
         return found_text(at)
     if report.bound is None:
         return "a profile"
-    return ", ".join(equation(name, _decimal(value)) for name, value, _ in parameters(report.bound))
+    return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
 
 
 def _limit(report: Report) -> str:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.words import chance
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import parameters
 from dpcompose.report import At, Report, Risk
 
 _DIGITS = 15
@@ -56,7 +55,7 @@ def _named(
     if deltas or epsilons or risk:
         return
     if report.bound is not None:
-        yield from ((name, _text(value)) for name, value, _ in parameters(report.bound))
+        yield from ((name, _text(value)) for name, value, _ in report.bound.parameters)
         return
     for at in report.at_delta if report.status == "ok" else ():
         if at.value is not None:  # a profile: one point of it is a pair (ε,δ) as well

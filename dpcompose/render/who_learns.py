@@ -11,7 +11,7 @@ from dpcompose.core.notions.notion import SIGNS
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import given_text, parameters, route_text, short_amounts
+from dpcompose.render.numbers import given_text, route_text, short_amounts
 from dpcompose.render.risk_text import per_cent
 from dpcompose.report import At, Bound, Learnt, Report, Risk
 
@@ -92,7 +92,7 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
 def _unit(bounds: Sequence[Bound | None]) -> str:
     """The parameters of the bounds, where there are any: of the first, if not alike."""
     units = dict.fromkeys(
-        ", ".join(SIGNS[name] for name, _, _ in parameters(each)) for each in bounds if each
+        ", ".join(SIGNS[name] for name, _, _ in each.parameters) for each in bounds if each
     )
     return next(iter(units)) if len(units) == 1 else "bound" if units else ""
 

@@ -113,8 +113,7 @@ def _protected(report: Report) -> str:
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
-    named = [(bound.notion.facts.sign, bound.value)]
-    return named if bound.delta is None else [*named, (SIGNS["delta"], bound.delta)]
+    return [(SIGNS[name], value) for name, value, _ in bound.parameters]
 
 
 def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:

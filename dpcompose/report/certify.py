@@ -73,10 +73,7 @@ def certify(
     """
     solver = solver or Solver(problem)
     asked = {name for limit in limits for name, _ in limit.parameters}
-    several = any(
-        len({each.guarantee.notion for each in mechanism.statements}) > 1
-        for mechanism in problem.mechanisms()
-    )
+    several = any(len(mechanism.stated_in) > 1 for mechanism in problem.mechanisms())
     solved: list[Solution] = []
     first: Solution | None = None
     for notion in notions(problem):

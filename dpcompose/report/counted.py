@@ -50,15 +50,12 @@ class Counted:
         """What is told of it; `fixed`: the numbers if parameters were fixed, `at`: at which δ."""
         found = self.filter
         spent = bound_of(self.spent)
-        amounts = [(found.notion.facts.symbol, spent.value)]
-        if spent.delta is not None:
-            amounts.append(("delta", spent.delta))
         read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
         return FilterRecord(
             found.notion,
             self.named,
             found.limit,
-            tuple(amounts),
+            tuple((name, value) for name, value, _ in spent.parameters),
             found.left(self.spent),
             spent.exact and spent.delta_exact,
             tuple((delta, epsilon) for delta, epsilon in read if epsilon is not None),
@@ -115,7 +112,7 @@ def count(
     if not solution.finite:
         why = next((f"{says}. Way out: {way}" for says, way, _ in reasons(solution, True)), "")
         why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
-        raise NoFilter(f"{why}{_other_filters(problem, budget, notion)}.")
+        raise NoFilter(f"{why}{_other_filters(problem, solver, budget, notion)}.")
     if isinstance(solution.algebra, Pairs):
         _refuse_choices(solver, solution)
     fitting = [each for each in solution.quantities if found.admits(each)]
@@ -124,16 +121,13 @@ def count(
 
 def _all_gaussian(problem: Problem) -> bool:
     """Whether every mechanism has a guarantee of Gaussian DP of its own."""
-    return all(
-        any(each.guarantee.notion is Notion.GDP for each in mechanism.statements)
-        for mechanism in problem.mechanisms()
-    )
+    return all(Notion.GDP in mechanism.stated_in for mechanism in problem.mechanisms())
 
 
 def _uncounted(problem: Problem, notion: Notion) -> str:
     """Why a filter cannot count some mechanism."""
     for mechanism in problem.mechanisms():
-        stated = {each.guarantee.notion for each in mechanism.statements}
+        stated = mechanism.stated_in
         if any(notion in CONVERTS[each] for each in stated):
             continue
         words = " or ".join(sorted(each.value for each in stated))
@@ -150,9 +144,9 @@ def _uncounted(problem: Problem, notion: Notion) -> str:
     return missing_notion(problem)
 
 
-def _other_filters(problem: Problem, budget: Budget, notion: Notion) -> str:
+def _other_filters(problem: Problem, solver: Solver, budget: Budget, notion: Notion) -> str:
     """Filters in which there is a sum, as a hint."""
-    possible, solver = notions(problem), Solver(problem)
+    possible = notions(problem)
     others = [
         f"`filter: {each.value}`"
         for each in FILTERS

@@ -247,15 +247,10 @@ def _alternatives(case: Case, counted: Counted, fixed: Certified) -> Iterator[Al
             other = count(case.problem, Solver(case.problem), case.asked, notion)
         except NoFilter:
             continue
-        spent = _amounts(_parameters(bound_of(other.spent)))
+        spent = _amounts([(name, value) for name, value, _ in bound_of(other.spent).parameters])
         says = (
             f"`filter: {notion.value}` would count {spent} of "
             f"{_amounts(other.filter.limit, down=True)}, if "
             "it had been chosen before the first output"
         )
         yield Alternative(in_role(Role.FILTER, notion).id, None, says)
-
-
-def _parameters(bound: Bound) -> list[tuple[str, Fraction]]:
-    found = [(bound.notion.facts.symbol, bound.value)]
-    return found if bound.delta is None else [*found, ("delta", bound.delta)]

@@ -89,7 +89,7 @@ def _protects_rows(goal: Goal, faults: Faults) -> bool:
 def _stated(problem: Problem, faults: Faults) -> bool:
     """Whether every mechanism has a guarantee that is pure or approximate."""
     for mechanism in problem.mechanisms():
-        notions = {statement.guarantee.notion for statement in mechanism.statements}
+        notions = mechanism.stated_in
         if not any({Notion.PURE, Notion.APPROX} & set(CONVERTS[each]) for each in notions):
             faults.add(
                 "DPC162",

@@ -16,6 +16,7 @@ from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
 
 Path = tuple[str | int, ...]
 
@@ -83,6 +84,11 @@ class Mechanism:
     statements: tuple[Statement, ...]
     count: int
     path: Path
+
+    @property
+    def stated_in(self) -> frozenset[Notion]:
+        """The notions of its statements."""
+        return frozenset(each.guarantee.notion for each in self.statements)
 
 
 @dataclass(slots=True, eq=False)

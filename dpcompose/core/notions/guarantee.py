@@ -83,6 +83,12 @@ class Bound:
     exact: bool = True
     delta_exact: bool = True
 
+    @property
+    def parameters(self) -> tuple[tuple[str, Fraction, bool], ...]:
+        """Each parameter by the name of specs, its value, and whether it is exact."""
+        main = (self.notion.facts.symbol, self.value, self.exact)
+        return (main,) if self.delta is None else (main, ("delta", self.delta, self.delta_exact))
+
 
 def bound_of(quantity: Quantity) -> Bound:
     """A certified quantity in the notion's own parameter."""

@@ -151,7 +151,7 @@ def missing_notion(problem: Problem) -> str:
     """Why the mechanisms of a spec have no notion in common, and the way out."""
     seen: dict[str, str] = {}
     for mechanism in problem.mechanisms():
-        stated = " or ".join(sorted({each.guarantee.notion.value for each in mechanism.statements}))
+        stated = " or ".join(sorted(each.value for each in mechanism.stated_in))
         seen.setdefault(stated, mechanism.name)
     parts = [f"`{name}` is stated as {stated}" for stated, name in list(seen.items())[:4]]
     if len(seen) == 1:

@@ -25,11 +25,6 @@ def of_record(
 
     `named`: the notion of the filter where the spec names it, `counted`: the one that is used.
     """
-    some_gaussian = any(
-        each.guarantee.notion is Notion.GDP
-        for mechanism in problem.mechanisms()
-        for each in mechanism.statements
-    )
     if budget is None:
         yield Finding(
             "DPC222",
@@ -39,7 +34,9 @@ def of_record(
             ("adaptivity",),
             "give a budget that was fixed before the first output",
         )
-    elif named is None and counted is Notion.GDP and "delta" in dict(budget.parameters):
+    elif named is not None or "delta" not in dict(budget.parameters):
+        return
+    elif counted is Notion.GDP:
         yield Finding(
             "DPC220",
             "warning",
@@ -48,12 +45,7 @@ def of_record(
             ("adaptivity",),
             "write `filter: gdp`, or `filter: zcdp` where others may follow",
         )
-    elif (
-        named is None
-        and counted is Notion.ZCDP
-        and some_gaussian
-        and "delta" in dict(budget.parameters)
-    ):
+    elif counted is Notion.ZCDP and any(Notion.GDP in m.stated_in for m in problem.mechanisms()):
         yield Finding(
             "DPC220",
             "warning",
