@@ -10,11 +10,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from reference.finite_laws import points, stick, weights
 
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile.loss_distribution import masses
 from dpcompose.core.profile.masses import profile
-from dpcompose.core.profile.parts import Composition, Exchanged, Points, Response, Sampled
+from dpcompose.core.profile.parts import Composition, Exchanged, Response, Sampled
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 #: What overflows or meets a NaN unseen would be unsound.
@@ -22,10 +23,6 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 Density = Callable[[np.ndarray], np.ndarray]
 EPSILONS = [0.0, 0.003, 0.05, 0.3, 0.7, 1.1, 2.0, 3.5]
-
-
-def stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
-    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
 
 
 def mixtures(rate: float, none: np.ndarray, old: np.ndarray, new: np.ndarray) -> list[np.ndarray]:
@@ -94,22 +91,6 @@ def test_noise_in_two_dimensions() -> None:
 
 
 # --- any tables ----------------------------------------------------------------------------------
-
-
-def weights(rng: random.Random) -> np.ndarray:
-    raw = [rng.choice([0.0, 1.0, rng.expovariate(1), rng.expovariate(1) ** 4]) for _ in range(5)]
-    raw[rng.randrange(5)] += 0.01
-    return np.array(raw) / sum(raw)
-
-
-def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Composition:
-    """What holds of these pairs of laws, in both orders, at some ε."""
-    found = []
-    for epsilon in (Fraction(n, 8) for n in range(0, 41, 2)):
-        delta = max(max(stick(p, q, float(epsilon)), stick(q, p, float(epsilon))) for p, q in pairs)
-        if delta < 1:
-            found.append((epsilon, Fraction(delta * (1 + 1e-12))))
-    return Composition(((Points(tuple(found)), 1),)) if found else Composition((), stay=Fraction(0))
 
 
 @pytest.mark.slow

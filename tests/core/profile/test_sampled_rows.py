@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from reference.finite_laws import points, stick, weights
 from scipy.optimize import linprog
 
 from dpcompose.core.mechanisms.geometric import GeometricLoss
@@ -17,7 +18,7 @@ from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile.loss_distribution import masses
 from dpcompose.core.profile.masses import profile
 from dpcompose.core.profile.max_loss import greatest_loss
-from dpcompose.core.profile.parts import Composition, Points, Response, SampledRows
+from dpcompose.core.profile.parts import Composition, Response, SampledRows
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 #: What overflows or meets a NaN unseen would be unsound.
@@ -26,10 +27,6 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 F = Fraction
 EPSILONS = [0.0, 0.01, 0.3, 0.8, 1.5, 2.5, 4.0]
 Law = Callable[[int], np.ndarray]
-
-
-def stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
-    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
 
 
 def chances(rate: float, rows: int) -> list[float]:
@@ -151,21 +148,6 @@ def test_pure_losses_against_linear_programs(rate: F) -> None:
 
 def response(epsilon: F) -> Composition:
     return Composition(((Response(epsilon), 1),))
-
-
-def weights(rng: random.Random) -> np.ndarray:
-    raw = [rng.choice([0.0, 1.0, rng.expovariate(1), rng.expovariate(1) ** 4]) for _ in range(5)]
-    raw[rng.randrange(5)] += 0.01
-    return np.array(raw) / sum(raw)
-
-
-def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Composition:
-    found = []
-    for epsilon in (F(n, 8) for n in range(0, 41, 2)):
-        delta = max(max(stick(p, q, float(epsilon)), stick(q, p, float(epsilon))) for p, q in pairs)
-        if delta < 1:
-            found.append((epsilon, F(delta * (1 + 1e-12))))
-    return Composition(((Points(tuple(found)), 1),)) if found else Composition((), stay=F(0))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,0 +1,33 @@
+"""Laws with few outcomes, and what holds of any two of them."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+
+from dpcompose.core.profile.parts import Composition, Points
+
+
+def stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+    """The hockey-stick divergence of two laws at an ε."""
+    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+
+
+def weights(rng: random.Random) -> np.ndarray:
+    """A law of five outcomes, some of them rare or impossible."""
+    raw = [rng.choice([0.0, 1.0, rng.expovariate(1), rng.expovariate(1) ** 4]) for _ in range(5)]
+    raw[rng.randrange(5)] += 0.01
+    return np.array(raw) / sum(raw)
+
+
+def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Composition:
+    """What holds of these pairs of laws, in both orders, at some ε."""
+    found = []
+    for epsilon in (Fraction(n, 8) for n in range(0, 41, 2)):
+        delta = max(max(stick(p, q, float(epsilon)), stick(q, p, float(epsilon))) for p, q in pairs)
+        if delta < 1:
+            found.append((epsilon, Fraction(delta * (1 + 1e-12))))
+    return Composition(((Points(tuple(found)), 1),)) if found else Composition((), stay=Fraction(0))
