@@ -105,13 +105,18 @@ class InvalidSpec(DpcomposeError):
     def __init__(
         self, diagnostics: Iterable[Diagnostic], file: str = "", lines: Sequence[str] = ()
     ) -> None:
-        self.diagnostics = tuple(sorted(diagnostics, key=_position))
+        self.diagnostics = in_order(diagnostics)
         self.file = file
         self.lines = lines
         super().__init__(self.diagnostics, file)
 
     def __str__(self) -> str:
         return "\n".join(render(each, self.file) for each in self.diagnostics)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Diagnostics by where they stand, those of a file as a whole last."""
+    return tuple(sorted(diagnostics, key=_position))
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int, str]:

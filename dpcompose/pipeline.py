@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.errors import Diagnostic, InvalidSpec, Span, quoted
+from dpcompose.errors import Diagnostic, InvalidSpec, Span, in_order, quoted
 from dpcompose.report import Extent, Report
 from dpcompose.report.verdict import sharper
 from dpcompose.resolve import Resolved, resolve
@@ -229,10 +229,7 @@ def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> 
         return report
     message, hint = found
     remark = Diagnostic("DPC213", message, _place(source), hint, "note")
-    place = remark.span.line if remark.span else 0
-    before = [each for each in report.findings if each.span is None or each.span.line <= place]
-    after = report.findings[len(before) :]
-    return replace(report, findings=(*before, remark, *after))
+    return replace(report, findings=in_order((*report.findings, remark)))
 
 
 def _with_attributes(
@@ -260,7 +257,7 @@ def _with_attributes(
         Diagnostic(each.code, each.message, source.span(each.path), each.hint, each.level)
         for each in unanswered(problem, questions)
     ]
-    findings = (*report.findings, *remarks)
+    findings = in_order((*report.findings, *remarks))
     return replace(report, attributes=found, rechecked=rechecked, findings=findings)
 
 

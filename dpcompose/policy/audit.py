@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.errors import LEVELS, Diagnostic, nearest, quoted
+from dpcompose.errors import LEVELS, Diagnostic, in_order, nearest, quoted
 from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
 from dpcompose.policy.ignores import ignoring
@@ -43,12 +42,7 @@ def audit(
     levelled = [each for finding in kept for each in _levelled(finding, settings)]
     if levelled == list(report.findings) and not ignored:
         return report
-    return replace(report, findings=tuple(sorted(levelled, key=_place)), ignored=tuple(ignored))
-
-
-def _place(finding: Diagnostic) -> tuple[int, int, str]:
-    span = finding.span
-    return (span.line, span.column, finding.code) if span else (sys.maxsize, 0, finding.code)
+    return replace(report, findings=in_order(levelled), ignored=tuple(ignored))
 
 
 def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:

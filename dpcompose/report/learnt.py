@@ -30,6 +30,7 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
     """Why questions have no answer, or none that tells one from another."""
     goal, root = problem.goal, problem.roots[0].dataset
     columns = frozenset(name for each in problem.roots for name in each.columns or ())
+    alike = all(frozenset(each.columns or ()) == columns for each in problem.roots)
     if not questions:
         says = f"`{root.name}` does not list its columns, so that there is none to ask about"
         hint = f"list all that a row has: `{root.name}: {{columns: […]}}`"
@@ -41,7 +42,7 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
         says = f"there are {len(columns)} columns, of which the first {MOST_ASKED} are asked about"
         hint = "ask about others by `report: {questions: …}`, several columns at once if need be"
         yield Finding("DPC230", "note", says, root.path, hint)
-    elif not any(_uses_columns(each, columns) for each in problem.datasets()):
+    elif alike and not any(_uses_columns(each, columns) for each in problem.datasets()):
         says = "no map and no partition says which columns it uses, so that all answers are alike"
         hint = "write `uses: […]` where it is true, or select columns: `map: {kind: columns, …}`"
         yield Finding("DPC230", "note", says, root.path, hint)

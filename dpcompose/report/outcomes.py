@@ -15,7 +15,7 @@ from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import Compared, select
-from dpcompose.errors import Diagnostic
+from dpcompose.errors import Diagnostic, in_order
 from dpcompose.report import (
     Alternative,
     At,
@@ -287,9 +287,4 @@ def _remarks(
             *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
         )
     ]
-
-    def place(each: Diagnostic) -> tuple[int, int, str]:
-        span = each.span
-        return (span.line, span.column, each.code) if span else (0, 0, each.code)
-
-    return tuple(sorted(found, key=place))
+    return in_order(found)

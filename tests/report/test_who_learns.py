@@ -168,6 +168,16 @@ def test_where_nothing_tells_columns_apart_that_is_told(
     assert not analyze(text).findings
 
 
+def test_roots_with_columns_of_their_own_tell_columns_apart() -> None:
+    text = NOTHING.replace("PROTECT", "bounded")
+    text = text.replace("t: {COLUMNS}", "t: {columns: [a]}, s: {columns: [b]}")
+    report = analyze(text, by_attribute=True)
+    assert not report.findings
+    told = {each.name: each.bound for each in report.attributes}
+    assert told["a"] is not None and told["a"].value > 0
+    assert told["b"] is not None and told["b"].value == 0
+
+
 # --- how it is told ------------------------------------------------------------------------------
 
 
