@@ -39,6 +39,7 @@ DOCUMENTS = (README, ARCHITECTURE, IN_CI, PACKAGE / "commands" / "USAGE.md")
 PICTURE = ROOT / "specs" / "report.svg"
 MODULES = re.compile(r"(```text\n)(dpcompose/\n.*?)(```\n)", re.DOTALL)
 KERNEL = re.compile(r"(<!-- files of the kernel -->\n```text\n)(.*?)(```\n)", re.DOTALL)
+HUNDREDS = re.compile(r"about +(\d+) lines")
 OUTPUT = re.compile(r"(<!-- output of: dpcompose ([^\n]*) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
@@ -96,7 +97,18 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.slow
 def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
-    keep_true(README, KERNEL, lambda found: found[1] + kernel() + found[3], rewriting)
+    """The files are those; lines are told in hundreds, and may be one hundred off."""
+
+    def now(found: re.Match[str]) -> str:
+        told, counted = found[2], kernel()
+        close = all(
+            abs(int(before) - int(after)) <= 100
+            for before, after in zip(HUNDREDS.findall(told), HUNDREDS.findall(counted), strict=True)
+        )
+        same = HUNDREDS.sub("", told) == HUNDREDS.sub("", counted)
+        return found[0] if close and same else found[1] + counted + found[3]
+
+    keep_true(README, KERNEL, now, rewriting)
 
 
 RECHECKS = """
@@ -136,7 +148,7 @@ def kernel() -> str:
     lines = []
     for says, paths in files.items():
         count = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-        lines.append(f"{count:5} lines in {len(paths):2} files: {says}")
+        lines.append(f"about {round(count, -2):4} lines in {len(paths):2} files: {says}")
         names = ", ".join(sorted({_named(path, paths) for path in paths}))
         lines += textwrap.wrap(names, 92, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(lines) + "\n"
