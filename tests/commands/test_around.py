@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.commands.help_ends import EXAMPLES
+from dpcompose.cli.help_pages import EXAMPLES
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
 
 ROOT = Path(__file__).parents[2]
@@ -109,7 +109,7 @@ def test_help_has_the_commands_in_panels_and_the_exit_codes() -> None:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_help_ends_with_two_examples_that_the_command_takes(command: str) -> None:
+def test_help_pages_with_two_examples_that_the_command_takes(command: str) -> None:
     result = call(command, "--help")
     tail = result.stdout.partition("╭─ Examples ")[2]
     group: Any = get_command(app)

@@ -6,81 +6,57 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
+from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
+from dpcompose.cli.options import (
+    AdvantageOption,
+    AllOption,
+    AllowEmptyOption,
+    AtEpsilonOption,
+    BaselineOption,
+    BriefOption,
+    ChangedSinceOption,
+    ColorOption,
+    ExitZeroOption,
+    FailOnOption,
+    FilesFromOption,
+    FixOption,
+    FormatOption,
+    FullOption,
+    IsolatedOption,
+    JobsOption,
+    MaxMemoryOption,
+    MaxSecondsOption,
+    OutputOption,
+    OutputsOption,
+    RecheckOption,
+    RequireDeltaOption,
+    RequireRelationOption,
+    ReviewedOption,
+    RiskOption,
+    SettingsFromOption,
+    SettingsOption,
+    ShowSettingsOption,
+    Specs,
+    StdinFilenameOption,
+    StrictOption,
+    SuccessOption,
+    ToldOption,
+    WidthOption,
+    YesOption,
+)
 from dpcompose.commands.bounds import most_of
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.formats import FilterKind, Reviewed, Told
-from dpcompose.commands.help_ends import help_end
-from dpcompose.commands.output import Color, Look, look_of, print_out, style_for
+from dpcompose.commands.output import Color, look_of, print_out
 from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
 from dpcompose.commands.streams import guard
 
 #: By this variable a shell asks for completions, or for the script that does.
 _COMPLETE = "_DPCOMPOSE_COMPLETE"
-
-#: The panels of the commands, in their order.
-ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
-_PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
-#: The panels of options that many commands have.
-FILES, OUTPUT, FAILS, SETTINGS, LIMITS = "Files", "Output", "What fails", "Settings", "Limits"
-
-
-def _print_help(command: Any, ctx: Any, name: str | None) -> None:
-    """Print a help page by the panels of typer, and its end by our own."""
-    from typer import rich_utils
-
-    style = style_for(None, Look())
-    rich_utils.COLOR_SYSTEM = "standard" if style.colour else None
-    rich_utils.FORCE_TERMINAL = style.colour
-    rich_utils.MAX_WIDTH = style.width
-    rich_utils.STYLE_HELPTEXT = ""
-    for each in (command, *command.get_params(ctx)):
-        paragraphs = [
-            style.plain(" ".join(text.split())) for text in (each.help or "").split("\n\n")
-        ]
-        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # nothing in it is markup
-        if getattr(each, "is_flag", False):
-            each.metavar = ""
-    rich_utils.rich_format_help(obj=command, ctx=ctx, markup_mode="rich")
-    print_out(help_end(name, style))
-
-
-class HelpfulCommand(TyperCommand):
-    """A command whose help has panels, and examples at its end."""
-
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Print the help."""
-        _print_help(self, ctx, self.name)
-
-
-class Commands(TyperGroup):
-    """The commands, with the ends that all of them share."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, those of one panel together."""
-        names = super().list_commands(ctx)
-        panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
-        return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
-
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Print the help."""
-        _print_help(self, ctx, None)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; a bad call and Ctrl-C end it without a traceback."""
-        try:
-            return super().invoke(ctx)
-        except BadCall as error:
-            complain(str(error))
-            raise typer.Exit(ExitCode.USAGE) from error
-        except KeyboardInterrupt as error:
-            raise typer.Exit(ExitCode.INTERRUPTED) from error
-
 
 app = typer.Typer(
     cls=Commands,
@@ -92,243 +68,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_JOBS = "How many processes may work; 0 for as many as there are cores, which is usual."
-
-FormatOption = Annotated[
-    Format,
-    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
-]
-ReviewedOption = Annotated[
-    Reviewed,
-    typer.Option("--format", help="How changes are printed.", rich_help_panel=OUTPUT),
-]
-ToldOption = Annotated[
-    Told,
-    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
-]
-AtEpsilonOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--at-epsilon",
-        metavar="NUMBER",
-        help="State the least δ at this ε; repeatable.",
-    ),
-]
-RiskOption = Annotated[
-    bool,
-    typer.Option("--risk", help="State what an attacker gains: hits, success, advantage."),
-]
-AdvantageOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="A budget in an attacker's advantage: 0.1."),
-]
-SuccessOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="One in its chance of success, from a --baseline."),
-]
-BaselineOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="The chance of success without a person's data."),
-]
-OutputOption = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write results there, complete or not at all.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-OutputsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="[FORMAT=]FILE",
-        help="Write results there, complete or not at all; FORMAT=FILE, repeatable, does so "
-        "beside what is printed.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-# Hidden from the list of arguments, which says no more than the text above it.
-Specs = Annotated[list[str] | None, typer.Argument(metavar="FILE", hidden=True)]
-FilesFromOption = Annotated[
-    str | None,
-    typer.Option(
-        "--files-from",
-        metavar="FILE",
-        help="Read names of files there, one a line.",
-        rich_help_panel=FILES,
-    ),
-]
-StdinFilenameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--stdin-filename",
-        metavar="FILE",
-        help="What to call standard input.",
-        rich_help_panel=FILES,
-    ),
-]
-AllowEmptyOption = Annotated[
-    bool,
-    typer.Option(
-        "--allow-empty", help="Accept folders and patterns without a spec.", rich_help_panel=FILES
-    ),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS, rich_help_panel=LIMITS
-    ),
-]
-MaxSecondsOption = Annotated[
-    float | None,
-    typer.Option(
-        "--max-seconds",
-        metavar="N",
-        envvar="DPCOMPOSE_MAX_SECONDS",
-        help="How long a spec may take; one that takes longer is invalid.",
-        rich_help_panel=LIMITS,
-    ),
-]
-MaxMemoryOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-memory",
-        metavar="MB",
-        envvar="DPCOMPOSE_MAX_MEMORY",
-        help="How much memory a spec may take, beside the program's own; likewise.",
-        rich_help_panel=LIMITS,
-    ),
-]
-FailOnOption = Annotated[
-    FailOn | None,
-    typer.Option(
-        "--fail-on", help="The least level of a finding that exits with 1.", rich_help_panel=FAILS
-    ),
-]
-RequireRelationOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require-relation",
-        metavar="NAME",
-        help="A relation to protect; repeatable: one of them.",
-        rich_help_panel=FAILS,
-    ),
-]
-RequireDeltaOption = Annotated[
-    str | None,
-    typer.Option(
-        "--require-delta",
-        metavar="NUMBER",
-        help="The largest δ of budgets and bounds.",
-        rich_help_panel=FAILS,
-    ),
-]
-IsolatedOption = Annotated[
-    bool,
-    typer.Option(
-        "--isolated",
-        envvar="DPCOMPOSE_ISOLATED",
-        help="Leave settings files alone that no option names.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--settings",
-        metavar="FILE",
-        help="Ask for what this settings file asks for as well; repeatable.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-SettingsFromOption = Annotated[
-    str | None,
-    typer.Option(
-        "--settings-from",
-        metavar="REV",
-        help="Ask for what the settings files of this git revision ask for as well.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-StrictOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict", help="Exit with 2 where files of folders have no result.", rich_help_panel=FAILS
-    ),
-]
-RecheckOption = Annotated[
-    bool,
-    typer.Option("--recheck", help="Have the kernel check each bound again, without the search."),
-]
-ChangedSinceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--changed-since",
-        metavar="REV",
-        help="Leave files that are as in REV of git.",
-        rich_help_panel=FILES,
-    ),
-]
-FixOption = Annotated[
-    bool,
-    typer.Option("--fix", help="Show the certain corrections, and make them where that is agreed."),
-]
-YesOption = Annotated[bool, typer.Option("--yes", help="Agree to --fix without being asked.")]
-ShowSettingsOption = Annotated[
-    bool,
-    typer.Option(
-        "--show-settings",
-        help="Print what is set for each spec, and where; end.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-ExitZeroOption = Annotated[
-    bool,
-    typer.Option(
-        "--exit-zero", help="Exit with 0 in place of 1; 2 and 3 stay.", rich_help_panel=FAILS
-    ),
-]
-ColorOption = Annotated[
-    Color,
-    typer.Option(
-        "--color",
-        help="auto: on a terminal, minding NO_COLOR and FORCE_COLOR.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-
-
-WidthOption = Annotated[
-    int | None,
-    typer.Option(
-        "--width",
-        metavar="N",
-        help="Columns; those of the terminal, 100 in a pipe.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-BriefOption = Annotated[
-    bool, typer.Option("--brief", help="Of a report the panel alone.", rich_help_panel=OUTPUT)
-]
-FullOption = Annotated[
-    bool,
-    typer.Option(
-        "--full",
-        help="Everything, in sentences too; of several specs each report.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-AllOption = Annotated[
-    bool,
-    typer.Option(
-        "--all", help="Of several specs list those that are fine too.", rich_help_panel=OUTPUT
-    ),
-]
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,8 +1,19 @@
-"""What help pages end with: examples of each command, and the exit codes."""
+"""Help pages: their panels, and at their end examples of each command, or the exit codes."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.output import Look, print_out, style_for
 from dpcompose.render.layout import Style
+
+#: The panels of the commands, in their order.
+ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
+_PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
 
 #: Two examples of each command: what is typed, and what it does.
 EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
@@ -83,3 +94,55 @@ def help_end(command: str | None, style: Style) -> str:
         return panel("Examples", EXAMPLES[command], style)
     says = "the same for every command and format; of several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
+
+
+def _print_help(command: Any, ctx: Any, name: str | None) -> None:
+    """Print a help page by the panels of typer, and its end by our own."""
+    from typer import rich_utils
+
+    style = style_for(None, Look())
+    rich_utils.COLOR_SYSTEM = "standard" if style.colour else None
+    rich_utils.FORCE_TERMINAL = style.colour
+    rich_utils.MAX_WIDTH = style.width
+    rich_utils.STYLE_HELPTEXT = ""
+    for each in (command, *command.get_params(ctx)):
+        paragraphs = [
+            style.plain(" ".join(text.split())) for text in (each.help or "").split("\n\n")
+        ]
+        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # nothing in it is markup
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    rich_utils.rich_format_help(obj=command, ctx=ctx, markup_mode="rich")
+    print_out(help_end(name, style))
+
+
+class HelpfulCommand(TyperCommand):
+    """A command whose help has panels, and examples at its end."""
+
+    def format_help(self, ctx: Any, _formatter: Any) -> None:
+        """Print the help."""
+        _print_help(self, ctx, self.name)
+
+
+class Commands(TyperGroup):
+    """The commands, with the ends that all of them share."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, those of one panel together."""
+        names = super().list_commands(ctx)
+        panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
+        return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
+
+    def format_help(self, ctx: Any, _formatter: Any) -> None:
+        """Print the help."""
+        _print_help(self, ctx, None)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a bad call and Ctrl-C end it without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except BadCall as error:
+            complain(str(error))
+            raise typer.Exit(ExitCode.USAGE) from error
+        except KeyboardInterrupt as error:
+            raise typer.Exit(ExitCode.INTERRUPTED) from error
