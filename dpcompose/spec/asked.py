@@ -1,6 +1,6 @@
 """What is asked of an analysis, as it is written: a budget, and what to report."""
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Discriminator, Field, Tag
 
@@ -117,14 +117,15 @@ class WrittenQuestion(Model):
     )
 
 
-Chances = Annotated[
-    Annotated[Probability, Tag("<number>")]
-    | Annotated[
-        list[Probability],
-        Tag("<several numbers>"),
-        Field(min_length=1, max_length=MOST_RISKS),
-    ],
+Number = TypeVar("Number")
+Numbers = TypeVar("Numbers")
+OneOrSeveral = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[Numbers, Tag("<several numbers>")],
     Discriminator(_several_tag),
+]
+Reported = Annotated[list[Number], Field(min_length=1, max_length=MOST_REPORTED)]
+Chances = OneOrSeveral[
+    Probability, Annotated[list[Probability], Field(min_length=1, max_length=MOST_RISKS)]
 ]
 
 
@@ -148,28 +149,12 @@ class Reporting(Model):
     """Where to state numbers, beside the bound."""
 
     what = "a report"
-    delta: Optional[
-        Annotated[
-            Annotated[Probability, Tag("<number>")]
-            | Annotated[
-                list[Probability],
-                Tag("<several numbers>"),
-                Field(min_length=1, max_length=MOST_REPORTED),
-            ],
-            Discriminator(_several_tag),
-        ]
-    ] = Field(default=None, description="A δ below 1, or a list: report the least ε at each.")
-    epsilon: Optional[
-        Annotated[
-            Annotated[Scalar, Tag("<number>")]
-            | Annotated[
-                list[Scalar],
-                Tag("<several numbers>"),
-                Field(min_length=1, max_length=MOST_REPORTED),
-            ],
-            Discriminator(_several_tag),
-        ]
-    ] = Field(default=None, description="An ε, or a list: report the least δ at each.")
+    delta: Optional[OneOrSeveral[Probability, Reported[Probability]]] = Field(
+        default=None, description="A δ below 1, or a list: report the least ε at each."
+    )
+    epsilon: Optional[OneOrSeveral[Scalar, Reported[Scalar]]] = Field(
+        default=None, description="An ε, or a list: report the least δ at each."
+    )
     risk: Optional[WrittenRisk] = Field(
         default=None,
         description="What an attacker gains at most: `{}`, or `{baselines: [1/10], false_alarms: "
