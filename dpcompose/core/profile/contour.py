@@ -6,6 +6,8 @@ t = 2πj/P, gives the sum of δ(ε+kP)·e^(θkP) over all whole k (Poisson's for
 and hardly more where P is large. Near the saddle point of K(s)-sε few t count, however many losses
 are composed, since |e^K| falls as a normal law's does; no loss is put on a grid. What is left out
 beyond the last t is bounded, for which the loss must have something smooth: `Transforms.beyond`.
+Where it has little that is, as of a hundred Laplace losses, the outcomes that are least smooth are
+counted in closed form (`few_between`), and the sum is that of the others.
 """
 
 from __future__ import annotations
@@ -14,13 +16,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from dpcompose.core.profile.cumulants import not_below
 from dpcompose.core.profile.engine import common_step
+from dpcompose.core.profile.few_between import FewBetween
 from dpcompose.core.profile.grids import sides
 from dpcompose.core.profile.law import LogDelta
 from dpcompose.core.profile.masses import Floats
@@ -51,6 +54,8 @@ _SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
 _SAMPLED: dict[type[Transforms], tuple[type[Transforms], type[Transforms]]] = {
     LaplaceTransforms: (SampledLaplaces, AddedLaplaces)
 }
+#: So many places are few, beside outcomes in closed form.
+_FEW_PLACES = 1 << 12
 #: Parameters beyond this are left to others, and more copies of one loss.
 _GREATEST, _MOST_COPIES = 10**9, 10**15
 #: Of more places those are left out at which next to nothing is seen to be left.
@@ -64,6 +69,8 @@ _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 _STEPS = 12
 #: The uncertainty of a δ that is given, as a share of it, at most.
 _CLOSE = 1e-7
+#: Added to what a logarithm is taken of.
+_NOTHING = 1e-300
 #: A place beyond all others.
 _FAR = 1e100
 #: Places, in standard deviations, by which moments are told.
@@ -82,7 +89,7 @@ class _Moments:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sum:
     """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
-    left out within `missing`."""
+    left out within `missing`, and as what outcomes with at most `most` losses between add."""
 
     theta: float
     log_mass: float
@@ -91,6 +98,8 @@ class _Sum:
     terms: Any
     errors: Floats
     missing: float
+    few: FewBetween | None = None
+    most: int = 0
 
     def log_delta(self, epsilon: float) -> LogDelta:
         """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
@@ -101,7 +110,10 @@ class _Sum:
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
         slope = float((turned * (self.theta + 1j * self.t)).real.sum())
-        upper = math.log(max(total, 0.0) + error) + scale + slack
+        if self.few is not None:
+            more = self.few.share(self.most, epsilon, scale)
+            total, error, slope = total + more.delta, error + more.error, slope + more.slope
+        upper = math.log(max(total, 0.0) + error + _NOTHING) + scale + slack
         close = error + slack * total <= _CLOSE * total
         return LogDelta(
             min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
@@ -118,6 +130,16 @@ class _Line:
     def is_smooth(self) -> bool:
         """Whether the sum without a tilt ends somewhere, as others then do as well."""
         return float(self._kept(0.0, np.array([_FAR]))[0]) < -_NATS - 4
+
+    @cached_property
+    def few(self) -> FewBetween | None:
+        """Of Laplace losses and responses, the outcomes with few losses between."""
+        laplaces = [kind for kind in self.kinds if isinstance(kind, LaplaceTransforms)]
+        responses = [kind for kind in self.kinds if isinstance(kind, ResponseTransforms)]
+        if self.square or not laplaces or len(self.kinds) > len(laplaces) + len(responses):
+            return None
+        few = FewBetween(laplaces[0], responses[0] if responses else None)
+        return few if few.is_listed() and not self.is_smooth() else None
 
     def _kept(self, theta: float, places: Floats) -> Floats:
         """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
@@ -174,30 +196,69 @@ class _Line:
     def sum(self, theta: float, period: float) -> _Sum | None:
         """The sum by a period, up to where what is beyond is next to nothing."""
         step = 2 * math.pi / period
-        places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
-        kept = self._kept(theta, places)
-        faint = np.flatnonzero(kept <= -_NATS - 4)
-        if not len(faint):
+        most = 0
+        if self.few is None:
+            found = _faint(self._kept, theta, step)
+        else:
+            found, most = self._last_of_few(self.few, theta, step)
+        if found is None:
             return None
-        last = float(places[faint[0]])
+        last, beyond = found
         many = math.ceil(last / step)
         losses = sum(len(kind.counts) for kind in self.kinds)
         if many > _MOST_PLACES or many * losses > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        beyond = math.exp(float(kept[faint[0]])) / (math.pi * last)
-        if many > _SIEVED:
+        if many > _SIEVED and self.few is None:
             t, left_out = self._bright(theta, t)
             beyond += left_out * 2 / period
-        found = self._on_line(theta, t)
-        if found is None:
+        told = self._on_line(theta, t)
+        if told is None:
             return None
-        log_mass, lost, logs, errors = found
+        log_mass, lost, logs, errors = told
+        values = np.exp(logs)
+        wrong = np.abs(values) * np.expm1(np.minimum(errors, 700.0))
+        if self.few is not None:
+            value, error = self._of_few(self.few, most, theta, t)
+            values, wrong = values - value, wrong + error
         s = theta + 1j * t
-        terms = np.exp(logs) * (2 / period) / (s * (s + 1))
-        terms[0] /= 2
-        wrong = np.abs(terms) * np.expm1(np.minimum(errors, 700.0))
-        return _Sum(theta, log_mass, lost, t, terms, wrong, beyond)
+        weights = (2 / period) / (s * (s + 1))
+        weights[0] /= 2
+        terms, wrong = values * weights, wrong * np.abs(weights)
+        return _Sum(theta, log_mass, lost, t, terms, wrong, beyond, self.few, most)
+
+    def closed(self) -> _Sum | None:
+        """The sum without places, where all losses may lie between."""
+        if self.few is None or not self.few.is_whole():
+            return None
+        none = np.zeros(0)
+        return _Sum(0.0, 0.0, 0.0, none, none, none, 0.0, self.few, int(self.few.many))
+
+    def _last_of_few(
+        self, few: FewBetween, theta: float, step: float
+    ) -> tuple[tuple[float, float] | None, int]:
+        """The last place of a sum without the outcomes with few losses between, what is beyond, and
+        how many losses between are few."""
+        best: tuple[tuple[float, float] | None, int] = None, 0
+        for most in few.choices():
+            found = _faint(partial(few.beyond, most), theta, step)
+            if found is not None and (best[0] is None or found[0] < best[0][0]):
+                best = found, most
+                if found[0] <= _FEW_PLACES * step:
+                    break
+        return best
+
+    def _of_few(self, few: FewBetween, most: int, theta: float, t: Floats) -> tuple[Any, Floats]:
+        """What outcomes with few losses between have in the transform over that at θ, and its
+        error."""
+        value, error = few.on_line(most, theta, t)
+        others = [kind for kind in self.kinds if not isinstance(kind, LaplaceTransforms)]
+        told = _Line(others, 0.0)._on_line(theta, t)
+        assert told is not None  # responses have a closed form
+        _, _, logs, slips = told
+        wrong = error + np.abs(value) * np.expm1(np.minimum(slips, 700.0))
+        turn = np.exp(logs)
+        return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
 
     def _bright(self, theta: float, t: Floats) -> tuple[Floats, float]:
         """The places at which more than next to nothing may be left, and the sum of what is at the
@@ -280,7 +341,8 @@ class _Line:
         if best is None:
             return None, at
         period, tilt = best
-        line = self if self.is_smooth() else self.smoothed(tilt, at)
+        told = self.is_smooth() or self.few is not None
+        line = self if told else self.smoothed(tilt, at)
         return line.sum(tilt, period), at
 
     def _period(self, theta: float, here: _Moments, at: float) -> tuple[float, bool]:
@@ -297,6 +359,19 @@ class _Line:
                 if above <= below:
                     return below, True
         return max(below, above), False
+
+
+def _faint(
+    bound: Callable[[float, Floats], Floats], theta: float, step: float
+) -> tuple[float, float] | None:
+    """The first place of some from which on next to nothing is left, and how much."""
+    places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
+    kept = bound(theta, places)
+    faint = np.flatnonzero(kept <= -_NATS - 4)
+    if not len(faint):
+        return None
+    last = float(places[faint[0]])
+    return last, math.exp(float(kept[faint[0]])) / (math.pi * last)
 
 
 def _flat(theta: float, variance: float) -> float:
@@ -325,6 +400,11 @@ def _epsilon(line: _Line, log_delta: float, most: float) -> float | None:
     def much(theta: float, here: _Moments) -> float:
         return here.cumulant - theta * here.mean + _flat(theta, here.variance) - log_delta
 
+    closed = line.closed()
+    if closed is not None:
+        epsilon = epsilon_of(closed.log_delta, log_delta, most, most, most)
+        if epsilon is None or closed.log_delta(epsilon).log_lower > -math.inf:
+            return epsilon
     theta, aimed = line.tilt(much), None
     for _ in range(3):
         if theta is None:
@@ -347,8 +427,10 @@ def _short_of(at: float, _: float, here: _Moments) -> float:
 
 
 def _log_delta(line: _Line, at: float) -> float | None:
-    theta = line.tilt(partial(_short_of, at))
-    found = None if theta is None else line.near_tilt(theta, at)[0]
+    found = line.closed()
+    if found is None or found.log_delta(at).log_lower == -math.inf:
+        theta = line.tilt(partial(_short_of, at))
+        found = None if theta is None else line.near_tilt(theta, at)[0]
     value = None if found is None else found.log_delta(at)
     return None if value is None or value.log_lower == -math.inf else value.log_upper
 
@@ -358,7 +440,7 @@ def _lines(asked: Composition) -> list[_Line]:
     lines: list[_Line] = []
     for side in sides(asked.parts):
         line = _line(asked, side)
-        if line is None or not (line.is_smooth() or _is_scattered(asked)):
+        if line is None or not (line.is_smooth() or line.few or _is_scattered(asked)):
             return []
         lines.append(line)
     return lines

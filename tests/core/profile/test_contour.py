@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpc, mpf
+from reference import curves
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
 from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile import contour, sampled_transforms, transforms
+from dpcompose.core.profile.few_between import FewBetween
 from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
-from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.core.profile.solve import delta_at, epsilon_at
 from dpcompose.core.profile.transforms import Transforms
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -99,8 +102,9 @@ def of_atoms(part: GeometricLoss | DiscreteGaussianLoss) -> Moment:
     return lambda s: mp.fsum(weight * mp.exp(s * loss) for weight, loss in atoms) / whole
 
 
-def number(part: Sampled) -> Any:
-    return mpf(part.rate.numerator) / part.rate.denominator
+def number(part: Sampled | Fraction) -> Any:
+    value = part.rate if isinstance(part, Sampled) else part
+    return mpf(value.numerator) / value.denominator
 
 
 KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
@@ -288,7 +292,7 @@ def test_both_questions_agree(asked: Composition, delta: str) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        Composition(((LaplaceLoss(F("1/10")), 5),)),
+        Composition(tuple((LaplaceLoss(F(i, 10)), 10) for i in range(1, 6))),
         Composition(((Response(F("1/10")), 5000),)),
         Composition(((sampled("0.01", "1"), 1),)),
         Composition(((sampled("0.01", "1", "both"), 1000),)),
@@ -299,6 +303,88 @@ def test_both_questions_agree(asked: Composition, delta: str) -> None:
 def test_what_is_not_smooth_is_left_to_grids(asked: Composition) -> None:
     assert contour.epsilon_on_line(asked, math.log(1e-6), math.inf) is None
     assert contour.log_delta_on_line(asked, F(1)) is None
+
+
+FEW = [
+    ["1/10"] * 5,
+    ["1/10"] * 16,
+    ["1"] * 9 + ["1/3"] * 4,
+    ["1/7", "3"],
+    ["1/100"] * 20,
+]
+
+
+@pytest.mark.parametrize("shifts", FEW, ids=len)
+def test_few_losses_between(shifts: list[str]) -> None:
+    """Against the exact curve, by inclusion and exclusion in 120 digits."""
+    true = curves.laplaces([F(a) for a in shifts])
+    asked = Composition(tuple((LaplaceLoss(F(a)), n) for a, n in Counter(shifts).items()))
+    for delta in (F(1, 10), F(1, 1000), MILLIONTH):
+        found = epsilon_at(asked, delta)
+        assert found is not None and found.exact
+        if found.upper:
+            assert 1 - mpf(10) ** -6 <= true(found.upper) / number(delta) <= 1
+    for at in (F(0), F(1, 50), F(1, 2), F(3)):
+        told, wanted = delta_at(asked, at).upper, true(at)
+        assert wanted <= number(told) <= wanted * (1 + mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("delta", ["0.1", "1e-6", "1e-20"])
+def test_laplaces_and_responses_where_little_is_smooth(delta: str) -> None:
+    """With a Laplace loss and a response that add next to nothing, which are two more kinds."""
+    plain = Composition(((LaplaceLoss(F("1/10")), 60),))
+    atoms = (LaplaceLoss(F(1, 10**12)), 1), (Response(F(1, 10**12)), 2)
+    one, other = (epsilon_at(each, F(delta)) for each in (plain, Composition(plain.parts + atoms)))
+    assert one is not None and other is not None and one.exact and other.exact
+    assert one.upper <= other.upper * (1 + F(1, 10**10))
+    assert other.upper <= one.upper + F(4, 10**12) + F(1, 10**10)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.3", "2", "6"])
+def test_responses_beside_laplaces(epsilon: str) -> None:
+    """δ of both is the mean of that of the Laplace losses, moved by each sum of responses."""
+    laplaces, size = [(LaplaceLoss(F("1/4")), 10)], F("1/3")
+    true, e = curves.laplaces([F("1/4")] * 10), F(epsilon)
+    asked = Composition((*laplaces, (Response(size), 3)))
+    with mp.workdps(40):
+        high = 1 / (1 + mp.exp(-mpf(1) / 3))
+        wanted = mp.fsum(
+            mp.binomial(3, k) * high ** (3 - k) * (1 - high) ** k * true(e - (3 - 2 * k) * size)
+            for k in range(4)
+        )
+    told = number(delta_at(asked, e).upper)
+    assert wanted <= told <= wanted * (1 + mpf(10) ** -9) + mpf(10) ** -30
+
+
+@pytest.mark.parametrize("most", [0, 3, 7])
+def test_shares_of_few_between_fall_as_they_say(most: int) -> None:
+    """What few losses between leave of the transform, and the slope of their δ."""
+    laplaces = transforms.LaplaceTransforms([LaplaceLoss(F("1/10")), LaplaceLoss(F(1))], [40, 2])
+    few = FewBetween(laplaces, None)
+    t = np.array([0.0, 0.1, 3.0, 40.0, 900.0, 20_000.0])
+    part, error = few.on_line(most, 2.5, t)
+    left = few.beyond(most, 2.5, t)
+    with mp.workdps(40):
+        z = [1 / (6 + 2j * mpf(place)) for place in t]
+        for i, place in enumerate(t.tolist()):
+            s = mpc(2.5, place)
+            series = [mpc(1)]
+            for a, count in ((mpf("0.1"), 40), (mpf(1), 2)):
+                up, down = mp.exp(s * a) / 2, mp.exp(-(1 + s) * a) / 2
+                size = of_plain_laplace(LaplaceLoss(F(str(a))))(mpf(2.5))
+                for _ in range(count):
+                    low, high = [*series, mpc(0)], [mpc(0), *series]
+                    series = [
+                        ((up + down) * x + (up - down) * z[i] * y) / size
+                        for x, y in zip(low, high, strict=True)
+                    ]
+            wanted = mp.fsum(series[: most + 1])
+            assert abs(mpc(complex(part[i])) - wanted) <= error[i]
+            assert error[i] <= 1e-9
+            assert abs(mp.fsum(series[most + 1 :])) <= mp.exp(mpf(left[i]))
+    for at in (0.03, 1.03, 4.53):
+        before, here, after = (few.share(most, at + h, -3.0) for h in (-1e-5, 0.0, 1e-5))
+        assert (before.delta - after.delta) / 2e-5 == pytest.approx(here.slope, rel=1e-4)
 
 
 def test_unlike_losses_are_smoothed(monkeypatch: pytest.MonkeyPatch) -> None:
