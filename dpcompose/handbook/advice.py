@@ -77,9 +77,9 @@ REMARKS = {
         theorems=("IV.15",),
     ),
     "DPC202": CodeEntry(
-        why="A guarantee without a `relation` is taken to be for the relation protected, here for "
-        "replaced rows. In this dataset a replaced row can also appear or vanish, so that it "
-        "matters which one was proved.",
+        why="A guarantee without a `relation` is taken to be for the relation protected: for "
+        "replaced rows, though here a replaced row can also appear or vanish; or for all rows of "
+        "a user, though below a cap most guarantees are proved for one row. It matters which.",
         example="protect: bounded\n"
         + _DISTRICT
         + "  - {name: total, reads: district.*, notion: pure, epsilon: 1}",

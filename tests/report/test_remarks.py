@@ -432,3 +432,41 @@ def test_a_graph_beside_a_table_has_no_replaced_rows() -> None:
     )
     assert report.bound is not None and report.bound.value == 2
     assert report.findings == ()
+
+
+# --- guarantees taken for users ------------------------------------------------------------------
+
+CAPPED = """  visits: {unit: visitor}
+  capped: {from: visits, map: {kind: cap, rows: 4, keep: random}}
+  late: {from: capped, map: filter}
+  wards: {from: late, partition: {by: value, blocks: 2}}
+  people: {from: capped, map: {kind: group, by: visitor}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("reads", "more", "told"),
+    [
+        ("capped", "", True),
+        ("late", "", True),
+        ("wards.*", "", True),
+        ("wards.*", ", relation: user", False),
+        ("wards.*", ", relation: unbounded", False),
+        ("late", ", stated_on: visits", False),  # where users have any number of rows
+        ("visits", "", False),
+        ("people", "", False),  # one row is one user
+    ],
+)
+def test_what_holds_for_users_by_default_is_told_where_their_rows_are_counted(
+    reads: str, more: str, told: bool
+) -> None:
+    text = spec("user", CAPPED, f"name: m, reads: {reads}, notion: zcdp, rho: 0.1{more}")
+    says = found(text, "DPC202")
+    assert bool(says) is told
+    for each in says:
+        assert "user is assumed, by which all rows of one `visitor`" in each
+    if told:  # and it matters: for one row each the same number is another promise
+        one_row = text.replace("rho: 0.1", "rho: 0.1, relation: unbounded")
+        bounds = [analyze(each).bound for each in (text, one_row)]
+        assert bounds[0] is not None and bounds[1] is not None
+        assert bounds[1].value > bounds[0].value

@@ -5,11 +5,12 @@ Every finding is a `Finding` with the place in the spec that it speaks of; posit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
@@ -63,10 +64,15 @@ def _all(
 ) -> Iterator[Finding]:
     goal = problem.goal
     rows: Rows = {}
+    capped: set[int] = set()
     for root, top in tops:
         yield from _fresh(root.dataset)
         for place in top.subtree():
             yield from _unread(place)
+            if goal.relation.kind is RelationKind.USER and _is_capped(place, capped):
+                capped.add(id(place))
+                for mechanism, placed in place.mechanisms:
+                    yield from _taken_for_users(place, mechanism, placed)
             if goal.relation.kind is not RelationKind.BOUNDED:
                 continue
             rows[id(place)] = _replaced(goal, place, rows)
@@ -200,6 +206,32 @@ def _defaulted(
             f"which covers only replaced rows of `{place.dataset.name}`",
             statement.path,
             "add `relation: unbounded` or `relation: bounded`, whichever was proved",
+        )
+
+
+def _is_capped(place: Place, capped: Collection[int]) -> bool:
+    """Whether a place has only so many rows of each unit, as those of `capped`."""
+    above = place.edge is not None and id(place.edge.parent) in capped
+    return above or isinstance(place.dataset.made_by, Cap)
+
+
+def _taken_for_users(
+    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
+) -> Iterator[Finding]:
+    """The relation was left out where rows are counted by the unit, as guarantees for rows want."""
+    unit = place.traits.unit
+    for each in placed:
+        statement = each.statement
+        if statement.relation_given or statement.up or unit is None or place.traits.rows_are_units:
+            continue
+        yield Finding(
+            "DPC202",
+            "warning",
+            f"`{mechanism.name}` does not say for which neighbours it holds; user is assumed, by "
+            f"which all rows of one `{unit}` that the cap leaves are one step",
+            statement.path,
+            f"add `relation: unbounded` where it was proved for one row, `relation: user` where "
+            f"for all rows of one `{unit}`",
         )
 
 

@@ -72,4 +72,11 @@ FORM = PartitionForm(
         ),
     ),
     ByValue,
+    elsewhere=(
+        (
+            "column",
+            "write `uses: […]`, the columns that alone decide in which block a row is; "
+            "or `by: key`, where the column tells who a row is about",
+        ),
+    ),
 )
