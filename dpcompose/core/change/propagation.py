@@ -169,3 +169,8 @@ def _placed(parent: Leaf, leaf: Leaf, push: bool) -> Item:
 def become(unit: Leaf) -> Callable[[Leaf], Leaf]:
     """Every unit becomes `unit`."""
     return lambda _: unit
+
+
+def as_it_is(leaf: Leaf) -> Leaf:
+    """What a unit becomes where it stays what it is."""
+    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)

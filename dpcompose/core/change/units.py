@@ -255,7 +255,7 @@ def with_rows(state: State, rows: int) -> State:
 
 def alike(state: State) -> int | None:
     """How many rows change, if they all do in the same way: replaced, in one table alone, or all
-    of one user; else None."""
+    of one user; of several users how many these are; else None."""
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -263,16 +263,17 @@ def alike(state: State) -> int | None:
         inner = alike(item.below)
         return None if inner is None or (inner > 1 and count > 1) else inner * count
     if item.leaf.kind is Kind.USER:
-        return int(item.leaf.size) if count == 1 and item.leaf.size is not None else None
+        size = item.leaf.size
+        return None if size is None else int(size) if count == 1 else count
     return count if item.leaf.kind in (Kind.SINGLE, Kind.PAIR) else None
 
 
 def with_alike(state: State, rows: int) -> State:
-    """Such a state with another number of rows."""
+    """Such a state with another number of rows, or of users."""
     item, count = state[0]
     if item.below and count == 1:
         return ((Item(item.leaf, with_alike(item.below, rows)), 1),)
-    if item.leaf.kind is Kind.USER:
+    if item.leaf.kind is Kind.USER and count == 1:
         return ((item._replace(leaf=item.leaf._replace(size=rows)), 1),)
     return ((item, rows),)
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.propagation import LIMIT, become, moved, one_below
+from dpcompose.core.change.poisson import any_drawn
+from dpcompose.core.change.propagation import LIMIT, as_it_is, become, moved, one_below
 from dpcompose.core.change.units import (
     ANY,
     OLD_END,
@@ -25,6 +26,7 @@ from dpcompose.core.change.units import (
     all_leaves,
     with_alike,
 )
+from dpcompose.core.kernel.some_drawn import some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
@@ -254,40 +256,50 @@ class AlongMap:
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
-        """Several rows through one Poisson sample by how many of them may be drawn.
-
-        They are alike: all replaced, or none. It says more than a path of single rows, and than all
-        rows drawn, at a chosen δ alone.
-        """
+        """Several rows through one Poisson sample by which of them may be drawn."""
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
             raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        after = self._below(state, as_it_is)
+        branch = Branch(self.below, after, self.rounds)
         if not isinstance(algebra, Patterns):
-            raise Refused("it is about a chosen δ")
-        rows = alike(state)
-        if rows is None or not 1 < rows <= MOST_ROWS:
+
+            def ask(part: State, become: Callable[[Leaf], Leaf]) -> Walk:
+                return (yield (self.below, self._below(part, become)))
+
+            way = some_drawn(algebra, state, made_by.rate, self._one_sided(state), ask)
+            total = algebra.times((yield from way), self.rounds)
+            return Choice(total, (branch,), True, how=How("sampled-rows"))
+        # They are alike: all replaced, or none.
+        rate, rows = made_by.rate, alike(state) or 0
+        parts = [with_alike(state, n) for n in range(1, min(rows, MOST_ROWS + 1) + 1)]
+        pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
+        [(leaf, units), *_] = all_leaves(state).items()
+        if leaf.kind is Kind.USER and rows and (units > 1 or rows > MOST_ROWS):
+            # All of a user's rows are drawn, or none.
+            rate = any_drawn(int(leaf.size or 0), rate)
+            parts = [state] if units == 1 else parts
+        elif rows == 1:
+            parts = []
+        if not 0 < len(parts) <= MOST_ROWS:
             raise Refused("it is for a few rows that change alike")
-        [leaf] = all_leaves(state)
-        pairs, user = leaf.kind is Kind.PAIR, leaf.kind is Kind.USER
         once: list[Loss] = []
         both: list[Loss] = []
-        for n in range(1, rows + 1):
-            some = with_alike(state, n)
+        for some in parts:
             end = become(OLD_END) if pairs else as_it_is
             once.append((yield (self.below, self._below(some, end))))
             if pairs:
                 both.append((yield (self.below, self._below(some, as_it_is))))
-        one_sided = self.oriented or user
-        loss = algebra.sampled_rows(once, both, made_by.rate, one_sided)
+        loss = algebra.sampled_rows(once, both, rate, self._one_sided(state))
         total = algebra.times(loss, self.rounds)
-        after = self._below(state, as_it_is)
-        branch = Branch(self.below, after, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
-
-def as_it_is(leaf: Leaf) -> Leaf:
-    """What a unit becomes where it stays what it is."""
-    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)
+    def _one_sided(self, state: State) -> bool:
+        """Whether all rows that change are in the same table."""
+        units = all_leaves(state)
+        if any(leaf.kind is Kind.PAIR for leaf in units):
+            return False
+        return self.oriented or units.total() == 1
 
 
 def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:

@@ -7,19 +7,21 @@ and GDP nothing better is known in their own terms; as profiles they are amplifi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
     ONE,
+    ZERO,
     amplified_up,
     bits_up,
+    capped,
     exchanged_up,
     exp_up,
     log1p_up,
@@ -29,6 +31,8 @@ from dpcompose.core.numbers.exact import (
 _MOST_WAYS = 64
 #: Significant bits of a δ.
 _BITS = 160
+#: A chance, and the loss that comes with it.
+Chance = tuple[Fraction, Loss]
 
 
 def unamplified(algebra: Algebra, loss: Loss) -> Loss:
@@ -130,6 +134,51 @@ def _weighed(
         grown = (1 - rate + rate * rise) / (1 - rate + rate / exp_up(b - u))
         share = (1 - rate) * (grown - 1) * fall * algebra.plain(told)
         yield pair(grown, share + rate * grown * exp_up(-b) * algebra.plain(other))
+
+
+def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chance]) -> Loss | None:
+    """Mixtures of what a sample may hold of two tables, from the losses against holding nothing.
+
+    `more`: what it may hold of the rows that one table has and the other one has not, with chances
+    that add up to 1 and the loss of each such part; `fewer`: the same of the other table's rows.
+    Given the rest of the sample let μ₀ be the law where none of these rows is drawn. A part of loss
+    (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the tables are
+    (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the other.
+    None where some part has too large a loss.
+    """
+    ways: Iterable[Sequence[tuple[Any, Fraction]]]
+    if isinstance(algebra, Scalars):
+        ways = [[(loss, ZERO) for _, loss in (*more, *fewer)]]
+    else:
+        ways = islice(_ways(algebra, [loss for _, loss in (*more, *fewer)]), _MOST_WAYS)
+    chances = [chance for chance, _ in (*more, *fewer)]
+    found: list[tuple[Fraction, Any]] = []
+    for way in ways:
+        if any(epsilon > MAX_EXPONENT for epsilon, _ in way):
+            continue
+        parts = [(w, *pair) for w, pair in zip(chances, way, strict=True)]
+        up, down = parts[: len(more)], parts[len(more) :]
+        grown = sum((w * (exp_up(epsilon) - 1) for w, epsilon, _ in up), ZERO)
+        lost = sum((w * (1 - 1 / exp_up(epsilon)) for w, epsilon, _ in down), ZERO)
+        epsilon = log1p_up((grown + lost) / (1 - lost))
+        given = sum((w * delta for w, _, delta in up), ZERO)
+        other = sum((w * exp_up(-epsilon) * delta for w, epsilon, delta in down), ZERO)
+        found.append((epsilon, given + (1 + grown) * other / (1 - lost)))
+    if isinstance(algebra, Scalars):
+        return found[0][0] if found else None
+    return algebra.frontier(
+        (epsilon, algebra.delta(min(ONE, capped(delta)))) for epsilon, delta in found
+    )
+
+
+def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]]:
+    """Pairs chosen for several losses: the first of each, the second, …, then in every way."""
+    plain = [[(epsilon, algebra.plain(delta)) for epsilon, delta in loss] for loss in losses]
+    if not all(plain):
+        return
+    for n in range(max(map(len, plain))):
+        yield [pairs[min(n, len(pairs) - 1)] for pairs in plain]
+    yield from product(*plain)
 
 
 def thinned(algebra: Algebra, loss: Loss, rate: Fraction) -> Loss:

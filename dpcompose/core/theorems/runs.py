@@ -14,6 +14,7 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
+from dpcompose.core.change.poisson import any_drawn
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.model.tree import Place
@@ -129,7 +130,8 @@ def _units(setting: Setting, place: Place) -> Fraction:
 def through_sample(setting: Setting, bound: Bound) -> Loss:
     """Of what the sample loses for one row there, amplified for one row of the table.
 
-    Several rows are that many steps of the amplified loss; draws by themselves compose.
+    Several rows are that many steps of the amplified loss, those of one user also one step of what
+    the sample loses for all of them, where some are drawn; draws by themselves compose.
     """
     algebra = setting.algebra
     place, sample = setting.first_sample()
@@ -139,11 +141,15 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
         row = _amplified(setting, bound, inside, sample.size, sample.of)
         return _through(setting, place, [(row, n) for n in units.values()])
     row = _amplified(setting, bound, _inside(setting, place, Kind.SINGLE), sample.rate)
-    unit = {Kind.SINGLE: 1, Kind.PAIR: 2}
-    each = [
-        (algebra.chain([(row, unit.get(leaf.kind) or int(leaf.size or 0))]), n)
-        for leaf, n in units.items()
-    ]
+    rows = {Kind.SINGLE: 1, Kind.PAIR: 2}
+    each: list[tuple[Loss, int]] = []
+    for leaf, n in units.items():
+        size = rows.get(leaf.kind) or int(leaf.size or 0)
+        ways = [algebra.chain([(row, size)])]
+        if leaf.kind is Kind.USER:
+            some = any_drawn(size, sample.rate)
+            ways.append(_amplified(setting, bound, _inside(setting, place, Kind.USER), some))
+        each.append((algebra.best(ways), n))
     return _through(setting, place, each)
 
 

@@ -38,7 +38,7 @@ ON_SAMPLE = Hypothesis(
 ONE_ROW = Hypothesis(
     "one row added or removed",
     "unbounded neighbours of the sample; for the table too, or what is protected is a few such "
-    "rows, one after the other",
+    "rows, one after the other, or all rows of a unit, of which at most so many can be drawn",
     test=holds.rows_at_sample,
 )
 IN_EPSILON = Hypothesis(
@@ -98,9 +98,15 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     q(P' - e^ε·P); and where P - e^ε'·((1 - q)P + qP') is positive, P' is below P, and it is at most
     q(P - e^ε·P').
 
-    Of several rows the whole profile at a chosen δ is that of the mixture: n rows are drawn j at a
-    time with the binomial chances w_j, and a test of level x without them has at most the power
-    Σ w_j·β_j(x) with them, where β_j is that for j rows more in the sample.
+    The same for all rows of a unit, at most m, where ε is for any number of them in the sample:
+    some row is drawn with chance 1 - (1 - q)^m, which takes the place of q.
+
+    Of several rows the release is a mixture: n rows are drawn j at a time with the binomial chances
+    w_j. If j rows more in the sample lose ε_j, the release loses ln Σ w_j·e^ε_j where all are in
+    the same table, and ln(Σ w_i·e^ε_i / Σ w_j·e^-ε_j) where some are in one and some in the other.
+    With δ_j beside, for all in one table: Σ w_j·δ_j, or Σ w_j·e^-ε_j·δ_j / Σ w_j·e^-ε_j where that
+    is more. At a chosen δ a test of level x without the rows has at most the power Σ w_j·β_j(x)
+    with them, where β_j is that for j rows more in the sample.
 
     There is no amplified ρ or μ: at high orders the divergence of the release is nearly that of the
     mechanism, however small q is. At a chosen δ the profile gives a number.

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from walks import driven, kinds, problem_of, top_of
 
+from dpcompose.core.change.propagation import as_it_is
 from dpcompose.core.change.units import (
     ANY,
     PAIR,
@@ -20,7 +21,7 @@ from dpcompose.core.change.units import (
     leaf_item,
     state_of,
 )
-from dpcompose.core.kernel.along_map import AlongMap, as_it_is, in_turn
+from dpcompose.core.kernel.along_map import AlongMap, in_turn
 from dpcompose.core.kernel.joint import MOST_SHARED, joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars

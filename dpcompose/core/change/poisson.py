@@ -1,0 +1,162 @@
+"""What a Poisson sample holds of a change: parts of it with their chances.
+
+A unit of change here is a row that is in one of two tables alone, or all rows of a user, of whom
+the number is known; of a replaced row each end is such a row. Each row is drawn by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, islice, product
+
+from dpcompose.core.change.units import (
+    NEW_END,
+    OLD_END,
+    Item,
+    Kind,
+    State,
+    leaf_item,
+    state_of,
+    wrap,
+)
+from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up, log_inverse_up
+
+#: So many parts of a change are told apart, and so many ways of sharing it out.
+MOST_PARTS, MOST_WAYS = 120, 60
+#: Of rows that are alike so many are each counted, then ever fewer, and of very many none.
+_EACH, _MOST_COUNTED = 8, 1_000
+
+#: Parts of a change, with chances that add up to 1; the empty part is that nothing is drawn.
+Drawn = Sequence[tuple[State, Fraction]]
+#: Some items, with how often each is there.
+_Some = tuple[tuple[Item, int], ...]
+
+
+def drawn(state: State, rate: Fraction) -> Drawn | None:
+    """What the sample may hold of a change; None if that is too much to list.
+
+    A part may be told as a larger one that holds it.
+    """
+    found: list[tuple[_Some, Fraction]] = [((), ONE)]
+    for item, count in state:
+        ways = _of_equal(item, count, rate)
+        if ways is None or len(found) * len(ways) > MOST_PARTS:
+            return None
+        found = [(some + more, v * w) for (some, v), (more, w) in product(found, ways)]
+    merged: dict[State, Fraction] = {}
+    for some, chance in found:
+        part = state_of(some)
+        merged[part] = merged.get(part, ZERO) + chance
+    return tuple(merged.items())
+
+
+def _of_equal(item: Item, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
+    """What is drawn of so many equal items."""
+    one = _of_one(item, rate)
+    if one is None:
+        return None
+    if math.comb(count + len(one) - 1, count) > MOST_PARTS:
+        # All of an item, or nothing of it.
+        some = sum((chance for each, chance in one if each), ZERO)
+        one = [(None, 1 - some), (item, some)]
+    found: list[tuple[_Some, Fraction]] = []
+    (nothing, _), (whole, rate) = one[0], one[-1]
+    if len(one) == 2 and nothing is None and whole is not None:
+        for n, chance in how_many(count, rate):
+            found.append((((whole, n),) if n else (), chance))
+        return found
+    for chosen in combinations_with_replacement(one, count):
+        times = Counter(each for each, _ in chosen)
+        orders = math.factorial(count)
+        for n in times.values():
+            orders //= math.factorial(n)
+        chance = orders * math.prod((w for _, w in chosen), start=ONE)
+        found.append((tuple((each, n) for each, n in times.items() if each), chance))
+    return found
+
+
+def _of_one(item: Item, rate: Fraction) -> list[tuple[Item | None, Fraction]] | None:
+    """What is drawn of one item, nothing first."""
+    found: list[tuple[Item | None, Fraction]]
+    leaf = item.leaf
+    if item.below:
+        inner = drawn(item.below, rate)
+        if inner is None:
+            return None
+        found = [(wrap(leaf, part) if part else None, chance) for part, chance in inner]
+    elif leaf.kind is Kind.USER and leaf.size is not None:
+        rows = how_many(int(leaf.size), rate)
+        found = [(leaf_item(leaf._replace(size=n)) if n else None, w) for n, w in rows]
+    else:
+        found = [(None, 1 - rate), (item, rate)]
+    return found
+
+
+def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
+    """How many of so many rows may be drawn, from none to all; some numbers told as larger ones."""
+    if rows > _MOST_COUNTED:
+        # (1-q)^n from below.
+        logarithm = MAX_EXPONENT + 1 if rate == 1 else log_inverse_up(1 - rate) * rows
+        none = ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(Fraction(logarithm))
+        return [(0, none), (rows, 1 - none)]
+    ends = list(range(min(rows, _EACH) + 1))
+    while ends[-1] < rows:
+        ends.append(min(rows, 2 * ends[-1]))
+    yes, no = rate.numerator, rate.denominator - rate.numerator
+    chances = [math.comb(rows, n) * yes**n * no ** (rows - n) for n in range(rows + 1)]
+    starts = [0, *(end + 1 for end in ends)]
+    return [
+        (end, Fraction(sum(chances[start : end + 1]), rate.denominator**rows))
+        for start, end in zip(starts, ends, strict=False)
+    ]
+
+
+def any_drawn(rows: int, rate: Fraction) -> Fraction:
+    """The chance that some of so many rows is drawn; of very many rounded up."""
+    return 1 - how_many(rows, rate)[0][1]
+
+
+def shared_out(state: State) -> list[tuple[State, State]] | None:
+    """The ways in which the rows of a change may be in one table or in the other one.
+
+    Those of a user are all in one; of a replaced row one end is in each. None if there are too
+    many.
+    """
+    found: list[tuple[_Some, _Some]] = [((), ())]
+    for item, count in state:
+        ways = _ways_of(item, count)
+        if ways is None or len(found) * len(ways) > MOST_WAYS:
+            return None
+        found = [(a + c, b + d) for (a, b), (c, d) in product(found, ways)]
+    made = ((state_of(some), state_of(rest)) for some, rest in found)
+    return list(dict.fromkeys(made))
+
+
+def _ways_of(item: Item, count: int) -> list[tuple[_Some, _Some]] | None:
+    """Ways of sharing out so many equal items."""
+    once: list[tuple[Item | None, Item | None]]
+    leaf = item.leaf
+    if item.below:
+        inner = shared_out(item.below)
+        if inner is None:
+            return None
+        once = [
+            (wrap(leaf, some) if some else None, wrap(leaf, rest) if rest else None)
+            for some, rest in inner
+        ]
+    elif leaf.kind is Kind.PAIR:
+        old, new = OLD_END._replace(tags=leaf.tags[:1]), NEW_END._replace(tags=leaf.tags[1:])
+        once = [(leaf_item(old), leaf_item(new)), (leaf_item(new), leaf_item(old))]
+    else:
+        once = [(item, None), (None, item)]
+    chosen = list(islice(combinations_with_replacement(once, count), MOST_WAYS + 1))
+    if len(chosen) > MOST_WAYS:
+        return None
+    return [(_counted(a for a, _ in way), _counted(b for _, b in way)) for way in chosen]
+
+
+def _counted(items: Iterator[Item | None]) -> _Some:
+    return tuple(Counter(each for each in items if each is not None).items())

@@ -1,0 +1,65 @@
+"""Several rows through one Poisson sample, for an ε and for (ε, δ): by which of them are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpcompose.core.change.poisson import drawn, shared_out
+from dpcompose.core.change.propagation import as_it_is, become
+from dpcompose.core.change.units import SINGLE, Kind, Leaf, State, all_leaves, single_units
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.amplification import Chance, mixed
+from dpcompose.core.loss.walk import Walk
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Refused
+
+#: Asks for the loss of a part of the change that is drawn, where each unit becomes what is said.
+Ask = Callable[[State, Callable[[Leaf], Leaf]], Walk]
+
+
+def some_drawn(
+    algebra: Scalars | Pairs, state: State, rate: Fraction, one_sided: bool, ask: Ask
+) -> Walk:
+    """The loss of one draw: mixtures of all that may be drawn of the rows that change.
+
+    `one_sided`: all rows are in the same one of the two tables; else each way of sharing them out
+    may happen. Where units by themselves, or rows of one, lose as much as all together, a path of
+    them says the same.
+    """
+    if algebra.notion not in (Notion.PURE, Notion.APPROX):
+        raise Refused("it is about an ε, or (ε, δ)")
+    units = all_leaves(state)
+    if not all(
+        leaf.kind in (Kind.SINGLE, Kind.PAIR) or (leaf.kind is Kind.USER and leaf.size is not None)
+        for leaf in units
+    ):
+        raise Refused("it is for a known number of rows")
+    if units.total() == 1 and all(leaf.kind is not Kind.USER for leaf in units):
+        raise Refused("it is for several rows")
+    whole = yield from ask(state, as_it_is)
+    path: list[tuple[Loss, int]] = []
+    for unit, count in single_units(state):
+        path.append(((yield from ask(unit, as_it_is)), count))
+    if units.total() == 1:
+        [leaf] = units
+        path = [((yield from ask(state, become(SINGLE))), int(leaf.size or 1))]
+    if whole in (algebra.none, algebra.chain(path)):
+        raise Refused("a path says the same")
+    ways = [(state, ()), ((), state)] if one_sided else shared_out(state)
+    if ways is None:
+        raise Refused("there are too many ways of sharing out the rows")
+    known: dict[State, list[Chance]] = {}
+    for part in dict.fromkeys(part for way in ways for part in way):
+        listed = drawn(part, rate)
+        if listed is None:
+            raise Refused("there is too much that may be drawn")
+        known[part] = []
+        for some, chance in listed:
+            loss = (yield from ask(some, as_it_is)) if some else algebra.zero
+            known[part].append((chance, loss))
+    found = [mixed(algebra, known[more], known[fewer]) for more, fewer in ways]
+    if None in found:
+        raise Refused("some part of the change loses too much")
+    # Nor does it lose more than all rows that change.
+    return algebra.best([algebra.worst(found), whole])
