@@ -44,8 +44,9 @@ from dpcompose.core.profile.transforms import (
     Transforms,
 )
 
-#: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
-_NATS = 30.0
+#: What the neighbouring periods add is about e^-NATS of δ, and what is left out beyond the last t
+#: e^-BEYOND.
+_NATS, _BEYOND = 30.0, 24.0
 #: No more places t are taken, nor more for all losses together.
 _MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
 #: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
@@ -127,9 +128,10 @@ class _Line:
         self.kinds, self.square = kinds, square
         self.near = 1.0
 
-    def is_smooth(self) -> bool:
+    @cached_property
+    def smooth(self) -> bool:
         """Whether the sum without a tilt ends somewhere, as others then do as well."""
-        return float(self._kept(0.0, np.array([_FAR]))[0]) < -_NATS - 4
+        return float(self._kept(0.0, np.array([_FAR]))[0]) < -_BEYOND
 
     @cached_property
     def few(self) -> FewBetween | None:
@@ -139,7 +141,7 @@ class _Line:
         if self.square or not laplaces or len(self.kinds) > len(laplaces) + len(responses):
             return None
         few = FewBetween(laplaces[0], responses[0] if responses else None)
-        return few if few.is_listed() and not self.is_smooth() else None
+        return few if few.is_listed() and not self.smooth else None
 
     def _kept(self, theta: float, places: Floats) -> Floats:
         """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
@@ -193,19 +195,20 @@ class _Line:
             errors += kind.counts @ (np.log1p(3 * found.error / size) + rounding * rough)
         return log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors
 
-    def sum(self, theta: float, period: float) -> _Sum | None:
-        """The sum by a period, up to where what is beyond is next to nothing."""
+    def sum(self, theta: float, period: float, size: float) -> _Sum | None:
+        """The sum by a period, up to where what is beyond is next to nothing of e^`size`, about
+        what it comes to."""
         step = 2 * math.pi / period
         most = 0
         if self.few is None:
-            found = _faint(self._kept, theta, step)
+            found = _faint(self._kept, theta, step, size)
         else:
-            found, most = self._last_of_few(self.few, theta, step)
+            found, most = self._last_of_few(self.few, theta, step, size)
         if found is None:
             return None
         last, beyond = found
         many = math.ceil(last / step)
-        losses = sum(len(kind.counts) for kind in self.kinds)
+        losses = sum(len(kind.counts) * kind.work for kind in self.kinds)
         if many > _MOST_PLACES or many * losses > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
@@ -235,13 +238,13 @@ class _Line:
         return _Sum(0.0, 0.0, 0.0, none, none, none, 0.0, self.few, int(self.few.many))
 
     def _last_of_few(
-        self, few: FewBetween, theta: float, step: float
+        self, few: FewBetween, theta: float, step: float, size: float
     ) -> tuple[tuple[float, float] | None, int]:
         """The last place of a sum without the outcomes with few losses between, what is beyond, and
         how many losses between are few."""
         best: tuple[tuple[float, float] | None, int] = None, 0
         for most in few.choices():
-            found = _faint(partial(few.beyond, most), theta, step)
+            found = _faint(partial(few.beyond, most), theta, step, size)
             if found is not None and (best[0] is None or found[0] < best[0][0]):
                 best = found, most
                 if found[0] <= _FEW_PLACES * step:
@@ -328,22 +331,25 @@ class _Line:
             return None, 0.0
         at = centre.mean if at is None else at
         best: tuple[float, float] | None = None
-        most = centre.cumulant - theta * at + _LOSS
-        smooth = 1 / math.sqrt(centre.variance)
+        least = centre.cumulant - theta * at
+        # Where θ is small, δ is about that of a normal loss at its mean.
+        near = min(_flat(theta, centre.variance), math.log(0.4 * math.sqrt(centre.variance)))
+        smooth, size = 1 / math.sqrt(centre.variance), 0.0
         for tilt in (max(theta, smooth), *(share * theta for share in _SHARES)):
             here = centre if tilt == theta else self.moments(tilt)
-            if here is not None and here.cumulant - tilt * at <= most:
+            if here is not None and here.cumulant - tilt * at <= least + _LOSS:
                 period, enough = self._period(tilt, here, at)
                 if best is None or period < best[0]:
                     best = period, tilt
+                    size = least - (here.cumulant - tilt * at) + near
                 if enough:
                     break
         if best is None:
             return None, at
         period, tilt = best
-        told = self.is_smooth() or self.few is not None
+        told = self.smooth or self.few is not None
         line = self if told else self.smoothed(tilt, at)
-        return line.sum(tilt, period), at
+        return line.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: _Moments, at: float) -> tuple[float, bool]:
         """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
@@ -362,16 +368,16 @@ class _Line:
 
 
 def _faint(
-    bound: Callable[[float, Floats], Floats], theta: float, step: float
+    bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
 ) -> tuple[float, float] | None:
-    """The first place of some from which on next to nothing is left, and how much."""
+    """The first place of some from which on next to nothing is left of e^`size`, and how much."""
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
-    kept = bound(theta, places)
-    faint = np.flatnonzero(kept <= -_NATS - 4)
+    # Of the sum over 1/|s(s+1)| < 1/t².
+    left = bound(theta, places) - np.log(math.pi * places)
+    faint = np.flatnonzero(left <= size - _BEYOND)
     if not len(faint):
         return None
-    last = float(places[faint[0]])
-    return last, math.exp(float(kept[faint[0]])) / (math.pi * last)
+    return float(places[faint[0]]), math.exp(float(left[faint[0]])) * (1 + 64 * UNIT)
 
 
 def _flat(theta: float, variance: float) -> float:
@@ -440,7 +446,7 @@ def _lines(asked: Composition) -> list[_Line]:
     lines: list[_Line] = []
     for side in sides(asked.parts):
         line = _line(asked, side)
-        if line is None or not (line.is_smooth() or line.few or _is_scattered(asked)):
+        if line is None or not (line.smooth or line.few or _is_scattered(asked)):
             return []
         lines.append(line)
     return lines

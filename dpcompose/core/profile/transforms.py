@@ -42,6 +42,8 @@ class Transforms(ABC):
     """The transforms of losses of one kind, each with how often it occurs, as a double."""
 
     counts: Floats
+    #: What one value takes, in those of a closed form.
+    work = 1
 
     @abstractmethod
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None: ...
