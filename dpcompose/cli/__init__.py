@@ -297,7 +297,8 @@ def check(
 
     With --ledger FOLDER the new FILE is added to the releases of its population there, and the
     budget is that of all, as in `total`: what is spent and left before and after; it fails where
-    the release would pass it.
+    the release would pass it. With --changed-since REV too it fails where a release that FOLDER had
+    there is gone or says less (DPC223), and counts it as it was; FILE may be left out.
     """
     from dpcompose.commands.analysis import Selection, Strictness, check_files
     from dpcompose.commands.goals import limit_of, points_of
@@ -312,12 +313,11 @@ def check(
     )
     sources = Sources(isolated, settings or (), settings_from)
     if ledger is not None:
-        from dpcompose.commands.total import joined
+        from dpcompose.commands.join import joined
 
         others = {
             "--at-epsilon": at_epsilon,
             "--risk": risk,
-            "--changed-since": changed_since,
             "--fail-on": fail_on,
             "--require-relation": require_relation,
             "--require-delta": require_delta,

@@ -13,23 +13,20 @@ from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
-from dpcompose.commands.outputs import Format
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.repository.revision import Past
-from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import TotalAsked, add_up
+from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.audit import of_population
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import total_views as render
 from dpcompose.report.verdict import deltas_of
 from dpcompose.resolve import resolve
-from dpcompose.source import Source, documents, load
+from dpcompose.source import Document, Source, documents, load
 
 
 @dataclass(slots=True)
@@ -37,13 +34,14 @@ class Gathered:
     """What was read of the specs that are meant, and what was wrong with it.
 
     `wrong`: findings that the settings make of populations. `asking`: a spec whose settings ask for
-    something, and for no total budget.
+    something, and for no total budget. `held`: what each file holds.
     """
 
     releases: list[Release] = field(default_factory=list)
     wrong: list[tuple[Source, Diagnostic]] = field(default_factory=list)
     asking: str | None = None
     code: ExitCode = ExitCode.FINE
+    held: dict[str, bytes] = field(default_factory=dict)
 
     def worse(self, code: ExitCode, says: str | None = None) -> None:
         """Note a code, and complain."""
@@ -77,68 +75,22 @@ def total_of(
     found = Gathered()
     past = None if as_of is None else Past(as_of, "--as-of")
     with nullcontext() if past is None else closing(past):
-        _read_all(found, selection, sources, strict, output, past)
+        read_all(found, selection, sources, strict, output, past)
         if found.code is not ExitCode.FINE:
-            return _nothing_added(found.code)
+            return nothing_added(found.code)
         if asked.over_time:
             _in_order(found, past)
-    return _told(found, asked, selection, form, output, look)
+    return tell(added_up(found.releases, asked, selection), found, form, output, look)
 
 
-def joined(
-    selection: Selection,
-    ledger: str,
-    limit: Budget | None,
-    points: AskedPoints,
-    unused: Sequence[str],
-    sources: Sources,
-    form: Format,
-    outputs: Sequence[str] | None,
-    look: Look,
-) -> ExitCode:
-    """`check --ledger`: whether new releases may join those of a folder. Raises BadCall.
-
-    The populations of the new ones are looked at, and no others. `unused`: options that are given,
-    and say something of single specs alone.
-    """
-    if unused:
-        raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
-    if form not in [*Told] or len(outputs or ()) > 1 or "=" in "".join(outputs or ()):
-        raise BadCall("--ledger prints one output, as text, json or markdown")
-    output = next(iter(outputs or ()), None)
-    asked = TotalAsked(limit, points.deltas)
-    found, known = Gathered(), Gathered()
-    _read_all(found, selection, sources, False, output)
-    _read_all(known, replace(selection, files=[ledger], files_from=None), sources, False, output)
-    code = max(found.code, known.code)
-    if code is not ExitCode.FINE:
-        return _nothing_added(code)
-    names = {os.path.realpath(each.resolved.source.name) for each in found.releases}
-    populations = {each.resolved.population for each in found.releases}
-    if None in populations:
-        raise BadCall(
-            "--ledger: a new release names no `population:`, and releases on the same people add "
-            "up by it"
-        )
-    before = [
-        each
-        for each in known.releases
-        if os.path.realpath(each.resolved.source.name) not in names
-        and each.resolved.population in populations
-    ]
-    found.releases = [*before, *(replace(each, new=True) for each in found.releases)]
-    found.wrong += known.wrong
-    found.asking = found.asking or known.asking
-    return _told(found, asked, selection, Told(form.value), output, look)
-
-
-def _nothing_added(code: ExitCode) -> ExitCode:
+def nothing_added(code: ExitCode) -> ExitCode:
+    """Say that there is no sum, for a reason that has been told."""
     # A sum without one of its terms would promise too much.
     complain("nothing was added up, since not every spec could be read")
     return code
 
 
-def _read_all(
+def read_all(
     found: Gathered,
     selection: Selection,
     sources: Sources,
@@ -164,9 +116,10 @@ def _read_all(
         data = b""
         try:
             data = read(file) if isinstance(item, str) else item[1]
+            found.held[file_of(name)] = data
             settings = policies.of(name)
             with within(selection.most):
-                read_here = list(_releases(name, data, settings))
+                read_here = [release_of(each, name, settings) for each in documents(data)]
             for release in read_here:
                 found.releases.append(release)
                 source = release.resolved.source
@@ -223,22 +176,23 @@ def _in_order(found: Gathered, past: Past | None) -> None:
     found.releases = [each for _, each in sorted(placed, key=lambda each: each[0])]
 
 
-def _told(
-    gathered: Gathered,
-    asked: TotalAsked,
-    selection: Selection,
-    form: Told,
-    output: str | None,
-    look: Look,
-) -> ExitCode:
-    """Add up what was read, print it, and choose the exit code. Raises BadCall."""
-    code = ExitCode.FINE
+def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
+    """The total of each population; None where that takes too much, which is said."""
     try:
         with within(selection.most):
-            found = add_up(gathered.releases, asked)
+            return add_up(releases, asked)
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
+        return None
+
+
+def tell(
+    found: Sum | None, gathered: Gathered, form: Told, output: str | None, look: Look
+) -> ExitCode:
+    """Print totals, and choose the exit code. Raises BadCall."""
+    if found is None:
         return ExitCode.INVALID
+    code = ExitCode.FINE
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
     style = style_for(output, look)
@@ -270,14 +224,27 @@ def _told(
     return code
 
 
-def _releases(name: str, data: bytes, settings: Settings) -> Iterator[Release]:
-    """The specs of a file with what settings ask of them. Raises InvalidSpec."""
+def file_of(name: str) -> str:
+    """What tells a file from others, whatever it is called here, by its own name."""
+    return os.path.abspath(name)
+
+
+def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:
+    """A spec of a file, with what settings ask of it. Raises InvalidSpec.
+
+    `when`: what follows the name of the file, where it is that of a revision.
+    """
+    resolved = resolve(load(part.data, name + when, part.lines_before))
+    if resolved.planned is not None and not says_something(resolved.planned):
+        resolved = replace(resolved, planned=None)  # which is no reason
     required = () if settings.delta is None else (settings.delta,)
-    for part in documents(data):
-        resolved = resolve(load(part.data, name, part.lines_before))
-        if resolved.planned is not None and not says_something(resolved.planned):
-            resolved = replace(resolved, planned=None)  # which is no reason
-        own = resolved.budget or resolved.adversary_budget
-        default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]
-        label = name if part.number is None else f"{name} (document {part.number})"
-        yield Release(label, resolved, settings.total_budgets, (*required, *default))
+    own = resolved.budget or resolved.adversary_budget
+    default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]
+    number = "" if part.number is None else f" (document {part.number})"
+    return Release(
+        name + when + number,
+        resolved,
+        settings.total_budgets,
+        (*required, *default),
+        file=file_of(name),
+    )

@@ -233,6 +233,14 @@ mechanisms:
         level="warning",
         theorems=("gdp-filter",),
     ),
+    "DPC223": CodeEntry(
+        why="A release has cost what it has cost, whatever its file says later: to take it out of "
+        "the ledger, or to lower it, makes room that is not there. `check --ledger FOLDER "
+        "--changed-since REV` finds it, and counts what the record had.",
+        example="",
+        instead="",
+        theorems=("zcdp-filter",),
+    ),
     "DPC230": CodeEntry(
         why="A mechanism is taken to depend on every column of what it reads, unless a map above "
         "selects columns, or says which ones it uses. Without that all questions have one answer.",

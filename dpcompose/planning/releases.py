@@ -22,7 +22,8 @@ class Release:
 
     `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
     `deltas`: where to state ε, beside where the spec asks for it. `came`: when it was added to the
-    record, in words. `new`: it is not in the record yet.
+    record, in words. `new`: it is not in the record yet. `file`: where it stands, by one name for
+    each file and whatever the revision.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Release:
     deltas: tuple[Fraction, ...] = ()
     came: str = ""
     new: bool = False
+    file: str = ""
 
 
 def protected(release: Release) -> str:
@@ -65,7 +67,8 @@ def disagreement(
     )
 
 
-def _goal(release: Release) -> tuple[Relation, int]:
+def goal_of(release: Release) -> tuple[Relation, int]:
+    """What is protected: so many steps of a relation."""
     goal = release.resolved.problem.goal
     return goal.relation, goal.distance
 
@@ -95,7 +98,7 @@ def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
     """That two releases protect different things, if they do."""
     first = releases[0]
     for label, each in zip(labels, releases, strict=True):
-        if _goal(each) != _goal(first):
+        if goal_of(each) != goal_of(first):
             return (
                 f"in {labels[0]} {protected(first)} are protected, in {label} "
                 f"{protected(each)}: a bound for the one says nothing of the other"
@@ -128,8 +131,8 @@ def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
     for label, limits in given[1:]:
         if limits != given[0][1]:
             return (
-                f"the total budget of {given[0][0]} is {_amounts(given[0][1])}, and that of "
-                f"{label} is {_amounts(limits)}: --epsilon, --rho or --mu gives one for all"
+                f"the total budget of {given[0][0]} is {amounts(given[0][1])}, and that of "
+                f"{label} is {amounts(limits)}: --epsilon, --rho or --mu gives one for all"
             )
     return None
 
@@ -168,7 +171,8 @@ def _other_ways(
     return None
 
 
-def _amounts(limits: Sequence[Budget]) -> str:
+def amounts(limits: Sequence[Budget]) -> str:
+    """`ε = 2, δ = 1e-6`, of several budgets with `and` between them."""
     each = [
         ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
         for limit in limits

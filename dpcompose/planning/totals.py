@@ -14,10 +14,11 @@ from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
-from dpcompose.errors import Span
+from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
 from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
 from dpcompose.planning.releases import Release, by_protection, disagreement, protected
+from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.together import MergedSolver, remaining_if_fixed
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
@@ -63,7 +64,8 @@ class Total:
     so that the bound is the budget, `record` what a filter has counted, and `realised` what has
     been spent where no budget makes a guarantee of it. `remaining`: the largest ε, ρ and μ of one
     more mechanism, where that is asked for. `before`: the record without the releases that are new.
-    `steps`: the record after each release, where that is asked for.
+    `steps`: the record after each release, where that is asked for. `checked`: what became of the
+    releases that a revision had, where it was asked.
     """
 
     population: str | None
@@ -86,6 +88,7 @@ class Total:
     remaining: Remaining | None = None
     before: FilterRecord | None = None
     steps: tuple[RecordStep, ...] = ()
+    checked: RecordCheck | None = None
 
     @property
     def finite(self) -> bool:
@@ -95,10 +98,15 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The totals of all populations, and the specs that were not added up."""
+    """The totals of all populations, and the specs that were not added up.
+
+    `findings`: what was found of a record beside what it costs, each with the file that it is about
+    and its lines.
+    """
 
     totals: tuple[Total, ...]
     unnamed: tuple[str, ...]
+    findings: tuple[tuple[str, Sequence[str], Diagnostic], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ class TotalAsked:
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
     `rest`: whether to say what one more mechanism may have. `over_time`: whether to tell the record
     after each release, in their order. `part`: of a ledger that is added up, of which the record
-    alone matters.
+    alone matters. `since`: a revision whose releases are held against those of now.
     """
 
     limit: Budget | None = None
@@ -122,6 +130,7 @@ class TotalAsked:
     rest: bool = False
     over_time: bool = False
     part: bool = False
+    since: str | None = None
 
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
@@ -295,7 +304,7 @@ def _ledger(
     world = not asked.apart and population is not None
     assumed = [
         *(each.says for each in OF_FILTERS),
-        "each release stands here as it was made: none was changed or taken out afterwards",
+        _unchanged(asked),
         *_assumed(used, labels, world),
     ]
     alone = tuple(_alone(labels, releases, notion))
@@ -305,6 +314,19 @@ def _ledger(
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
     added = _added(total, found.solution, MergedSolver(used), releases, labels)
     return replace(added, theorem=theorem)
+
+
+def _unchanged(asked: TotalAsked) -> str:
+    """What is assumed of a record, beside what was looked up."""
+    if asked.since is not None:
+        return (
+            f"each release stood in {printable(asked.since)} as it was made: what was changed or "
+            "taken out before cannot be seen there"
+        )
+    return (
+        "each release stands here as it was made: none was changed or taken out afterwards (`check "
+        "--ledger FOLDER --changed-since REV` holds them against a revision of git)"
+    )
 
 
 def _over_time(

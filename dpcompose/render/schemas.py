@@ -48,6 +48,10 @@ def total_schema() -> Schema:
             "The totals of all populations.",
             totals=listed(_TOTAL, "In the order of the specs."),
             without_population=listed(TEXT, "Specs that name none, and were left out."),
+            findings=listed(
+                mapping("A finding with its file.", file=TEXT, finding=defined("finding")),
+                "What a revision had, and is gone or says less.",
+            ),
         ),
         DEFINITIONS,
     )
@@ -186,6 +190,16 @@ _TOTAL = mapping(
     at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
     filter=maybe(defined("filter"), "Null where all parameters were fixed, or without a budget."),
     before=maybe(defined("filter"), "The record without what is new, with `check --ledger`."),
+    record=maybe(
+        mapping(
+            "What became of the releases that a revision had.",
+            revision=TEXT,
+            releases=COUNT,
+            corrected=listed(TEXT, "What says more than it did."),
+            rewritten=listed(TEXT, "What is gone or says less, and is counted as it was."),
+        ),
+        "Null where none was looked at.",
+    ),
     over_time=listed(
         mapping(
             "The record after one more release.",

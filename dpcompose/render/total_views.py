@@ -9,8 +9,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.diagnostics import told
 from dpcompose.render.headlines import spending
 from dpcompose.render.inline import code, plain
 from dpcompose.render.json import (
@@ -18,6 +20,7 @@ from dpcompose.render.json import (
     bound_shape,
     budget_shape,
     dumped,
+    finding_shape,
     head,
     record_shape,
     theorem_shape,
@@ -47,6 +50,8 @@ def text(found: Sum, style: Style) -> Iterator[str]:
     """A section for each population, then the specs that were left out."""
     for index, total in enumerate(found.totals):
         yield ("\n" if index else "") + printed(_parts(total, style), style)
+    for file, lines, each in found.findings:
+        yield "\n" + printed(told([each], file, lines, style), style)
     left_out = _left_out(found)
     if left_out:
         yield ("\n" if found.totals else "") + printed(literal(left_out, style), style)
@@ -63,6 +68,7 @@ def _left_out(found: Sum) -> str:
 
 def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
+    good = good and not (total.checked and total.checked.rewritten)
     yield framed(_name(total), "", _rows(total, style), not good, style)
     why = [total.refused] if total.refused else total.reasons
     sections: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
@@ -105,6 +111,11 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
             yield "budget", spent(verdict, verdict.slack, limit, style)
         else:
             yield "budget", literal(f"{limit}: not comparable; {verdict.why}", style, "bad")
+    if total.checked is not None:
+        yield (
+            "record",
+            literal(_checked(total.checked), style, "bad" if total.checked.rewritten else ""),
+        )
     if total.before is not None:
         yield "before", literal(spending(total.before), style)
     if total.record is not None:
@@ -118,6 +129,19 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     if total.theorem is not None:
         entry = book()[total.theorem]
         yield "theorem", literal(f"{entry.id} {entry.title} ({entry.source})", style)
+
+
+def _checked(checked: RecordCheck) -> str:
+    """`3 releases of origin/main, as they were`, or how many of them are not."""
+    of = f"{plural(checked.releases, 'release')} of {checked.revision}"
+    bad, more = len(checked.rewritten), len(checked.corrected)
+    corrected = f"{more} corrected upwards ({listing(checked.corrected)})" if more else ""
+    if bad:
+        says = f"{of}, {bad} of them gone or changed, and counted as before"
+        return f"{says}; {corrected}" if corrected else says
+    if checked.releases == 0:
+        return f"nothing was released in {checked.revision}"
+    return f"{of}, {corrected or 'as before'}"
 
 
 def _name(total: Total) -> str:
@@ -235,6 +259,8 @@ def markdown(found: Sum) -> Iterator[str]:
                 yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
         yield from (f"- {plain(each)}\n" for each in total.reasons)
         yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
+        if total.checked is not None:
+            yield f"- record: {plain(_checked(total.checked))}\n"
         if total.before is not None:
             yield f"- before: {plain(spending(total.before))}\n"
         if total.record is not None:
@@ -256,6 +282,11 @@ def markdown(found: Sum) -> Iterator[str]:
             yield "\n"
         yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
         yield from (f"- assumed: {plain(each)}\n" for each in total.assumed)
+    if found.findings:
+        yield "\n"
+    for file, _, each in found.findings:
+        place = file if each.span is None else f"{file}:{each.span.line}"
+        yield f"- **{each.level}** {code(place)}: {plain(each.message)} ({each.code})\n"
     if found.unnamed:
         yield f"\n{plain(_left_out(found))}\n"
 
@@ -282,6 +313,9 @@ def json(found: Sum) -> Iterator[str]:
         **head(),
         "totals": [_shape(each) for each in found.totals],
         "without_population": list(found.unnamed),
+        "findings": [
+            {"file": file, "finding": finding_shape(each)} for file, _, each in found.findings
+        ],
     }
     yield dumped(document, indent=2)
 
@@ -313,6 +347,14 @@ def _shape(total: Total) -> dict[str, Any]:
         ],
         "filter": None if total.record is None else record_shape(total.record),
         "before": None if total.before is None else record_shape(total.before),
+        "record": None
+        if (checked := total.checked) is None
+        else {
+            "revision": checked.revision,
+            "releases": checked.releases,
+            "corrected": list(checked.corrected),
+            "rewritten": list(checked.rewritten),
+        },
         "over_time": [
             {
                 "file": each.label,

@@ -1,8 +1,10 @@
-"""Ledgers under version control: `total --as-of`, `--over-time`, and `check --ledger`."""
+"""Ledgers under version control: `total --as-of`, `--over-time`, `check --ledger`, and whether
+their releases still stand."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -212,3 +214,361 @@ def test_the_document_is_what_its_schema_says(ledger: Path) -> None:
     Path("new.yaml").write_text(spec("more", "0.01"))
     result = run("check", "new.yaml", "--ledger", "ledger", *BUDGET, "--format", "json")
     assert json.loads(result.stdout) == checked("total", result.stdout)
+
+
+# --- whether the releases of a revision still stand ----------------------------------------------
+
+SINCE = ("check", "--ledger", "ledger", "--changed-since", "HEAD", *BUDGET)
+
+
+def since(code: int, *arguments: str) -> tuple[dict[str, object], list[str]]:
+    """The total of p, and what is found of the record, each `file: message`."""
+    settings_files._nearest.cache_clear()
+    result = run(*SINCE, *arguments, "--format", "json")
+    assert result.exit_code == code, result.output
+    document = checked("total", result.stdout)
+    told = [f"{each['file']}: {each['finding']['message']}" for each in document["findings"]]
+    codes = {each["finding"]["code"] for each in document["findings"]}
+    assert codes <= {"DPC223"}
+    return next(each for each in document["totals"] if each["population"] == "p"), told
+
+
+def spent(total: dict[str, object]) -> float:
+    amount: float = total["filter"]["spent"]["rho"]  # type: ignore[index]
+    return amount
+
+
+def test_a_record_that_stands_is_told_with_its_revision(ledger: Path) -> None:
+    found, told = since(0)
+    assert found["record"] == {
+        "revision": "HEAD", "releases": 2, "corrected": [], "rewritten": [],
+    }  # fmt: skip
+    assert told == [] and spent(found) == pytest.approx(0.07) and found["before"] is None
+    text = run(*SINCE).stdout
+    assert "2 releases of HEAD, as before" in text and "stood in HEAD as it was made" in text
+    # A new one, in the folder or to be put there, is the only one that is new.
+    Path("new.yaml").write_text(spec("more", "0.01"))
+    outside, _ = since(0, "new.yaml")
+    Path("new.yaml").rename(ledger / "new.yaml")
+    for arguments in ((), ("ledger",), ("ledger/new.yaml",)):
+        found, _ = since(0, *arguments)
+        assert found["filter"] == outside["filter"] and spent(found) == pytest.approx(0.08)
+        assert found["before"]["spent"]["rho"] == pytest.approx(0.07)  # type: ignore[index]
+    # Without a revision it says what would look.
+    says = " ".join(run("check", "new.yaml", "--ledger", "ledger", *BUDGET).stdout.split())
+    assert says == "" or "--changed-since REV" in says
+    assert "--changed-since REV" in " ".join(run("total", "ledger", *BUDGET).stdout.split())
+
+
+def test_a_release_that_is_taken_out_is_counted(ledger: Path) -> None:
+    (ledger / "b.yaml").unlink()
+    (ledger / "new.yaml").write_text(spec("more", "0.03"))  # there is room for 0.0181
+    found, told = since(1)
+    assert told == [
+        "ledger/b.yaml@HEAD: a release of HEAD is gone, which spent ρ = 1/20 (0.05); "
+        "it is counted as it was there"
+    ]
+    assert spent(found) == pytest.approx(0.1) and found["status"] == "no-guarantee"
+    assert found["record"]["rewritten"] == ["ledger/b.yaml@HEAD"]  # type: ignore[index]
+    assert "may not be released" in str(found["reasons"])
+    assert run("check", "ledger/new.yaml", "--ledger", "ledger", *BUDGET).exit_code == 0  # quietly
+
+
+def test_a_folder_that_is_taken_out_is_counted(ledger: Path) -> None:
+    for each in ledger.iterdir():
+        each.unlink()
+    found, told = since(1)
+    assert len(told) == 2 and spent(found) == pytest.approx(0.07)
+    ledger.rmdir()
+    assert since(1) == (found, told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("rho: 0.05", "rho: 0.01", "rho is `1/100` and was `1/20`"),
+        ("notion: zcdp, rho: 0.05", "notion: gdp, mu: 0.01", "notion is `gdp` and was `zcdp`"),
+        ("population: p", "population: q", "`population` is `q`, and was `p`"),
+        ("population: p", "title: p", "`population` is none, and was `p`"),
+        ("name: ages", "name: other", "`mechanism ages` is gone"),
+        ("{people: {}}", "{people: {}, a: {from: people, map: filter}}", None),
+        ("{people: {}}", "{people: {columns: [age]}}", "columns is `[age]` and was not there"),
+        ("{people: {}}", "{folk: {}}", "reads is `folk` and was `people`"),
+        ("protect:", "adaptivity: independent\nprotect:", "depend on earlier outputs"),
+        ("protect:", "adaptivity: adaptive\nbecause: planned with the others\nprotect:",
+         "`because` is"),
+        ("protect:", "adaptivity: parameters\nfilter: zcdp\nprotect:", None),
+        ("protect:", "roots: disjoint\nprotect:", "roots: disjoint"),
+        ("rho: 0.05", "rho: 0.051", None),
+        ("rho: 0.05", "rho: 1/20", None),
+        ("rho: 0.05", "rho: 0.05, count: 1", None),
+        ("dpcompose: 1\n", "# a remark\ndpcompose: 1\ntitle: ages\n", None),
+        ("rho: 0.05}", "rho: 0.05}, {name: b, reads: people, notion: zcdp, rho: 0.001}", None),
+        ("dpcompose: 1\n", "", "is gone"),
+    ],
+)  # fmt: skip
+def test_what_says_less_is_counted_as_it_was(
+    ledger: Path, old: str, new: str, says: str | None
+) -> None:
+    text = (ledger / "b.yaml").read_text()
+    if "folk" in new:
+        text = text.replace("reads: people", "reads: folk")
+    (ledger / "b.yaml").write_text(text.replace(old, new))
+    if says is None:
+        found, told = since(0)
+        assert told == [] and spent(found) >= 0.07 * (1 - 1e-12)
+        return
+    found, told = since(1)
+    assert says in " ".join(told)
+    assert spent(found) == pytest.approx(0.07)
+    assert found["record"]["rewritten"] == ["ledger/b.yaml@HEAD"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("new", "says"),
+    [
+        ("protect: bounded", "bounded neighbours are protected, and unbounded neighbours were"),
+        ("protect: unbounded\nadaptivity: parameters\nfilter: gdp", "`filter` is `gdp`"),
+    ],
+)
+def test_what_cannot_be_added_up_any_more_is_found_too(ledger: Path, new: str, says: str) -> None:
+    text = (ledger / "b.yaml").read_text()
+    (ledger / "b.yaml").write_text(text.replace("protect: unbounded", new))
+    found, told = since(2)
+    assert says in told[0] and found["status"] == "refused"
+
+
+def test_fewer_copies_and_fewer_mechanisms(ledger: Path) -> None:
+    two = spec("ages", "0.02, count: 2").replace(
+        "]\n", ", {name: b, reads: people, notion: zcdp, rho: 0.01}]\n"
+    )
+    (ledger / "b.yaml").write_text(two)
+    git("commit", "-qam", "more")
+    (ledger / "b.yaml").write_text(two.replace(", count: 2", ""))
+    assert "is released 1 times, and was 2 times" in str(since(1)[1])
+    (ledger / "b.yaml").write_text(spec("ages", "0.02, count: 3"))
+    found, told = since(1)
+    assert "`mechanism b` is gone" in str(told)
+    assert spent(found) == pytest.approx(0.08)  # more than either is by itself
+
+
+def test_corrections_upwards_are_told_and_counted(ledger: Path) -> None:
+    (ledger / "b.yaml").write_text(spec("ages", "0.06"))
+    found, told = since(0)
+    assert told == [] and spent(found) == pytest.approx(0.08)
+    assert found["record"]["corrected"] == ["ledger/b.yaml"]  # type: ignore[index]
+    assert "1 corrected upwards (`ledger/b.yaml`)" in " ".join(run(*SINCE).stdout.split())
+
+
+def test_of_several_changes_the_larger_sum_counts(ledger: Path) -> None:
+    (ledger / "a.yaml").write_text(spec("counts", "0.03"))
+    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
+    found, told = since(1)
+    assert len(told) == 1 and spent(found) == pytest.approx(0.08)
+
+
+def test_names_orders_and_documents_do_not_matter(ledger: Path) -> None:
+    both = [(ledger / each).read_text() for each in ("a.yaml", "b.yaml")]
+    (ledger / "a.yaml").unlink()
+    (ledger / "b.yaml").unlink()
+    (ledger / "deep").mkdir()
+    (ledger / "deep" / "all.yml").write_text("---\n".join(reversed(both)))
+    found, told = since(0)
+    assert told == [] and found["before"] is None and spent(found) == pytest.approx(0.07)
+    git("add", ".")
+    git("commit", "-qm", "one file")
+    (ledger / "deep" / "all.yml").write_text(both[0])
+    found, told = since(1)
+    assert told[0].startswith("ledger/deep/all.yml@HEAD: a release of HEAD is gone")
+    assert found["record"]["rewritten"] == ["ledger/deep/all.yml@HEAD (document 1)"]  # type: ignore[index]
+    # Two releases that are alike are two.
+    (ledger / "deep" / "all.yml").write_text("---\n".join([*both, both[0]]))
+    git("commit", "-qam", "another one")
+    (ledger / "deep" / "all.yml").write_text("---\n".join(both))
+    assert len(since(1)[1]) == 1
+
+
+def test_a_new_name_and_another_content_are_another_release(ledger: Path) -> None:
+    (ledger / "b.yaml").unlink()
+    (ledger / "c.yaml").write_text(spec("ages", "0.06"))  # more, but who knows
+    found, told = since(1)
+    assert "is gone" in told[0] and spent(found) == pytest.approx(0.13)
+
+
+def test_what_hides_a_release_takes_it_out(ledger: Path) -> None:
+    text = (ledger / "b.yaml").read_text()
+    for hidden in (".b.yaml/b.yaml", "node_modules/b.yaml", "b.txt", "../b.yaml"):
+        (ledger / hidden).parent.mkdir(exist_ok=True)
+        (ledger / "b.yaml").rename(ledger / hidden)
+        assert len(since(1)[1]) == 1, hidden
+        (ledger / hidden).rename(ledger / "b.yaml")
+    (ledger / "b.yaml").unlink()
+    (ledger / "b.yaml").symlink_to("a.yaml")
+    assert len(since(1)[1]) == 1  # it is a.yaml, once
+    (ledger / "b.yaml").unlink()
+    (ledger.parent / "b.txt").write_text(text)
+    (ledger / "b.yaml").symlink_to("../b.txt")
+    assert since(0)[1] == []
+
+
+def test_links_and_hidden_files_of_the_revision_count_once(ledger: Path) -> None:
+    (ledger / "c.yaml").symlink_to("a.yaml")
+    (ledger / ".kept").mkdir()
+    (ledger / ".kept" / "d.yaml").write_text(spec("hidden", "0.04"))
+    git("add", ".")
+    git("commit", "-qm", "a link")
+    assert spent(since(0)[0]) == pytest.approx(0.07)
+    (found,) = totals("total", "ledger", *BUDGET, "--as-of", "HEAD")
+    assert spent(found) == pytest.approx(0.07)
+    ledger.rename(ledger.parent / "real")
+    ledger.symlink_to("real")
+    assert since(0)[1] == []
+    git("add", ".")
+    git("commit", "-qm", "a linked folder")
+    assert spent(since(0)[0]) == pytest.approx(0.07)
+    ledger.unlink()
+    ledger.mkdir()
+    (ledger / "a.yaml").write_text(spec("counts", "0.02"))
+    assert len(since(1)[1]) == 1
+
+
+def test_a_reason_beside_it_is_told_and_changes_no_sum(ledger: Path) -> None:
+    text = spec("ages", "0.01").rstrip() + "  # dpcompose: ignore[DPC223] the noise was more\n"
+    (ledger / "b.yaml").write_text(text)
+    result = run(*SINCE)
+    assert result.exit_code == 0
+    assert "note[DPC223]" in result.stdout and "the noise was more" in result.stdout
+    assert spent(since(0)[0]) == pytest.approx(0.07)
+    git("commit", "-qam", "corrected")
+    assert spent(since(0)[0]) == pytest.approx(0.03)  # it is the record now
+    assert run("check", "ledger/b.yaml", "--rho", "1", "--fail-on", "note").exit_code == 0
+
+
+def test_settings_of_the_revision_say_how_bad_it_is(ledger: Path) -> None:
+    (ledger / "b.yaml").unlink()
+    settings = Path("dpcompose.toml")
+    settings.write_text('severity = {DPC223 = "off"}\n')
+    assert len(since(1)[1]) == 1  # the change does not say it
+    git("add", "dpcompose.toml")
+    git("commit", "-qm", "settings")
+    found, told = since(0)
+    assert told == [] and spent(found) == pytest.approx(0.07)
+    settings.write_text('severity = {DPC223 = "warning"}\n')
+    git("commit", "-qm", "settings", "dpcompose.toml")
+    assert run(*SINCE).exit_code == 0
+    settings.write_text('fail-on = "error"\n')
+    git("commit", "-qm", "settings", "dpcompose.toml")
+    (ledger / "a.yaml").write_text(
+        spec("counts", "0.01").rstrip() + "  # dpcompose: ignore[DPC223] it was less\n"
+    )
+    assert len(since(1)[1]) == 2
+
+
+def test_a_budget_that_settings_raise_holds_as_it_was(ledger: Path) -> None:
+    settings = Path("dpcompose.toml")
+    settings.write_text("total-budget = {rho = 0.08}\n")
+    git("add", "dpcompose.toml")
+    git("commit", "-qm", "settings")
+    (ledger / "new.yaml").write_text(spec("more", "0.02"))
+    call = SINCE[: -len(BUDGET)]
+    for now, why in (
+        ("total-budget = {rho = 9}", "ledger/new.yaml` may not be released"),
+        ("total-budget = {mu = 9}", "no guarantee of 3 releases"),
+        ("", "ledger/new.yaml` may not be released"),
+    ):
+        settings.write_text(now)
+        result = run(*call)
+        assert result.exit_code == 1 and "`total-budget` is" in result.stdout
+        assert why in " ".join(result.stdout.split())
+    settings.write_text("total-budget = {rho = 0.09}\n")
+    assert run(*call, "--settings-from", "HEAD").exit_code == 1
+    assert run(*call, "--rho", "0.09").exit_code == 0  # flags are not of the change
+    settings.write_text("total-budget = {rho = 0.08}\n")
+    (ledger / "new.yaml").write_text(spec("more", "0.01"))
+    assert run(*call).exit_code == 0
+
+
+def test_the_budget_and_the_filter_of_the_specs_stay(ledger: Path) -> None:
+    more = "adaptivity: parameters\nfilter: zcdp\nbudget: {rho: 0.08}\nprotect:"
+    for each in ("a.yaml", "b.yaml"):
+        (ledger / each).write_text((ledger / each).read_text().replace("protect:", more))
+    git("commit", "-qam", "one budget")
+    call = SINCE[: -len(BUDGET)]
+    assert run(*call).exit_code == 0
+    for each in ("a.yaml", "b.yaml"):
+        (ledger / each).write_text((ledger / each).read_text().replace("rho: 0.08", "rho: 9"))
+    result = run(*call)
+    says = " ".join(result.stdout.split())
+    assert result.exit_code == 1 and "the budget is ρ = 9, and was ρ = 0.08" in says
+
+
+def test_a_spec_that_was_invalid_is_compared_with_nothing(ledger: Path) -> None:
+    (ledger / "bad.yaml").write_text("dpcompose: 1\n")
+    git("add", ".")
+    git("commit", "-qm", "a bad one")
+    (ledger / "bad.yaml").write_text(spec("mended", "0.001"))
+    result = run(*SINCE)
+    assert result.exit_code == 0 and "warning[DPC223]" in result.stdout
+    (ledger / "bad.yaml").unlink()
+    assert "it was no valid spec there, and is gone" in str(since(1)[1])
+
+
+def test_names_that_are_no_text_stand_too(ledger: Path) -> None:
+    name = os.fsdecode(b"ledger/\xff\x1b[31m\n.yaml")
+    Path(name).write_text(spec("odd", "0.001"))
+    git("add", ".")
+    git("commit", "-qm", "odd")
+    assert since(0)[1] == []
+    Path(name).unlink()
+    assert len(since(1)[1]) == 1
+    for form in ("text", "markdown"):
+        result = run(*SINCE, "--format", form)
+        assert result.exit_code == 1 and "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--ledger", "ledger", "--changed-since", "nothing"), "git knows no such revision"),
+        (("--ledger", "ledger", "--changed-since", ""), "the revision is empty"),
+        (("--ledger", "led*", "--changed-since", "HEAD"), "a folder by its name"),
+        (("--ledger", "-", "--changed-since", "HEAD"), "a folder by its name"),
+        (("--ledger", "nowhere", "--changed-since", "HEAD"), "neither here nor in HEAD"),
+        (("--ledger", "/tmp", "--changed-since", "HEAD"), "not in the repository"),
+        (("--ledger", "ledger"), "no FILE is given"),
+    ],
+)
+def test_what_cannot_be_looked_up(ledger: Path, arguments: tuple[str, ...], says: str) -> None:
+    result = run("check", *arguments, *BUDGET, stdin="")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert says in " ".join(result.stderr.split())
+
+
+def test_a_ledger_that_the_revision_did_not_have(ledger: Path) -> None:
+    ledger.rename(ledger.parent / "another")
+    ledger.mkdir()
+    (ledger / "first.yaml").write_text(spec("first", "0.01"))
+    assert len(since(1)[1]) == 2  # they are in another folder
+    result = run("check", "--ledger", "another", "--changed-since", "HEAD", *BUDGET)
+    assert result.exit_code == 0 and "nothing was released in HEAD" in result.stdout
+
+
+def test_a_revision_that_a_shallow_clone_lacks(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("clone", "-q", "--depth", "1", f"file://{tmp_path}", "clone")
+    monkeypatch.chdir(tmp_path / "clone")
+    result = run("check", "--ledger", "ledger", "--changed-since", "HEAD~1", *BUDGET)
+    assert result.exit_code == 2 and "shallow" in result.stderr
+    assert run("check", "--ledger", "ledger", "--changed-since", "HEAD", *BUDGET).exit_code == 0
+
+
+def test_another_repository_in_the_ledger_is_refused(ledger: Path, tmp_path: Path) -> None:
+    git("init", "-q", "-b", "main", "ledger/sub")
+    (ledger / "sub" / "c.yaml").write_text(spec("sub", "0.001"))
+    git("-C", "ledger/sub", "add", ".")
+    git("-C", "ledger/sub", "commit", "-qm", "sub")
+    git("add", ".")
+    git("commit", "-qm", "a repository")
+    result = run(*SINCE)
+    assert result.exit_code == 2 and "another repository" in " ".join(result.stderr.split())

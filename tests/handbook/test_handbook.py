@@ -28,8 +28,9 @@ BESIDE = {
     "DPC222": {"DPC302"},
     "DPC320": {"DPC204"},
 }
-#: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide.
-BARE = {"DPC300", "DPC306", "DPC307", "DPC308", "DPC018"}
+#: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide, or a
+#: revision.
+BARE = {"DPC018", "DPC223", "DPC300", "DPC306", "DPC307", "DPC308"}
 
 
 def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:

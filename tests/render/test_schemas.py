@@ -334,6 +334,7 @@ def test_shared_shapes_are_the_same_in_all_schemas() -> None:
         "bound",
         "budget",
         "filter",
+        "finding",
         "theorem",
     }
     assert "$defs" not in SCHEMAS["sensitivity"]()

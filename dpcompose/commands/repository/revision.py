@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpcompose.commands.exits import BadCall
+from dpcompose.commands.globs import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.renames import renamed
@@ -111,25 +112,43 @@ class Past:
         except Unreadable:
             return False
 
+    def was_there(self, file: str) -> bool:
+        """Whether there was a file or a folder of this name. Raises Unreadable."""
+        path = "" if self._is_root(file) else self._by_name(file)
+        return not path or path in self._entries or self._is_linked(path)
+
     def specs(self, file: str) -> Iterator[tuple[str, bytes]]:
         """What to call the specs that a file or a folder held, and what they were.
 
-        Raises Unreadable where there was no such file or folder, or where one of them was a link
-        that led nowhere.
+        As of a folder of now, none is met in hidden folders, or by a second name. Raises Unreadable
+        where there was no such file or folder, or not all of it is known: for a link that led
+        nowhere, or another repository.
         """
         path = "" if self._is_root(file) else self._by_name(file.rstrip("/") or file)
         found = self._entries.get(path)
+        if path and (found is None or found.kind == "link") and self.was_there(file):
+            path = self._real(path)
+            found = self._entries.get(path)
         if path and (found is None or found.kind != "folder"):
             data = self._before(path)
             if data is None:
                 raise Unreadable(f"{file} was not there in {self.revision}")
             yield file, data
             return
-        for each in self.below(file, True):
-            name = os.path.join(file, *each.split("/"))
-            data = self._before(f"{path}/{each}" if path else each)
-            if data is not None and is_spec(data):
-                yield name, data
+        start = f"{path}/" if path else ""
+        for other, each in self._entries.items():
+            if each.kind == "repository" and other.startswith(start):
+                raise Unreadable(f"{other} was another repository, of which nothing is known here")
+        seen: set[str] = set()
+        for below in self.below(file, True):
+            data = self._before(start + below) if is_met(below.split("/")) else None
+            if (
+                data is not None
+                and is_spec(data)
+                and (real := self._real(start + below)) not in seen
+            ):
+                seen.add(real)
+                yield os.path.join(file, *below.split("/")), data
 
     def added(self, file: str) -> git.AddedIn | None:
         """The commit that a file came with; None where none has it. Raises Unreadable."""
@@ -261,9 +280,13 @@ class Past:
         At most one byte more than can be analysed. Raises Unreadable.
         """
         found = self._entries.get(path)
-        if found is None and not self._is_linked(path):
+        if found is None and self._is_linked(path):
+            folder, _, name = path.rpartition("/")
+            path = f"{self._real(folder)}/{name}".removeprefix("/")
+            found = self._entries.get(path)
+        if found is None:
             return None
-        if found is None or found.kind == "link":
+        if found.kind == "link":
             found = self._entries.get(self._real(path))
             if found is None or found.kind != "file":
                 raise Unreadable("it was a link that leads to no file of the repository")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dpcompose.report.findings.records import RECORD_CODES, of_record, other_units
+from dpcompose.report.findings.records import (
+    RECORD_CODES,
+    REWRITTEN,
+    of_record,
+    other_units,
+)
 from dpcompose.report.findings.remarks import FINDING_CODES as _REMARKS
 from dpcompose.report.findings.remarks import Finding, findings
 from dpcompose.report.findings.sense import SENSE_CODES, AskedNumbers, nonsense
@@ -12,6 +17,7 @@ FINDING_CODES = {**_REMARKS, **SENSE_CODES, **RECORD_CODES}
 
 __all__ = [
     "FINDING_CODES",
+    "REWRITTEN",
     "AskedNumbers",
     "Finding",
     "findings",

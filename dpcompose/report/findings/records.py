@@ -15,7 +15,10 @@ RECORD_CODES = {
     "DPC220": "A filter is not named, and follows from what is in the record.",
     "DPC221": "Units that are protected together have different names.",
     "DPC222": "A realised sum is taken for a guarantee.",
+    "DPC223": "What was released is gone from its ledger, or says less than it did.",
 }
+#: The one that only a revision to compare with gives: without it a comment for it is not idle.
+REWRITTEN = "DPC223"
 
 
 def of_record(

@@ -1,0 +1,113 @@
+"""`check --ledger`: whether releases may join those of a folder, and whether these still stand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+
+from dpcompose.commands.analysis import Selection
+from dpcompose.commands.exits import BadCall, ExitCode
+from dpcompose.commands.formats import Told
+from dpcompose.commands.goals import AskedPoints
+from dpcompose.commands.output import Look
+from dpcompose.commands.outputs import Format
+from dpcompose.commands.policies import Sources
+from dpcompose.commands.standing import Standing, can_look_up, looked_up
+from dpcompose.commands.total import Gathered, added_up, nothing_added, read_all, tell
+from dpcompose.core.notions.guarantee import Budget
+from dpcompose.planning.releases import Release
+from dpcompose.planning.totals import Sum, Total, TotalAsked
+
+
+def joined(
+    selection: Selection,
+    ledger: str,
+    limit: Budget | None,
+    points: AskedPoints,
+    unused: Sequence[str],
+    sources: Sources,
+    form: Format,
+    outputs: Sequence[str] | None,
+    look: Look,
+) -> ExitCode:
+    """`check --ledger`: whether new releases may join those of a folder. Raises BadCall.
+
+    The populations of the new ones are looked at, and no others. With a revision those are new that
+    the folder did not have there, and what it had is held against what it has. `unused`: options
+    that are given, and say something of single specs alone.
+    """
+    if unused:
+        raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
+    if form not in [*Told] or len(outputs or ()) > 1 or "=" in "".join(outputs or ()):
+        raise BadCall("--ledger prints one output, as text, json or markdown")
+    output = next(iter(outputs or ()), None)
+    asked = TotalAsked(limit, points.deltas, since=selection.changed_since)
+    found, known = Gathered(), Gathered()
+    past = selection.past()
+    with nullcontext() if past is None else closing(past):
+        if past is not None:
+            can_look_up(past, ledger)
+        folder = replace(selection, files=[ledger], files_from=None, stdin_filename=None)
+        all_of_it = past is not None and not selection.files and selection.files_from is None
+        if not all_of_it:
+            read_all(found, selection, sources, False, output)
+        if past is None or os.path.lexists(ledger):
+            folder = replace(folder, allow_empty=selection.allow_empty or past is not None)
+            read_all(known, folder, sources, False, output)
+        code = max(found.code, known.code)
+        standing = Standing()
+        if past is not None and code is ExitCode.FINE:
+            standing, code = looked_up(past, folder, known, limit, sources)
+    if code is not ExitCode.FINE:
+        return nothing_added(code)
+    there = {os.path.realpath(each.file): each for each in known.releases}
+    names = {os.path.realpath(each.file) for each in found.releases}
+    outside = [each for each in found.releases if os.path.realpath(each.file) not in there]
+    meant = [e for e in known.releases if all_of_it or os.path.realpath(e.file) in names]
+    old = {id(each.new) for each in standing.entries}
+    new = [each for each in [*meant, *outside] if past is None or id(each) not in old]
+    if any(each.resolved.population is None for each in new):
+        raise BadCall(
+            "--ledger: a new release names no `population:`, and releases on the same people add "
+            "up by it"
+        )
+    is_new = {id(each) for each in new}
+    about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
+
+    def of(releases: Sequence[Release]) -> list[Release]:
+        """The releases that are looked at, those that are new last and marked as such."""
+        before = [standing.limited(each) for each in releases if id(each) not in is_new]
+        kept = [each for each in before if each.resolved.population in about]
+        return [*kept, *(standing.limited(replace(each, new=True)) for each in new)]
+
+    found.wrong += known.wrong
+    found.asking = found.asking or known.asking
+    total = added_up(of(known.releases), asked, selection)
+    if standing.rewritten:  # the record, as it was: whatever is wrong with one of them counts
+        as_it_was = added_up(of(standing.counted(known.releases)), asked, selection)
+        total = None if total is None or as_it_was is None else _worse(total, as_it_was)
+    if total is not None:
+        total = replace(
+            total,
+            totals=tuple(replace(e, checked=standing.of(e.population)) for e in total.totals),
+            findings=tuple(standing.findings),
+        )
+    return max(tell(total, found, Told(form.value), output, look), standing.code)
+
+
+def _worse(one: Sum, other: Sum) -> Sum:
+    """Of each population the total of which less is known, or that spends more."""
+    found: dict[str | None, Total] = {}
+    for each in (*other.totals, *one.totals):
+        known = found.get(each.population)
+        if known is None or _badness(each) > _badness(known):
+            found[each.population] = each
+    return Sum(tuple(found.values()), tuple(dict.fromkeys((*one.unnamed, *other.unnamed))))
+
+
+def _badness(total: Total) -> tuple[bool, bool, bool, object]:
+    over = total.verdict is not None and not total.verdict.ok
+    spent = 0 if total.record is None else total.record.share
+    return total.refused is not None, not total.finite, over, spent

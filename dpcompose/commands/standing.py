@@ -1,0 +1,230 @@
+"""Whether the releases of a ledger still stand as they did in a revision of git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import TooMuch, within
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.globs import is_pattern
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
+from dpcompose.commands.policies import Policies, Sources, policies_of
+from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.total import Gathered, file_of, release_of
+from dpcompose.core.notions.guarantee import Budget
+from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec
+from dpcompose.planning.releases import Release, amounts
+from dpcompose.planning.rewrites import RecordCheck, Recorded, since
+from dpcompose.policy.ignores import ignoring
+from dpcompose.policy.settings import BadSettings
+from dpcompose.render.numbers import bound_text
+from dpcompose.report.certify import certify
+from dpcompose.report.findings import REWRITTEN
+from dpcompose.report.verdict import implies, least
+from dpcompose.source import Source, documents
+
+#: A finding with the file that it is about, and the lines of that.
+_About = tuple[str, Sequence[str], Diagnostic]
+
+
+@dataclass(slots=True)
+class Standing:
+    """What became of the releases that a ledger had in a revision.
+
+    `entries`: each of them. `findings`: what was taken out or made less. `limits`: by file, the
+    budgets of the revision that settings raise. `code`: what the findings make of the run.
+    """
+
+    revision: str = ""
+    entries: list[Recorded] = field(default_factory=list)
+    findings: list[_About] = field(default_factory=list)
+    limits: dict[str, tuple[Budget, ...]] = field(default_factory=dict)
+    code: ExitCode = ExitCode.FINE
+
+    @property
+    def rewritten(self) -> list[Release]:
+        """The releases that are gone or say less, as they were."""
+        return [each.old for each in self.entries if each.counted is each.old and not each.same]
+
+    def counted(self, releases: Sequence[Release]) -> list[Release]:
+        """Releases of now, with those that are gone or say less as they were."""
+        was = {id(each.new): each.counted for each in self.entries if each.new is not None}
+        gone = [each.old for each in self.entries if each.new is None]
+        return [*(was.get(id(each), each) for each in releases), *gone]
+
+    def limited(self, release: Release) -> Release:
+        """A release under the budget that it had, too, where that was raised."""
+        was = self.limits.get(release.file, ())
+        return replace(release, limits=least((*was, *release.limits))) if was else release
+
+    def of(self, population: str | None) -> RecordCheck | None:
+        """What became of the releases of a population; None where nothing was looked up."""
+        if not self.revision:
+            return None
+        its = [each for each in self.entries if each.old.resolved.population == population]
+        return RecordCheck(
+            self.revision,
+            len(its),
+            tuple(e.new.label for e in its if e.new is not None and not e.same and not e.less),
+            tuple(e.old.label for e in its if e.counted is e.old and not e.same),
+        )
+
+
+def can_look_up(past: Past, ledger: str) -> None:
+    """See that a revision can say something of a folder, before it is read. Raises BadCall."""
+    if ledger == STANDARD_INPUT or is_pattern(ledger):
+        raise BadCall("--ledger with --changed-since takes a folder by its name")
+    try:
+        there = past.was_there(ledger)
+    except Unreadable as error:
+        raise BadCall(f"--ledger {ledger}: {error}") from error
+    if not there and not os.path.lexists(ledger):
+        raise BadCall(f"--ledger {ledger}: it is neither here nor in {past.revision}")
+
+
+def looked_up(
+    past: Past, folder: Selection, known: Gathered, limit: Budget | None, sources: Sources
+) -> tuple[Standing, ExitCode]:
+    """What became of the releases that a folder had, of those that it has. Raises BadCall.
+
+    `limit`: the budget of flags. The settings that say how bad it is are those of the revision.
+    """
+    (name,) = folder.files
+    now, before = policies_of(sources), policies_of(sources)
+    if not sources.isolated and sources.revision is None:
+        before = policies_of(Sources(True, sources.files, past.revision))
+    found = Standing(past.revision)
+    same: set[str] = set()
+    old: list[Release] = []
+    invalid: list[tuple[str, str]] = []
+    when = f"@{past.revision}"
+    try:
+        specs = past.specs(name) if past.was_there(name) else iter(())
+        for file, data in specs:
+            if known.held.get(file_of(file)) == data:
+                same.add(file_of(file))
+                continue
+            settings = now.of(file)
+            for part in documents(data):
+                try:
+                    with within(folder.most):
+                        old.append(release_of(part, file, settings, when))
+                except InvalidSpec:
+                    number = "" if part.number is None else f" (document {part.number})"
+                    invalid.append((file, file + when + number))
+        found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
+        rest = [each for each in known.releases if each.file not in same]
+        found.entries += since(old, rest, limit)
+        told = [*_rewritten(found, past.revision), *_invalid(found, invalid, rest)]
+        if limit is None:
+            told += _raised(found, known, now, before)
+        for file, source, finding in told:
+            _note(found, file, source, finding, before)
+    except Unreadable as error:
+        complain(f"cannot read {name} in {past.revision}: {error}")
+        return found, ExitCode.USAGE
+    except BadSettings as error:
+        complain(str(error))
+        return found, ExitCode.USAGE
+    except TooMuch as error:
+        complain(f"{name} in {past.revision}: {error}")
+        return found, ExitCode.INVALID
+    return found, ExitCode.FINE
+
+
+#: What was found of a file, with its text where there is one.
+_Found = tuple[str, Source | None, Diagnostic]
+
+
+def _rewritten(found: Standing, revision: str) -> Iterator[_Found]:
+    """What is gone, or says less than in a revision."""
+    for each in found.entries:
+        old = each.old.resolved.source
+        if each.new is None:
+            bounds = certify(each.old.resolved.problem).bounds
+            spent = f", which spent {bound_text(bounds[0])}" if bounds else ""
+            yield (
+                old.name,
+                old,
+                Diagnostic(
+                    REWRITTEN,
+                    f"a release of {revision} is gone{spent}; it is counted as it was there",
+                    old.span(("mechanisms",), True),
+                    f"what was released stays in the record: take the file as it is in {revision}, "
+                    f"or merge {revision} if the file came later than this branch",
+                ),
+            )
+            continue
+        new = each.new.resolved.source
+        for says, path in each.less:
+            yield (
+                new.name,
+                new,
+                Diagnostic(
+                    REWRITTEN,
+                    f"changed since {revision}, and counted as it was there: {says}",
+                    new.span(path, True),
+                    "what was released stays as it was, or is corrected upwards; what lowers it "
+                    f"says why: `# dpcompose: ignore[{REWRITTEN}] reason` on this line",
+                ),
+            )
+
+
+def _invalid(
+    found: Standing, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
+) -> Iterator[_Found]:
+    """What was no valid spec: with one in its place nothing can be compared."""
+    taken = {id(each.new) for each in found.entries}
+    left = [each for each in now if id(each) not in taken]
+    for file, label in invalid:
+        there = next((each for each in left if each.file == file_of(file)), None)
+        if there is None:
+            says, hint = "it was no valid spec there, and is gone", "mend it where it stood"
+            yield label, None, Diagnostic(REWRITTEN, says, None, hint)
+            continue
+        left.remove(there)
+        source = there.resolved.source
+        says = f"{label} was no valid spec: what it says now cannot be compared"
+        hint = "see that it says what was released"
+        yield source.name, source, Diagnostic(REWRITTEN, says, None, hint, "warning")
+
+
+def _raised(found: Standing, known: Gathered, now: Policies, before: Policies) -> Iterator[_Found]:
+    """Budgets of the settings that were less in the revision, which hold as well."""
+    told: set[str] = set()
+    for file in known.held:
+        settings = now.of(file)
+        was, limits = before.of(file).total_budgets, settings.total_budgets
+        if all(any(implies(each, limit) for each in limits) for limit in was):
+            continue
+        found.limits[file] = was
+        is_now = amounts(limits) if limits else "none"
+        says = f"`total-budget` is {is_now}, and was {amounts(was)} in {found.revision}"
+        if says not in told:
+            told.add(says)
+            hint = "a budget is fixed before the first output, and holds here as it was"
+            name = settings.origin("total-budget")
+            yield name, None, Diagnostic(REWRITTEN, says, None, hint)
+
+
+def _note(
+    found: Standing, file: str, source: Source | None, finding: Diagnostic, policies: Policies
+) -> None:
+    """Note a finding at the level that settings give it, unless a comment says why it is fine."""
+    settings = policies.of(file.removesuffix(f"@{found.revision}"))
+    level = settings.level(finding.code, finding.level)
+    if level not in LEVELS:
+        return
+    lines = () if source is None else source.lines
+    finding = replace(finding, level=level)
+    if source is not None:
+        _, ignored = ignoring([finding], source, lambda e: settings.holds_up(e.code, "error"))
+        if ignored:
+            hint = f"ignored in the file: {ignored[0].reason}"
+            finding = replace(finding, level="note", hint=hint)
+    if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
+        found.code = max(found.code, ExitCode.FAILED)
+    found.findings.append((file, lines, finding))

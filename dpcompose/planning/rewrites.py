@@ -1,0 +1,194 @@
+"""What became of the releases of a record: those that are gone since, and those that say less.
+
+A release has cost what it has cost. That its spec is corrected upwards is fine; one that would
+spend less, or be counted elsewhere, makes room in the record that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dpcompose.core.at_delta.filters import default_notion
+from dpcompose.core.notions.guarantee import Budget
+from dpcompose.errors import Path, quoted
+from dpcompose.planning.releases import Release, amounts, goal_of, protected
+from dpcompose.report.verdict import implies
+from dpcompose.report.vouched import Vouched, claims, difference, is_new
+from dpcompose.resolve import Resolved
+
+#: Claims that are compared as a whole, or say nothing of what a release costs.
+_OF_THE_SPEC = frozenset({"population", "protect", "adaptivity", "filter", "adversary"})
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A release of a record as it was, and as it is now (None: it is gone).
+
+    `same`: it says what it said. `less`: what it says no longer, in words, each with its place in
+    the spec of now; without any it says more than it did.
+    """
+
+    old: Release
+    new: Release | None
+    same: bool = False
+    less: tuple[tuple[str, Path], ...] = ()
+
+    @property
+    def counted(self) -> Release:
+        """What is counted of it: the spec of now only where that says as much."""
+        return self.old if self.new is None or self.less else self.new
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCheck:
+    """How many releases a record had at a revision, and what became of them, by their labels.
+
+    `corrected`: what says more now. `rewritten`: what is gone, or says less, and is counted as it
+    was.
+    """
+
+    revision: str
+    releases: int
+    corrected: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+
+
+def since(
+    old: Sequence[Release], new: Sequence[Release], limit: Budget | None = None
+) -> list[Recorded]:
+    """What became of each release of a record, of all that there are now.
+
+    The same spec under another name, or in another order, is the same release. Of the others those
+    in the same file are compared, in their order. One with another name that says something else
+    is a new release. `limit`: the budget, None for that of the releases.
+    """
+    left = dict(enumerate(new))
+    found: dict[int, int] = {}
+
+    def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
+        places: dict[object, list[int]] = {}
+        for at in reversed(left):
+            places.setdefault(there[at], []).append(at)
+        for number, key in enumerate(wanted):
+            if number not in found and places.get(key):
+                found[number] = places[key].pop()
+                del left[found[number]]
+
+    (was, files), (now, here) = (
+        ([_said(each) for each in some], [each.file for each in some]) for some in (old, new)
+    )
+    pair([*zip(was, files, strict=True)], [*zip(now, here, strict=True)])
+    pair(was, now)
+    same = set(found)
+    pair(files, here)
+
+    def became(number: int, before: Release) -> Recorded:
+        after = new[found[number]] if number in found else None
+        if after is None or number in same:
+            return Recorded(before, after, after is not None)
+        return Recorded(before, after, False, tuple(_less(before, after, limit)))
+
+    return [became(number, each) for number, each in enumerate(old)]
+
+
+def _said(release: Release) -> str:
+    """All that a spec says of what is released, and under which budget."""
+    resolved = release.resolved
+    claimed = sorted(((each.of, each.content) for each in claims(resolved.source)), key=str)
+    budget = resolved.budget if resolved.ledger else None
+    whole = [protected(release), resolved.planned, str(budget), claimed]
+    return json.dumps(whole, sort_keys=True)
+
+
+def _less(old: Release, new: Release, limit: Budget | None) -> Iterator[tuple[str, Path]]:
+    """What a spec says otherwise than before, so that its release might cost less.
+
+    Of a guarantee that is weaker now, or of less noise, nothing is told.
+    """
+    if goal_of(old) != goal_of(new):
+        says = f"{protected(new)} are protected, and {protected(old)} were"
+        if protected(new) == protected(old):
+            says = "what a protected change keeps is not what it was"
+        yield says, ("protect",)
+        return  # every mechanism would say it again
+    was, now = old.resolved, new.resolved
+    yield from _of_the_spec(was, now)
+    filters = [_filter(each, limit) for each in (new, old)]
+    if filters[0] != filters[1]:
+        yield f"`filter` is {_quoted(filters[0])}, and was {_quoted(filters[1])}", ("filter",)
+    before, after = ({each.of: each for each in claims(one.source)} for one in (was, now))
+    for of, told in before.items():
+        if told.path[0] == "mechanisms" and "post_processes" not in told.content:
+            if of not in after:
+                yield f"{quoted(of)} is gone", ("mechanisms",)
+            elif _times(after[of]) < _times(told):
+                says = f"{quoted(of)} is released {_times(after[of])} times, and was "
+                yield f"{says}{_times(told)} times", (*after[of].path, "count")
+    there = _datasets(was) & _datasets(now)
+    for of in dict.fromkeys([*after, *(f"dataset {name}" for name in there)]):
+        known: Vouched | None = before.get(of)
+        claim: Vouched | None = after.get(of)
+        if of.startswith("dataset ") and of.removeprefix("dataset ") in there:
+            nothing = Vouched(of, {}, ("datasets", of.removeprefix("dataset ")))
+            known, claim = known or nothing, claim or nothing
+        if claim is None or claim.path[0] in _OF_THE_SPEC:
+            continue
+        # What was released depends on no entry that is new, but for what is said of all roots.
+        matters = (
+            claim.path[0] == "roots" if known is None else "post_processes" not in known.content
+        )
+        if matters and is_new(claim, known):
+            yield difference(claim, known)
+    if "roots" in before and "roots" in after and _roots(was) != _roots(now):
+        yield "`roots: disjoint` is said of other roots than before", ("roots",)
+
+
+def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
+    """What is said otherwise of the whole spec: of whom, how it was planned, and the budget."""
+    if was.population != now.population:
+        says = f"`population` is {_quoted(now.population)}, and was {_quoted(was.population)}"
+        yield says, ("population",)
+    if _freedom(now) < _freedom(was):
+        yield "less is said to depend on earlier outputs than before", ("adaptivity",)
+    if now.planned is not None and now.planned != was.planned:
+        yield f"`because` is {_quoted(now.planned)}, and was {_quoted(was.planned)}", ("because",)
+    if was.ledger and was.budget is not None:
+        raised = now.budget is None or not implies(now.budget, was.budget)
+        if raised:
+            told = "none" if now.budget is None else amounts([now.budget])
+            yield f"the budget is {told}, and was {amounts([was.budget])}", ("budget",)
+
+
+def _filter(release: Release, limit: Budget | None) -> str | None:
+    """In which notion a budget is counted, as far as that is known of one release."""
+    named = release.resolved.filter
+    if named is not None:
+        return named.value
+    budget = limit or next(iter(release.limits), release.resolved.budget)
+    usual = None if budget is None else default_notion(budget, False)
+    return None if usual is None else usual.value
+
+
+def _freedom(resolved: Resolved) -> int:
+    """How much may depend on earlier outputs: nothing, what is released, or its parameters."""
+    return 2 if resolved.ledger else int(resolved.problem.adaptive)
+
+
+def _times(claim: Vouched) -> int:
+    return int(claim.content.get("count", 1))
+
+
+def _datasets(resolved: Resolved) -> set[str]:
+    """The names of all datasets that are declared."""
+    declared = resolved.source.at(("datasets",))
+    return set(declared) if isinstance(declared, dict) else set()
+
+
+def _roots(resolved: Resolved) -> set[str]:
+    return {root.dataset.name for root in resolved.problem.roots}
+
+
+def _quoted(text: str | None) -> str:
+    return "none" if text is None else quoted(text)
