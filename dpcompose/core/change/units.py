@@ -294,3 +294,16 @@ def _single_units(state: State) -> Iterator[tuple[State, int]]:
             continue
         for inner, times in _single_units(item.below):
             yield state_of([(wrap(item.leaf, inner), 1)]), times * count
+
+
+def outermost_units(state: State) -> list[tuple[State, int]]:
+    """The state taken apart at the outermost level that has several units, with counts."""
+    if len(state) == 1 and state[0][1] == 1 and state[0][0].below:
+        leaf, below = state[0][0]
+        inner = outermost_units(below)
+        return [(top_level(state_of([(wrap(leaf, each), 1)])), n) for each, n in inner]
+    merged: dict[State, int] = {}
+    for item, count in state:
+        alone = top_level(((item, 1),))
+        merged[alone] = merged.get(alone, 0) + count
+    return list(merged.items())

@@ -89,8 +89,9 @@ class AlongMap:
         if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
         match how.rule:
-            case "units":
-                return (yield from self.units(state, in_turn(how, self.replay)))
+            case "units" | "outermost":
+                path = in_turn(how, self.replay)
+                return (yield from self.units(state, path, how.rule == "outermost"))
             case "release" if len(how.of) == 1:
                 return (yield from self.release(state, how.of[0]))
             case "best" if how.of:
@@ -136,9 +137,9 @@ class AlongMap:
             raise Refused("the map may make too many things of the change")
         return [fit(after, self.place, self.below, push) for after in listed]
 
-    def units(self, state: State, search: Callable[[State], Walk]) -> Walk:
+    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
         """A path of tables that differ in one unit of the change each."""
-        return (yield from by_units(self.algebra, self.place, state, search))
+        return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def extremes(self, state: State) -> Walk:
         """One unit that becomes too many rows to list: a path of these rows, all of one sort."""

@@ -65,8 +65,9 @@ class OverBlocks:
         }
         if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
-        if how.rule == "units":
-            return (yield from self.units(state, in_turn(how, self.replay)))
+        if how.rule in ("units", "outermost"):
+            path = in_turn(how, self.replay)
+            return (yield from self.units(state, path, how.rule == "outermost"))
         if how.rule == "best" and how.of:
             found = []
             for each in how.of:
@@ -97,9 +98,9 @@ class OverBlocks:
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
 
-    def units(self, state: State, search: Callable[[State], Walk]) -> Walk:
+    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
         """A path of tables that differ in one unit of the change each."""
-        return (yield from by_units(self.algebra, self.place, state, search))
+        return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
         """For each class the change in one of its blocks, if units become that, and its loss."""

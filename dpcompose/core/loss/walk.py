@@ -6,7 +6,14 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dpcompose.core.change.units import State, drop_level, only_rows, single_units, top_level
+from dpcompose.core.change.units import (
+    State,
+    drop_level,
+    only_rows,
+    outermost_units,
+    single_units,
+    top_level,
+)
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra
 from dpcompose.core.model.tree import Place
@@ -67,13 +74,23 @@ class Effort:
         return allowed
 
 
-def by_units(algebra: Algebra, place: Place, state: State, search: Callable[[State], Walk]) -> Walk:
+def by_units(
+    algebra: Algebra,
+    place: Place,
+    state: State,
+    search: Callable[[State], Walk],
+    outermost: bool = False,
+) -> Walk:
     """A bound for several units from the losses of each alone: a path through them.
 
     Rows that have no privacy unit may change in any order. A unit's rows may have to go before
-    others of it come.
+    others of it come. `outermost`: all that has become of one unit further up is one step.
     """
     units = single_units(state)
+    if outermost:
+        finest, units = units, outermost_units(state)
+        if units == finest:
+            raise Refused("each unit is one by itself")
     if len(units) == 1 and units[0][1] == 1:
         raise Refused("one unit is no path")
     parts: list[tuple[Loss, int]] = []
@@ -85,7 +102,7 @@ def by_units(algebra: Algebra, place: Place, state: State, search: Callable[[Sta
         branches.extend(choice.branches)
         hows.append(choice.how)
     alike = units[0][1] if len(units) == 1 else 0
-    how = How("units", tuple(hows))
+    how = How("outermost" if outermost else "units", tuple(hows))
     free = only_rows(state) and place.top.traits.unit is None
     return Choice(algebra.chain(parts, free), tuple(branches), True, alike, how)
 

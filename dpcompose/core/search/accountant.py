@@ -22,7 +22,7 @@ from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Answer, Choice, Effort, Walk, best_of
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
-from dpcompose.core.search.splitter import split
+from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
 
 
@@ -176,7 +176,11 @@ class Accountant:
         if rules.below.above is not None:
             return (yield from rules.unchanged(state))
         if not _alone(state):
-            return (yield from rules.units(state, lambda s: self._moved(rules, s)))
+            single = yield from rules.units(state, lambda s: self._moved(rules, s))
+            outermost = rules.units(state, lambda s: self._moved(rules, s), outermost=True)
+            coarser = yield from tried(outermost)
+            found = [single] if coarser is None else [single, coarser]
+            return best_of(self.algebra, found, single)
         return (yield from rules.extremes(state))
 
 

@@ -27,14 +27,17 @@ def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
     bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
     if rules.charge_all:
         return bound
-    found = [bound]
-    capped = yield from _tried(rules.each_block_full(state))
+    # All that has become of one unit further up may lose less than its parts by themselves.
+    coarser = yield from tried(
+        rules.units(state, lambda each: split(rules, each, effort), outermost=True)
+    )
+    capped = yield from tried(rules.each_block_full(state))
     exact: Choice | None = None
     if effort.left > 0:
-        exact = yield from _tried(rules.exhaustive(state, effort.allows))
+        exact = yield from tried(rules.exhaustive(state, effort.allows))
     if exact is None:
-        exact = yield from _tried(rules.equal_rows(state))
-    found += [each for each in (capped, exact) if each is not None]
+        exact = yield from tried(rules.equal_rows(state))
+    found = [each for each in (coarser, bound, capped, exact) if each is not None]
     if isinstance(rules.algebra, Scalars):
         return min(reversed(found), key=lambda choice: choice.loss)
     best = rules.algebra.best(choice.loss for choice in found)
@@ -43,7 +46,7 @@ def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
     return best_of(rules.algebra, found, shown)._replace(bounded=exact is None)
 
 
-def _tried(rule: Walk) -> Walk:
+def tried(rule: Walk) -> Walk:
     """The bound of a rule, or None where it does not apply."""
     try:
         return (yield from rule)
