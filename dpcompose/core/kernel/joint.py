@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement, product
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
@@ -15,12 +18,15 @@ from dpcompose.core.model.tree import STEP, Place
 
 #: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
 MOST_SHARED = 64
-#: Losses that are not one number are added up in so many ways.
-MOST_WAYS = 500
+#: So many ways of sharing them out between one root and the next are looked at, and so many in all
+#: of adding up losses that are not one number.
+_MOST_TAKEN, MOST_WAYS = 10_000, 1_000
 
 #: A root with the change in it that is shown, and its loss.
 Shown = tuple[Place, State, Loss]
-_Way = tuple[Loss, tuple[int, ...]]
+#: Of how many of its parts each step has some in a root, the most first.
+_Taken = tuple[int, ...]
+_Way = tuple[Loss, tuple[_Taken, ...]]
 
 
 def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra) -> Walk:
@@ -35,77 +41,91 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
         state = initial(root, top, goal)
         loss = yield (top, state)
         answers.append((top, state, loss))
-    steps = shared_steps(goal, [top for _, top in tops])
-    groups = [] if steps is None else [sorted(each) for each in problem.apart if len(each) > 1]
+    groups = [sorted(each) for each in problem.apart if len(each) > 1]
+    groups = [] if shared_steps(goal, [top for _, top in tops]) is None else groups
     alone = sorted(set(range(len(answers))).difference(*groups))
     losses = [answers[i][2] for i in alone]
     shown = [answers[i] for i in alone]
     for group in groups:
-        assert steps is not None
         loss, found = yield from _shared_out(
-            goal, steps, [tops[i] for i in group], algebra, [answers[i] for i in group]
+            goal, [tops[i] for i in group], algebra, [answers[i] for i in group]
         )
         losses.append(loss)
         shown += found
     return losses[0] if len(losses) == 1 else algebra.add(losses), shown
 
 
-def shared_steps(goal: Goal, tops: Sequence[Place]) -> int | None:
-    """How many steps, each in one of the roots that are apart, the protected change is made of.
+def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
+    """How many steps the protected change is made of, and of how many each that are in one root.
 
-    None where one step may change all of them, or where it is several steps of a declared relation
-    of which some statement speaks: which of those reach a root is not followed.
+    Of a declared relation of which no statement speaks all its steps are one. None where one step
+    may change all roots.
     """
     relation = goal.relation
     if relation.kind is not RelationKind.DECLARED:
-        return None if relation.kind is RelationKind.FREE_LUNCH else goal.distance
+        return None if relation.kind is RelationKind.FREE_LUNCH else (1, goal.distance)
     within = relation.within
     if within is None or within.kind is RelationKind.FREE_LUNCH:
         return None
-    if goal.distance > 1 and any(STEP in top.levels for top in tops):
-        return None
-    return goal.distance * relation.distance
+    if any(STEP in top.levels for top in tops):
+        return goal.distance, relation.distance
+    return 1, goal.distance * relation.distance
 
 
 def _shared_out(
     goal: Goal,
-    steps: int,
     tops: Sequence[tuple[Root, Place]],
     algebra: Algebra,
     answers: Sequence[Shown],
 ) -> Walk:
-    """The worst that the protected steps do to roots of which nobody is in two."""
-    if steps == 1:
+    """The worst that the protected steps do to roots of which nobody is in two.
+
+    Each root takes some of what every step is made of.
+    """
+    steps = shared_steps(goal, [top for _, top in tops])
+    assert steps is not None
+    if steps == (1, 1):
         loss = algebra.worst(each[2] for each in answers)
         return loss, [max(answers, key=lambda each: algebra.key(each[2]))]
-    ways = len(tops) * steps * (steps + 1) // 2
-    if steps > MOST_SHARED or not (isinstance(algebra, Scalars) or ways <= MOST_WAYS):
+    if math.prod(steps) > MOST_SHARED or not _followed(algebra, len(tops), *steps):
         return algebra.add(each[2] for each in answers), list(answers)
-    best: list[_Way] = [(algebra.zero, ())] * (steps + 1)
-    by_steps: list[list[Shown]] = []
-    for root, top in tops:
-        row: list[Shown] = []
-        for taken in range(1, steps + 1):
-            state = initial(root, top, goal, taken)
-            loss = yield (top, state)
-            row.append((top, state, loss))
-        by_steps.append(row)
-        columns = [algebra.zero, *(each[2] for each in row)]
-        best = [
-            _worst(
-                algebra,
-                [
-                    (
-                        algebra.add([best[total - taken][0], columns[taken]]),
-                        (*best[total - taken][1], taken),
-                    )
-                    for taken in range(total + 1)
-                ],
-            )
-            for total in range(steps + 1)
-        ]
-    loss, taken_in = best[steps]
-    return loss, [row[n - 1] for row, n in zip(by_steps, taken_in, strict=True) if n]
+    whole = (steps[1],) * steps[0]
+    losses: list[dict[_Taken, Shown]] = []
+    best: dict[_Taken, _Way] = {whole: (algebra.zero, ())}
+    for place, (root, top) in enumerate(tops):
+        known: dict[_Taken, Shown] = {}
+        losses.append(known)
+        found: dict[_Taken, list[_Way]] = {}
+        for left, (before, way) in best.items():
+            # The last root takes all that is left.
+            for each in [left] if place == len(tops) - 1 else _shares(left):
+                taken = tuple(sorted((n for n in each if n), reverse=True))
+                if taken and taken not in known:
+                    state = initial(root, top, goal, taken)
+                    known[taken] = (top, state, (yield (top, state)))
+                here: Loss = known[taken][2] if taken else algebra.zero
+                rest = tuple(sorted((n - m for n, m in zip(left, each, strict=True)), reverse=True))
+                total = algebra.add([before, here])
+                found.setdefault(rest, []).append((total, (*way, taken)))
+        best = {left: _worst(algebra, each) for left, each in found.items()}
+    [(loss, taken_in)] = best.values()
+    return loss, [known[each] for known, each in zip(losses, taken_in, strict=True) if each]
+
+
+def _followed(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
+    """Whether there are not too many ways of leaving and taking some of every step."""
+    kinds = (inner + 1) * (inner + 2) // 2
+    ways = math.comb(steps + kinds - 1, steps)
+    return ways <= _MOST_TAKEN if isinstance(algebra, Scalars) else roots * ways <= MOST_WAYS
+
+
+def _shares(left: _Taken) -> Iterator[_Taken]:
+    """Every way of taking some of what is left of each step, those alike in any order."""
+    alike = [
+        combinations_with_replacement(range(n + 1), count) for n, count in Counter(left).items()
+    ]
+    for chosen in product(*alike):
+        yield tuple(n for some in chosen for n in some)
 
 
 def _worst(algebra: Algebra, ways: Sequence[_Way]) -> _Way:

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import ANY, Item, Kind, Leaf, State, leaf_item, outermost
+from dpcompose.core.change.units import ANY, Item, Kind, Leaf, State, leaf_item, outermost, state_of
 from dpcompose.core.model.problem import Domain, Goal, Root
 from dpcompose.core.model.tree import STEP, Place
 
 
-def initial(root: Root, top: Place, goal: Goal, taken: int | None = None) -> State:
+def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = None) -> State:
     """The change that `goal` makes in a root; none where it changes no column that the root has.
 
-    `taken`: so many steps alone, not all that the goal allows; of a declared relation so many of
-    those that it is within, and of all these fewer than it allows are one step of it as well.
+    `taken`: not all that the goal allows, but of a declared relation so many steps as are listed,
+    with so many in each of those that it is within, which are fewer than it allows and one step of
+    it as well; of another one as many steps as the sum.
     """
-    relation = goal.relation
-    steps = goal.distance if taken is None else taken
-    name = None
+    relation, name = goal.relation, None
+    parts = {1: goal.distance if taken is None else sum(taken)}
     if relation.kind is RelationKind.DECLARED:
         assert relation.within is not None
-        name, inside, relation = relation.name, relation.distance, relation.within
-        if taken is not None:
-            steps, inside = (1, taken) if STEP in top.levels else (taken, 1)
+        parts = {relation.distance: goal.distance} if taken is None else Counter(taken)
+        name, relation = relation.name, relation.within
     columns = top.traits.columns
     kept = relation.kept(columns) or frozenset()
     if relation.changes is not None and kept == columns:
         return ()
     leaf = _step_leaf(root, relation.kind, tuple(sorted(kept)))
-    if name is None:
-        if STEP in top.levels:
-            return ((Item(Leaf(Kind.DECLARED), ((leaf_item(leaf), 1),)), steps),)
-        return ((leaf_item(leaf), steps),)
     if STEP not in top.levels:
-        return ((leaf_item(outermost(leaf)), steps * inside),)
-    step = Leaf(Kind.DECLARED, (0,), (name,)) if name else Leaf(Kind.DECLARED)
-    tags = (0, 0) if len(leaf.tags) == 2 else (0,)
-    return ((Item(step, ((leaf_item(leaf._replace(tags=tags)), inside),)), steps),)
+        total = sum(inside * n for inside, n in parts.items())
+        return ((leaf_item(leaf if name is None else outermost(leaf)), total),)
+    step = Leaf(Kind.DECLARED, (0,), () if name is None else (name,))
+    if name is not None:
+        leaf = leaf._replace(tags=(0, 0) if len(leaf.tags) == 2 else (0,))
+    return state_of((Item(step, ((leaf_item(leaf), inside),)), n) for inside, n in parts.items())
 
 
 def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Leaf:

@@ -144,3 +144,56 @@ def test_two_households_may_have_one_row_each_in_a_block() -> None:
     )
     half = [Said(None, None, F(1, 2))] * 3
     assert worst / 2 == bound(over_blocks(half, "unbounded", 2, 2)) == 2
+
+
+# --- in roots of which nobody is in two ----------------------------------------------------------
+
+
+def apart(roots: Sequence[Said], rows: int, distance: int) -> Problem:
+    names = "abc"[: len(roots)]
+    return problem_of(
+        "\n".join(f"{name}: {{}}" for name in names),
+        "\n".join(
+            f"name: m{name}, reads: {name}, guarantees: [{said.written('')}]"
+            for name, said in zip(names, roots, strict=True)
+        ),
+        f"{{relation: household, distance: {distance}}}",
+        f"roots: disjoint\nrelations: {{household: {{within: unbounded, distance: {rows}}}}}\n",
+    )
+
+
+def worst_apart(roots: Sequence[Said], rows: int, distance: int) -> float:
+    """Each household has its rows in the roots in the way that is worst."""
+    shares = [each for each in product(range(rows + 1), repeat=len(roots)) if sum(each) <= rows]
+    return distance * max(
+        sum(said.costs(n, 0) for said, n in zip(roots, share, strict=True)) for share in shares
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_rows_of_each_household_are_shared_out(seed: int) -> None:
+    rng = random.Random(seed)
+    roots = []
+    for _ in range(rng.randint(2, 3)):
+        single = some(rng, None)
+        roots.append(Said(single, None, some(rng, None) if single else some(rng)))
+    rows, distance = rng.randint(1, 4), rng.randint(1, 3)
+    assert bound(apart(roots, rows, distance)) == worst_apart(roots, rows, distance)
+
+
+def test_two_households_of_six() -> None:
+    # Ten rows of 0.5, and one of each household where households are counted.
+    roots = [Said(F(1, 2), None, None), Said(None, None, F(3, 5))]
+    assert bound(apart(roots, 6, 1)) == pytest.approx(3.1)
+    assert bound(apart(roots, 6, 2)) == pytest.approx(6.2)
+    # (ε, δ), and at a chosen δ.
+    problem = apart(roots, 6, 2)
+    pairs = Solver(problem).solve(Notion.APPROX)
+    assert [(each.amount, each.delta) for each in pairs.quantities] == [(F(31, 5), 0)]
+    patterns = Solver(problem).patterns()
+    assert 0 < len(patterns) < 20
+
+
+def test_too_many_ways_of_sharing_out_are_charged_to_each_root() -> None:
+    roots = [Said(F(1, 2), None, None), Said(None, None, F(3, 5))]
+    assert bound(apart(roots, 40, 2)) == pytest.approx(80 / 2 + 2 * 3 / 5)
