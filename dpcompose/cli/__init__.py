@@ -502,7 +502,8 @@ def total(
     --fixed REASON says that all parameters were fixed before the first output.
 
     Releases under version control are told --over-time in the order of the commits that added
-    them; --as-of REV adds up those of a revision, under the settings of now.
+    them, and it is an error (DPC223) if a commit took one of them out or made it less; --as-of REV
+    adds up those of a revision, under the settings of now.
     """
     from dpcompose.commands.analysis import Selection
     from dpcompose.commands.goals import limit_of, points_of

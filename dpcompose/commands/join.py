@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 
+from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.formats import Told
@@ -15,7 +16,6 @@ from dpcompose.commands.output import Look
 from dpcompose.commands.outputs import Format
 from dpcompose.commands.policies import Sources
 from dpcompose.commands.standing import Standing, can_look_up, looked_up
-from dpcompose.commands.total import Gathered, added_up, nothing_added, read_all, tell
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, Total, TotalAsked

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from dpcompose.commands.adding import Gathered, file_of, release_of
 from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
@@ -13,9 +14,8 @@ from dpcompose.commands.globs import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.policies import Policies, Sources, policies_of
 from dpcompose.commands.repository.revision import Past
-from dpcompose.commands.total import Gathered, file_of, release_of
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec
+from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.releases import Release, amounts
 from dpcompose.planning.rewrites import RecordCheck, Recorded, since
 from dpcompose.policy.ignores import ignoring
@@ -72,10 +72,36 @@ class Standing:
             tuple(e.old.label for e in its if e.counted is e.old and not e.same),
         )
 
+    def note(
+        self, file: str, source: Source | None, finding: Diagnostic, policies: Policies
+    ) -> None:
+        """Note a finding at the level that settings give it, unless a comment says why it is fine.
+
+        The name of a file that is gone may be followed by `@` and a revision. Raises BadSettings.
+        """
+        settings = policies.of(file if os.path.lexists(file) else file.rpartition("@")[0] or file)
+        level = settings.level(finding.code, finding.level)
+        if level not in LEVELS:
+            return
+        finding = replace(finding, level=level)
+        if source is not None:
+            _, ignored = ignoring([finding], source, lambda e: settings.holds_up(e.code, "error"))
+            if ignored:
+                hint = f"ignored in the file: {ignored[0].reason}"
+                finding = replace(finding, level="note", hint=hint)
+        if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
+            self.code = max(self.code, ExitCode.FAILED)
+        self.findings.append((file, () if source is None else source.lines, finding))
+
+
+def is_unnamed(file: str) -> bool:
+    """Whether an argument names no file or folder that a revision may have."""
+    return file == STANDARD_INPUT or is_pattern(file)
+
 
 def can_look_up(past: Past, ledger: str) -> None:
     """See that a revision can say something of a folder, before it is read. Raises BadCall."""
-    if ledger == STANDARD_INPUT or is_pattern(ledger):
+    if is_unnamed(ledger):
         raise BadCall("--ledger with --changed-since takes a folder by its name")
     try:
         there = past.was_there(ledger)
@@ -86,13 +112,19 @@ def can_look_up(past: Past, ledger: str) -> None:
 
 
 def looked_up(
-    past: Past, folder: Selection, known: Gathered, limit: Budget | None, sources: Sources
+    past: Past,
+    folder: Selection,
+    known: Gathered,
+    limit: Budget | None,
+    sources: Sources,
+    counted: bool = True,
 ) -> tuple[Standing, ExitCode]:
-    """What became of the releases that a folder had, of those that it has. Raises BadCall.
+    """What became of the releases that folders had, of those that they have. Raises BadCall.
 
-    `limit`: the budget of flags. The settings that say how bad it is are those of the revision.
+    `limit`: the budget of flags. `counted`: whether what is gone or says less is counted as it was,
+    with the budgets of the revision. The settings that say how bad it is are those of the revision.
     """
-    (name,) = folder.files
+    names = folder.files
     now, before = policies_of(sources), policies_of(sources)
     if not sources.isolated and sources.revision is None:
         before = policies_of(Sources(True, sources.files, past.revision))
@@ -102,8 +134,8 @@ def looked_up(
     invalid: list[tuple[str, str]] = []
     when = f"@{past.revision}"
     try:
-        specs = past.specs(name) if past.was_there(name) else iter(())
-        for file, data in specs:
+        there = [each for each in names if past.was_there(each)]
+        for file, data in (spec for each in there for spec in past.specs(each)):
             if known.held.get(file_of(file)) == data:
                 same.add(file_of(file))
                 continue
@@ -118,64 +150,66 @@ def looked_up(
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
         found.entries += since(old, rest, limit)
-        told = [*_rewritten(found, past.revision), *_invalid(found, invalid, rest)]
-        if limit is None:
+        told = [*_rewritten(found, counted), *_invalid(found, invalid, rest)]
+        if counted and limit is None:
             told += _raised(found, known, now, before)
         for file, source, finding in told:
-            _note(found, file, source, finding, before)
+            found.note(file, source, finding, before)
     except Unreadable as error:
-        complain(f"cannot read {name} in {past.revision}: {error}")
+        complain(f"cannot read {', '.join(names)} in {past.revision}: {error}")
         return found, ExitCode.USAGE
     except BadSettings as error:
         complain(str(error))
         return found, ExitCode.USAGE
     except TooMuch as error:
-        complain(f"{name} in {past.revision}: {error}")
+        complain(f"{', '.join(names)} in {past.revision}: {error}")
         return found, ExitCode.INVALID
     return found, ExitCode.FINE
 
 
 #: What was found of a file, with its text where there is one.
-_Found = tuple[str, Source | None, Diagnostic]
+Found = tuple[str, Source | None, Diagnostic]
 
 
-def _rewritten(found: Standing, revision: str) -> Iterator[_Found]:
-    """What is gone, or says less than in a revision."""
+def _rewritten(found: Standing, counted: bool) -> Iterator[Found]:
+    """What is gone, or says less than in a revision; `counted`: as it was there."""
+    revision = found.revision
+    as_it_was = ", and counted as it was there" if counted else ""
     for each in found.entries:
-        old = each.old.resolved.source
         if each.new is None:
-            bounds = certify(each.old.resolved.problem).bounds
-            spent = f", which spent {bound_text(bounds[0])}" if bounds else ""
-            yield (
-                old.name,
-                old,
-                Diagnostic(
-                    REWRITTEN,
-                    f"a release of {revision} is gone{spent}; it is counted as it was there",
-                    old.span(("mechanisms",), True),
-                    f"what was released stays in the record: take the file as it is in {revision}, "
-                    f"or merge {revision} if the file came later than this branch",
-                ),
-            )
+            yield gone(each.old, f"is gone since {revision}{as_it_was}", f"as in {revision}")
             continue
-        new = each.new.resolved.source
         for says, path in each.less:
-            yield (
-                new.name,
-                new,
-                Diagnostic(
-                    REWRITTEN,
-                    f"changed since {revision}, and counted as it was there: {says}",
-                    new.span(path, True),
-                    "what was released stays as it was, or is corrected upwards; what lowers it "
-                    f"says why: `# dpcompose: ignore[{REWRITTEN}] reason` on this line",
-                ),
-            )
+            yield changed(each.new, f"has changed since {revision}{as_it_was}: {says}", path)
+
+
+def gone(release: Release, says: str, restore: str) -> Found:
+    """That a release is no longer there; `restore`: how its file has to be."""
+    source = release.resolved.source
+    bounds = certify(release.resolved.problem).bounds
+    spent = f" that spent {bound_text(bounds[0])}" if bounds else ""
+    hint = (
+        f"what was released stays in the record: take the file {restore}; or merge, if it came "
+        "later than this branch"
+    )
+    place = source.span(("mechanisms",), True)
+    return source.name, source, Diagnostic(REWRITTEN, f"a release{spent} {says}", place, hint)
+
+
+def changed(release: Release, says: str, path: Path) -> Found:
+    """That a release is no longer as it was."""
+    source = release.resolved.source
+    hint = (
+        "what was released stays as it was, or is corrected upwards; what lowers it says why: "
+        f"`# dpcompose: ignore[{REWRITTEN}] reason` on this line"
+    )
+    finding = Diagnostic(REWRITTEN, f"a release {says}", source.span(path, True), hint)
+    return source.name, source, finding
 
 
 def _invalid(
     found: Standing, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
-) -> Iterator[_Found]:
+) -> Iterator[Found]:
     """What was no valid spec: with one in its place nothing can be compared."""
     taken = {id(each.new) for each in found.entries}
     left = [each for each in now if id(each) not in taken]
@@ -192,7 +226,7 @@ def _invalid(
         yield source.name, source, Diagnostic(REWRITTEN, says, None, hint, "warning")
 
 
-def _raised(found: Standing, known: Gathered, now: Policies, before: Policies) -> Iterator[_Found]:
+def _raised(found: Standing, known: Gathered, now: Policies, before: Policies) -> Iterator[Found]:
     """Budgets of the settings that were less in the revision, which hold as well."""
     told: set[str] = set()
     for file in known.held:
@@ -208,23 +242,3 @@ def _raised(found: Standing, known: Gathered, now: Policies, before: Policies) -
             hint = "a budget is fixed before the first output, and holds here as it was"
             name = settings.origin("total-budget")
             yield name, None, Diagnostic(REWRITTEN, says, None, hint)
-
-
-def _note(
-    found: Standing, file: str, source: Source | None, finding: Diagnostic, policies: Policies
-) -> None:
-    """Note a finding at the level that settings give it, unless a comment says why it is fine."""
-    settings = policies.of(file.removesuffix(f"@{found.revision}"))
-    level = settings.level(finding.code, finding.level)
-    if level not in LEVELS:
-        return
-    lines = () if source is None else source.lines
-    finding = replace(finding, level=level)
-    if source is not None:
-        _, ignored = ignoring([finding], source, lambda e: settings.holds_up(e.code, "error"))
-        if ignored:
-            hint = f"ignored in the file: {ignored[0].reason}"
-            finding = replace(finding, level="note", hint=hint)
-    if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
-        found.code = max(found.code, ExitCode.FAILED)
-    found.findings.append((file, lines, finding))

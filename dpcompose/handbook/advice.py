@@ -236,7 +236,8 @@ mechanisms:
     "DPC223": CodeEntry(
         why="A release has cost what it has cost, whatever its file says later: to take it out of "
         "the ledger, or to lower it, makes room that is not there. `check --ledger FOLDER "
-        "--changed-since REV` finds it, and counts what the record had.",
+        "--changed-since REV` finds it and counts what the record had; in history `total "
+        "--over-time` does.",
         example="",
         instead="",
         theorems=("zcdp-filter",),

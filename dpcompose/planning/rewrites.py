@@ -88,7 +88,7 @@ def since(
         after = new[found[number]] if number in found else None
         if after is None or number in same:
             return Recorded(before, after, after is not None)
-        return Recorded(before, after, False, tuple(_less(before, after, limit)))
+        return Recorded(before, after, False, tuple(less(before, after, limit)))
 
     return [became(number, each) for number, each in enumerate(old)]
 
@@ -102,7 +102,7 @@ def _said(release: Release) -> str:
     return json.dumps(whole, sort_keys=True)
 
 
-def _less(old: Release, new: Release, limit: Budget | None) -> Iterator[tuple[str, Path]]:
+def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tuple[str, Path]]:
     """What a spec says otherwise than before, so that its release might cost less.
 
     Of a guarantee that is weaker now, or of less noise, nothing is told.

@@ -318,14 +318,16 @@ def _ledger(
 
 def _unchanged(asked: TotalAsked) -> str:
     """What is assumed of a record, beside what was looked up."""
-    if asked.since is not None:
+    if asked.since is None:
         return (
-            f"each release stood in {printable(asked.since)} as it was made: what was changed or "
-            "taken out before cannot be seen there"
+            "each release stands here as it was made: none was changed or taken out afterwards "
+            "(`check --ledger FOLDER --changed-since REV`, and for a folder `total --over-time`, "
+            "look that up in git)"
         )
+    when = "came into the history of " if asked.over_time else "stood in "
     return (
-        "each release stands here as it was made: none was changed or taken out afterwards (`check "
-        "--ledger FOLDER --changed-since REV` holds them against a revision of git)"
+        f"each release {when}{printable(asked.since)} as it was made: what was changed or taken "
+        "out before cannot be seen there"
     )
 
 

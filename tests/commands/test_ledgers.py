@@ -265,8 +265,8 @@ def test_a_release_that_is_taken_out_is_counted(ledger: Path) -> None:
     (ledger / "new.yaml").write_text(spec("more", "0.03"))  # there is room for 0.0181
     found, told = since(1)
     assert told == [
-        "ledger/b.yaml@HEAD: a release of HEAD is gone, which spent ρ = 1/20 (0.05); "
-        "it is counted as it was there"
+        "ledger/b.yaml@HEAD: a release that spent ρ = 1/20 (0.05) is gone since HEAD, and counted "
+        "as it was there"
     ]
     assert spent(found) == pytest.approx(0.1) and found["status"] == "no-guarantee"
     assert found["record"]["rewritten"] == ["ledger/b.yaml@HEAD"]  # type: ignore[index]
@@ -379,7 +379,7 @@ def test_names_orders_and_documents_do_not_matter(ledger: Path) -> None:
     git("commit", "-qm", "one file")
     (ledger / "deep" / "all.yml").write_text(both[0])
     found, told = since(1)
-    assert told[0].startswith("ledger/deep/all.yml@HEAD: a release of HEAD is gone")
+    assert told[0].startswith("ledger/deep/all.yml@HEAD: a release that spent")
     assert found["record"]["rewritten"] == ["ledger/deep/all.yml@HEAD (document 1)"]  # type: ignore[index]
     # Two releases that are alike are two.
     (ledger / "deep" / "all.yml").write_text("---\n".join([*both, both[0]]))
@@ -572,3 +572,129 @@ def test_another_repository_in_the_ledger_is_refused(ledger: Path, tmp_path: Pat
     git("commit", "-qm", "a repository")
     result = run(*SINCE)
     assert result.exit_code == 2 and "another repository" in " ".join(result.stderr.split())
+
+
+# --- what the history of a branch did -------------------------------------------------------------
+
+
+def looked_through(code: int, *arguments: str) -> list[str]:
+    """What is found of the ledger in history, each `file: message`."""
+    settings_files._nearest.cache_clear()
+    result = run("total", "ledger", *BUDGET, "--over-time", *arguments, "--format", "json")
+    assert result.exit_code == code, result.output
+    document = checked("total", result.stdout)
+    assert {each["finding"]["code"] for each in document["findings"]} <= {"DPC223"}
+    return [f"{each['file']}: {each['finding']['message']}" for each in document["findings"]]
+
+
+def test_a_history_in_which_every_release_stands(ledger: Path) -> None:
+    assert looked_through(0) == []
+    (ledger / "b.yaml").write_text("# corrected\n" + spec("ages", "0.051"))
+    git("commit", "-qam", "upwards")
+    assert looked_through(0) == [] and looked_through(0, "--as-of", "HEAD~1") == []
+    text = " ".join(run("total", "ledger", *BUDGET, "--over-time").stdout.split())
+    assert "came into the history of HEAD as it was made" in text
+    assert "--changed-since" not in text
+    # Of patterns nothing is known that a commit had.
+    text = " ".join(run("total", "ledger/[ab].yaml", *BUDGET, "--over-time").stdout.split())
+    assert "none was changed or taken out afterwards" in text
+
+
+def test_what_commits_took_out_or_made_less(ledger: Path) -> None:
+    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
+    git("commit", "-qam", "less", date="2026-08-01T12:00:00Z")
+    (ledger / "a.yaml").unlink()
+    (ledger / "c.yaml").write_text(spec("other", "0.001"))
+    git("add", ".")
+    git("commit", "-qam", "gone", date="2026-09-01T12:00:00Z")
+    gone, less = looked_through(1)
+    assert gone.startswith("ledger/a.yaml@") and "spent ρ = 1/50 (0.02) was taken out by" in gone
+    assert "of 2026-09-01" in gone and "of 2026-08-01" in less
+    assert less.startswith("ledger/b.yaml:") and "rho is `1/100` and was `1/20`" in less
+    assert looked_through(0, "--as-of", "HEAD~2") == []
+    assert len(looked_through(1, "--as-of", "HEAD~1")) == 1
+    # What is brought back, in any file and by however many commits, is no fault any more.
+    (ledger / "old.yml").write_text(spec("counts", "0.02"))
+    (ledger / "b.yaml").write_text(spec("ages", "0.05"))
+    git("add", ".")
+    git("commit", "-qam", "back")
+    assert looked_through(0) == []
+
+
+def test_what_is_not_committed_is_held_against_the_last_commit(ledger: Path) -> None:
+    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
+    assert "has changed since HEAD" in looked_through(1)[0]
+    (ledger / "b.yaml").unlink()
+    assert "is gone since HEAD" in looked_through(1)[0]
+    git("checkout", "-q", "ledger")
+    (ledger / "b.yaml").rename(ledger / "d.yaml")
+    assert looked_through(0) == []
+
+
+def test_a_release_that_never_was_is_withdrawn_in_the_settings(ledger: Path) -> None:
+    git("rm", "-q", "ledger/b.yaml")
+    Path("dpcompose.toml").write_text(
+        "[[overrides]]  # June was called off, see the minutes of 3 July\n"
+        'paths = ["ledger/b.yaml"]\nseverity = {DPC223 = "note"}\n'
+    )
+    git("add", ".")
+    git("commit", "-qm", "withdrawn")
+    (told,) = looked_through(0)
+    assert "was taken out" in told
+    git("rm", "-q", "ledger/a.yaml")
+    (ledger / "c.yaml").write_text(spec("other", "0.001"))
+    git("add", ".")
+    git("commit", "-qm", "another")
+    assert len(looked_through(1)) == 2
+
+
+def test_drafts_on_a_branch_that_was_merged_are_no_releases(ledger: Path) -> None:
+    git("checkout", "-qb", "side")
+    for rho in ("0.5", "0.01"):
+        (ledger / "draft.yaml").write_text(spec("draft", rho))
+        git("add", ".")
+        git("commit", "-qm", rho)
+    git("checkout", "-q", "-")
+    git("merge", "-q", "--no-ff", "-m", "side", "side")
+    assert looked_through(0) == []
+    git("checkout", "-q", "side")
+    assert len(looked_through(1)) == 1  # on the branch itself they were made less
+
+
+def test_streams_links_and_what_is_no_spec_in_history(ledger: Path) -> None:
+    (ledger / "s.yaml").write_text(spec("x", "0.001") + "---\n" + spec("y", "0.001"))
+    (ledger / "bad.yaml").write_text("dpcompose: 1\n")
+    (ledger / "notes.yaml").unlink()
+    (ledger / "odd\n:1.yaml").write_text(spec("odd", "0.001"))
+    git("add", ".")
+    git("commit", "-qm", "more")
+    (ledger / "s.yaml").write_text(spec("y", "0.001"))
+    (ledger / "bad.yaml").unlink()
+    (ledger / "odd\n:1.yaml").unlink()
+    (ledger / "odd\n:1.yaml").symlink_to("a.yaml")
+    git("add", ".")
+    git("commit", "-qm", "less")
+    told = looked_through(1)
+    assert len(told) == 2 and any("ledger/s.yaml" in each for each in told)
+
+
+def test_many_releases_and_commits_take_few_calls_of_git(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        (ledger / f"{number}.yaml").write_text(spec(f"m{number}", "0.0001"))
+        git("add", ".")
+        git("commit", "-qm", str(number))
+    calls: list[object] = []
+    run_it, open_it = subprocess.run, subprocess.Popen
+
+    class Counted(open_it):  # type: ignore[misc, valid-type]
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            calls.append(args)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(subprocess, "Popen", Counted)
+    assert subprocess.run is run_it
+    assert looked_through(0) == [] and len(calls) <= 12
+    calls.clear()
+    assert since(0)[1] == [] and len(calls) <= 8

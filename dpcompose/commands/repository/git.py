@@ -11,13 +11,13 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable
+from dpcompose.commands.repository.history import AddedIn, FileChange, came, changed
 from dpcompose.places import GIT, is_below, work_tree
 
 #: Seconds that one call of git may take.
@@ -63,35 +63,6 @@ class TreeEntry:
 
     kind: str
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class AddedIn:
-    """The commit that a file came with: its number in the history, its name, its date."""
-
-    order: int
-    commit: str
-    date: str
-
-
-def _came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
-    """What `git log -z --name-status` lists: `HASH TIME`, then a status and its paths each."""
-    known: dict[str, AddedIn] = {}
-    for order, head in enumerate(tokens):
-        start, _, status = head.partition(b"\n")
-        name, _, time = start.partition(b" ")
-        day = datetime.fromtimestamp(int(time or b"0"), UTC).date().isoformat()
-        here = AddedIn(order, name.decode("ascii", "replace"), day)
-        while status:
-            path = os.fsdecode(next(tokens, b""))
-            if status.startswith(b"R"):
-                now = os.fsdecode(next(tokens, b""))
-                known[now] = known.get(path, here)
-            else:
-                now = path
-                known.setdefault(path, here)
-            yield now, known[now]
-            status = next(tokens, b"")
 
 
 def checked(revision: str, option: str = "--against") -> str:
@@ -146,16 +117,30 @@ class Repository:
         A file that was renamed came with its old name. Raises BadCall, for a clone without its
         whole history too, which does not say it.
         """
+        options = ("--topo-order", "-M", "--diff-filter=AR", "--name-status")
+        return dict(came(self._log(*options, commit)))
+
+    def changes(self, commit: str, paths: Sequence[str]) -> list[tuple[AddedIn, list[FileChange]]]:
+        """What each commit did to files below paths, from the first one to `commit`, in its order.
+
+        Of a merge, what it did to its first parent: the history of one branch, as that has seen it.
+        Raises BadCall, as `added`.
+        """
+        options = ("--first-parent", "-m", "--raw", "--no-renames", "--no-abbrev")
+        return list(changed(self._log(*options, commit, paths=paths)))
+
+    def _log(self, *arguments: str, paths: Sequence[str] = ()) -> Iterator[bytes]:
+        """The parts of the history of a commit, the last of the arguments; the oldest first."""
         if self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
             raise BadCall(f"the clone is shallow, without its whole history: {_DEEPER}")
+        *options, commit = arguments
         done = self._run(
-            "log", "-z", "--reverse", "--topo-order", "-M", "--diff-filter=AR", "--name-status",
-            "--no-show-signature", "--no-ext-diff", "--no-textconv", "--format=format:%H %ct",
-            "--end-of-options", commit, "--",
+            "log", "-z", "--reverse", *options, "--no-show-signature", "--no-ext-diff",
+            "--no-textconv", "--format=format:%H %ct", "--end-of-options", commit, "--", *paths,
         )  # fmt: skip
         if done.returncode != 0:
             raise BadCall(f"git cannot list when files came: {_said(done)}")
-        return dict(_came(iter(done.stdout.split(b"\0"))))
+        return iter(done.stdout.split(b"\0"))
 
     def tracked(self) -> list[str]:
         """The paths of the index, where git keeps what the next commit holds. Raises BadCall."""

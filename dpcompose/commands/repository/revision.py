@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.globs import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
+from dpcompose.commands.repository.history import AddedIn, FileChange
 from dpcompose.commands.repository.renames import renamed
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
@@ -52,11 +53,14 @@ class Past:
 
     @cached_property
     def _entries(self) -> dict[str, git.TreeEntry]:
+        return self._repository.entries(self._commit)
+
+    @cached_property
+    def _commit(self) -> str:
         try:
-            commit = self._repository.commit(self.revision)
+            return self._repository.commit(self.revision)
         except BadCall as error:
             raise BadCall(f"{self._option} {error}") from error
-        return self._repository.entries(commit)
 
     @cached_property
     def _sorted(self) -> list[str]:
@@ -150,13 +154,44 @@ class Past:
                 seen.add(real)
                 yield os.path.join(file, *below.split("/")), data
 
-    def added(self, file: str) -> git.AddedIn | None:
+    def added(self, file: str) -> AddedIn | None:
         """The commit that a file came with; None where none has it. Raises Unreadable."""
         return self._additions.get(self._by_name(file))
 
     @cached_property
-    def _additions(self) -> dict[str, git.AddedIn]:
-        return self._repository.added(self._repository.commit(self.revision))
+    def _additions(self) -> dict[str, AddedIn]:
+        return self._repository.added(self._commit)
+
+    def changes(
+        self, folders: Sequence[str]
+    ) -> Iterator[tuple[AddedIn, list[tuple[str, FileChange]]]]:
+        """What each commit up to this one did to YAML files in folders, with what to call each.
+
+        Files in hidden folders are none of them. Raises Unreadable.
+        """
+        named = {"" if self._is_root(each) else self._by_name(each): each for each in folders}
+        paths = [] if "" in named else [*named]
+        for commit, changed in self._repository.changes(self._commit, paths):
+            here = [(self._met(each.path, named), each) for each in changed]
+            yield commit, [(name, each) for name, each in here if name is not None]
+
+    def _met(self, path: str, named: Mapping[str, str]) -> str | None:
+        """What to call a YAML file by the folder that it is met in, or by itself."""
+        for start, name in named.items():
+            if path == start:
+                return name
+            below = path[len(start) + 1 :] if start else path
+            if (not start or path.startswith(f"{start}/")) and is_yaml(path):
+                parts = below.split("/")
+                return os.path.join(name, *parts) if is_met(parts) else None
+        return None
+
+    def spec(self, blob: str | None) -> bytes | None:
+        """A spec by the name that git has for what it holds. Raises Unreadable."""
+        if blob is None:
+            return None
+        data = self._repository.read(git.TreeEntry("file", blob), MAX_BYTES)
+        return data if is_spec(data) else None
 
     def _is_root(self, file: str) -> bool:
         return os.path.realpath(file) == self._repository.root

@@ -1,0 +1,199 @@
+"""Releases of several specs: read as they are or as they were, added up, and told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from dpcompose.commands.analysis import Selection
+from dpcompose.commands.bounds import TooMuch, within
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
+from dpcompose.commands.formats import Told
+from dpcompose.commands.gather import NoFile
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
+from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
+from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.repository.revision import Past
+from dpcompose.errors import Diagnostic, InvalidSpec
+from dpcompose.planning.releases import Release
+from dpcompose.planning.totals import Sum, TotalAsked, add_up
+from dpcompose.policy.audit import of_population
+from dpcompose.policy.real_reasons import says_something
+from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.render import total_views as render
+from dpcompose.report.verdict import deltas_of
+from dpcompose.resolve import resolve
+from dpcompose.source import Document, Source, documents, load
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What was read of the specs that are meant, and what was wrong with it.
+
+    `wrong`: findings that the settings make of populations. `asking`: a spec whose settings ask for
+    something, and for no total budget. `held`: what each file holds.
+    """
+
+    releases: list[Release] = field(default_factory=list)
+    wrong: list[tuple[Source, Diagnostic]] = field(default_factory=list)
+    asking: str | None = None
+    code: ExitCode = ExitCode.FINE
+    held: dict[str, bytes] = field(default_factory=dict)
+
+    def worse(self, code: ExitCode, says: str | None = None) -> None:
+        """Note a code, and complain."""
+        self.code = max(self.code, code)
+        if says is not None:
+            complain(says)
+
+
+def nothing_added(code: ExitCode) -> ExitCode:
+    """Say that there is no sum, for a reason that has been told."""
+    # A sum without one of its terms would promise too much.
+    complain("nothing was added up, since not every spec could be read")
+    return code
+
+
+def read_all(
+    found: Gathered,
+    selection: Selection,
+    sources: Sources,
+    strict: bool,
+    output: str | None,
+    past: Past | None = None,
+) -> None:
+    """Read all specs that are meant, as they are or as they were. Raises BadCall."""
+    policies = policies_of(sources)
+    said: set[str] = set()
+    gathering = selection.gathering()
+    items = gathering.items() if past is None else _as_they_were(selection, past)
+    for item in items:
+        if isinstance(item, NoFile):
+            found.worse(ExitCode.USAGE, item.says)
+            continue
+        file = item if isinstance(item, str) else item[0]
+        if would_overwrite(output, [file]):
+            raise BadCall(f"--output {output} would overwrite a spec")
+        name = shown(file)
+        if file == STANDARD_INPUT and selection.stdin_filename is not None:
+            name = selection.stdin_filename
+        data = b""
+        try:
+            data = read(file) if isinstance(item, str) else item[1]
+            found.held[file_of(name)] = data
+            settings = policies.of(name)
+            with within(selection.most):
+                read_here = [release_of(each, name, settings) for each in documents(data)]
+            for release in read_here:
+                found.releases.append(release)
+                source = release.resolved.source
+                wrong = of_population(source, release.resolved.population, settings)
+                found.wrong += [(source, each) for each in wrong]
+            if settings.asks and not settings.total_budgets:
+                found.asking = found.asking or name
+        except (Unreadable, BadSettings) as error:
+            # Many specs can have the same settings.
+            found.worse(ExitCode.USAGE, None if str(error) in said else str(error))
+            said.add(str(error))
+        except InvalidSpec as error:
+            complain_of(unquoting_fault(error, data))
+            found.worse(ExitCode.INVALID)
+        except TooMuch as error:
+            found.worse(ExitCode.INVALID, f"{name}: {error}")
+    if past is None and (out := gathering.left_out).untold:
+        complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
+        found.worse(ExitCode.USAGE if strict else ExitCode.FINE)
+
+
+def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
+    """The specs of a revision, with what they held. Raises BadCall."""
+    if selection.files_from is not None or STANDARD_INPUT in selection.files:
+        raise BadCall("--as-of takes files and folders by name")
+    past.verify()
+    none = True
+    for file in selection.files:
+        try:
+            for each in past.specs(file):
+                none = False
+                yield each
+        except Unreadable as error:
+            yield NoFile(file, f"cannot read {file} in {past.revision}: {error}")
+            none = False
+    if none:
+        says = f"there was no spec in {past.revision}"
+        yield NoFile(past.revision, f"{', '.join(selection.files)}: {says}")
+
+
+def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
+    """The total of each population; None where that takes too much, which is said."""
+    try:
+        with within(selection.most):
+            return add_up(releases, asked)
+    except TooMuch as error:
+        complain(f"nothing was added up: {error}")
+        return None
+
+
+def tell(
+    found: Sum | None, gathered: Gathered, form: Told, output: str | None, look: Look
+) -> ExitCode:
+    """Print totals, and choose the exit code. Raises BadCall."""
+    if found is None:
+        return ExitCode.INVALID
+    code = ExitCode.FINE
+    if not found.totals:
+        raise BadCall("no spec names its `population:`; --all adds everything up")
+    style = style_for(output, look)
+    match form:
+        case Told.TEXT:
+            pieces = render.text(found, style)
+        case Told.MARKDOWN:
+            pieces = render.markdown(found)
+        case Told.JSON:
+            pieces = render.json(found)
+    deliver(pieces, output)
+    for source, diagnostic in gathered.wrong:
+        complain_of(InvalidSpec([diagnostic], source.name, source.lines))
+        code = max(code, ExitCode.FAILED)
+    unheld = [each for each in found.totals if each.verdict is None and each.refused is None]
+    if unheld and gathered.asking is not None:
+        complain(
+            f"nothing to check against: the settings of {gathered.asking} ask for something, and "
+            "for no `total-budget`: set one, or pass --epsilon, --rho or --mu"
+        )
+        code = max(code, ExitCode.USAGE)
+    for each in found.totals:
+        over = each.verdict is not None and not each.verdict.ok
+        if each.refused is not None:
+            complain(f"not added up: {each.refused}")
+            code = max(code, ExitCode.USAGE)
+        elif over or not each.finite:
+            code = max(code, ExitCode.FAILED)
+    return code
+
+
+def file_of(name: str) -> str:
+    """What tells a file from others, whatever it is called here, by its own name."""
+    return os.path.abspath(name)
+
+
+def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:
+    """A spec of a file, with what settings ask of it. Raises InvalidSpec.
+
+    `when`: what follows the name of the file, where it is that of a revision.
+    """
+    resolved = resolve(load(part.data, name + when, part.lines_before))
+    if resolved.planned is not None and not says_something(resolved.planned):
+        resolved = replace(resolved, planned=None)  # which is no reason
+    required = () if settings.delta is None else (settings.delta,)
+    own = resolved.budget or resolved.adversary_budget
+    default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]
+    number = "" if part.number is None else f" (document {part.number})"
+    return Release(
+        name + when + number,
+        resolved,
+        settings.total_budgets,
+        (*required, *default),
+        file=file_of(name),
+    )

@@ -1,0 +1,130 @@
+"""What the commits of a branch did to the releases of a ledger: none is taken out, or made less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from dpcompose.commands.adding import file_of, release_of
+from dpcompose.commands.bounds import Most, within
+from dpcompose.commands.policies import Policies
+from dpcompose.commands.repository.history import AddedIn, FileChange
+from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.standing import Found, changed, gone
+from dpcompose.core.notions.guarantee import Budget
+from dpcompose.errors import InvalidSpec
+from dpcompose.planning.releases import Release
+from dpcompose.planning.rewrites import less, since
+from dpcompose.source import documents
+
+
+@dataclass(slots=True, eq=False)
+class _Life:
+    """A release through history: what it said, each with the commit that made it say that.
+
+    `out`: the commit that took it out, None while it is there.
+    """
+
+    versions: list[tuple[Release, AddedIn]]
+    out: AddedIn | None = None
+
+    @property
+    def last(self) -> Release:
+        return self.versions[-1][0]
+
+
+@dataclass(slots=True)
+class _Chronicle:
+    """The releases of a ledger at one commit after the other.
+
+    `blobs`: of each file that nothing has happened to since it came. `lives`: of the other files.
+    `lost`: what was taken out.
+    """
+
+    past: Past
+    policies: Policies
+    most: Most
+    limit: Budget | None
+    blobs: dict[str, tuple[str, AddedIn]] = field(default_factory=dict)
+    lives: dict[str, list[_Life]] = field(default_factory=dict)
+    lost: list[_Life] = field(default_factory=list)
+
+    def goes_on(self, commit: AddedIn, changes: Sequence[tuple[str, FileChange]]) -> None:
+        """What becomes of them by one more commit. Raises Unreadable, BadSettings, TooMuch."""
+        before = [*(life for name, _ in changes for life in self._taken(name)), *self.lost]
+        came = [(name, each.new) for name, each in changes if each.new is not None]
+        if not before:
+            self.blobs.update((file_of(name), (blob, commit)) for name, blob in came)
+            return
+        now = [each for name, blob in came for each in self._read(name, blob)]
+        became = since([each.last for each in before], now, self.limit)
+        self.lost = []
+        known: set[int] = set()
+        for life, each in zip(before, became, strict=True):
+            if each.new is None:
+                life.out = life.out or commit
+                self.lost.append(life)
+                continue
+            known.add(id(each.new))
+            life.out = None
+            if each.same:
+                life.versions[-1] = each.new, life.versions[-1][1]
+            else:
+                life.versions.append((each.new, commit))
+            self.lives.setdefault(each.new.file, []).append(life)
+        for fresh in now:
+            if id(fresh) not in known:
+                self.lives.setdefault(fresh.file, []).append(_Life([(fresh, commit)]))
+
+    def _taken(self, name: str) -> list[_Life]:
+        """The releases of a file, which is another one from now on."""
+        file = file_of(name)
+        if file not in self.blobs:
+            return self.lives.pop(file, [])
+        blob, commit = self.blobs.pop(file)
+        return [_Life([(each, commit)]) for each in self._read(name, blob)]
+
+    def _read(self, name: str, blob: str) -> list[Release]:
+        """The releases of a file that a commit had; what was no valid spec was none."""
+        data = self.past.spec(blob)
+        found: list[Release] = []
+        with within(self.most):
+            for part in documents(data) if data is not None else ():
+                with suppress(InvalidSpec):
+                    found.append(release_of(part, name, self.policies.of(name)))
+        return found
+
+    def findings(self) -> Iterator[Found]:
+        """What was taken out and did not come again, and what says less than it once did."""
+        for life in self.lost:
+            release, commit = life.versions[-1]
+            assert life.out is not None
+            _, source, finding = gone(release, f"was taken out by {_told(life.out)}", "as it was")
+            yield f"{release.label}@{commit.commit[:9]}", source, finding
+        for life in (each for lives in self.lives.values() for each in lives):
+            for (old, _), (_, commit) in pairwise(life.versions):
+                first = next(less(old, life.last, self.limit), None)
+                if first is not None:
+                    yield changed(
+                        life.last, f"was changed by {_told(commit)}: {first[0]}", first[1]
+                    )
+                    break
+
+
+def _told(commit: AddedIn) -> str:
+    return f"{commit.commit[:9]} of {commit.date}"
+
+
+def looked_through(
+    past: Past, folders: Sequence[str], policies: Policies, most: Most, limit: Budget | None
+) -> list[Found]:
+    """What was taken out of folders, or made less, by commits up to a revision.
+
+    Raises BadCall, Unreadable, BadSettings, TooMuch.
+    """
+    found = _Chronicle(past, policies, most, limit)
+    for commit, changes in past.changes(folders):
+        found.goes_on(commit, changes)
+    return list(found.findings())
