@@ -183,7 +183,7 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
         path = tuple(keys)
     says = f"{'.'.join(map(printable, keys))} {'was' if gone else 'is'} {_said(new)}"
     says += f" and {'is' if gone else 'was'} {_said(old)}"
-    return f"{name} as it {'was' if gone else 'is'}: {says}", path
+    return f"{name}: {says}", path
 
 
 def _there(content: dict[str, Any], key: str) -> Any:
