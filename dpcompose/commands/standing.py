@@ -174,10 +174,14 @@ Found = tuple[str, Source | None, Diagnostic]
 def _rewritten(found: Standing, counted: bool) -> Iterator[Found]:
     """What is gone, or says less than in a revision; `counted`: as it was there."""
     revision = found.revision
-    as_it_was = ", and counted as it was there" if counted else ""
+    as_it_was = ", and is counted as it was there" if counted else ""
     for each in found.entries:
         if each.new is None:
-            yield gone(each.old, f"is gone since {revision}{as_it_was}", f"as in {revision}")
+            yield gone(
+                each.old,
+                f"is gone since {revision}{as_it_was}",
+                f"as in {revision} (merge that if it is newer)",
+            )
             continue
         for says, path in each.less:
             yield changed(each.new, f"has changed since {revision}{as_it_was}: {says}", path)
@@ -189,8 +193,8 @@ def gone(release: Release, says: str, restore: str) -> Found:
     bounds = certify(release.resolved.problem).bounds
     spent = f" that spent {bound_text(bounds[0])}" if bounds else ""
     hint = (
-        f"what was released stays in the record: take the file {restore}; or merge, if it came "
-        "later than this branch"
+        f"bring the file back {restore}; a release that never took place is withdrawn by an "
+        f'override for its path in the settings, `severity = {{{REWRITTEN} = "note"}}`'
     )
     place = source.span(("mechanisms",), True)
     return source.name, source, Diagnostic(REWRITTEN, f"a release{spent} {says}", place, hint)

@@ -265,8 +265,8 @@ def test_a_release_that_is_taken_out_is_counted(ledger: Path) -> None:
     (ledger / "new.yaml").write_text(spec("more", "0.03"))  # there is room for 0.0181
     found, told = since(1)
     assert told == [
-        "ledger/b.yaml@HEAD: a release that spent ρ = 1/20 (0.05) is gone since HEAD, and counted "
-        "as it was there"
+        "ledger/b.yaml@HEAD: a release that spent ρ = 1/20 (0.05) is gone since HEAD, and is "
+        "counted as it was there"
     ]
     assert spent(found) == pytest.approx(0.1) and found["status"] == "no-guarantee"
     assert found["record"]["rewritten"] == ["ledger/b.yaml@HEAD"]  # type: ignore[index]
