@@ -230,7 +230,8 @@ mechanisms:
         "0 to this, and nothing to the others: a histogram, given as one vector. It says every "
         "norm, for rows that come or go and for rows replaced. One row replaced leaves a "
         "coordinate and enters another: for `one_hot: c` that is 2c in L1 and √2·c in L2, where "
-        "two steps are 2c. `dimension` adds nothing to it.",
+        "two steps are 2c; and at a chosen δ two losses moved by c each are less than one moved by "
+        "2c. `dimension` adds nothing to it.",
         example="""\
 protect: bounded
 mechanisms:

@@ -85,7 +85,8 @@ class ConcreteMechanisms:
         for given, where, replaced in _texts(mechanism, path, place):
             if replaced and _is_one_hot(given) and sensitivities == [None]:
                 return None  # reported once
-            sensitivities.append(self._moves(form, given, where, place, replaced))
+            alone = not isinstance(mechanism.sensitivity, written.Sensitivities)
+            sensitivities.append(self._moves(form, given, where, place, replaced, alone))
         moved = None if place is None else self._moved(mechanism, path, place)
         if place is None or moved is None:
             return None
@@ -125,13 +126,14 @@ class ConcreteMechanisms:
         at: Path,
         place: SpecPlace | None,
         replaced: bool,
+        alone: bool,
     ) -> list[Moves] | None:
         """What one sensitivity says; None if it is faulty (reported)."""
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
             return None if found is None else plain(form, found)
-        return said(given, at, form, self._numbers.parameter, self._faults, replaced)
+        return said(given, at, form, self._numbers.parameter, self._faults, replaced, alone)
 
     # sensitivities
 

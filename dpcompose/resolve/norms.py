@@ -14,28 +14,34 @@ from typing import Literal, NamedTuple
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import NUMBER, Family, FamilyForm, Need
 from dpcompose.core.mechanisms.gaussian import Gaussian
-from dpcompose.core.numbers.exact import is_square, sqrt_up
+from dpcompose.core.mechanisms.one_hot import OneHot
+from dpcompose.core.numbers.exact import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.statements import Parameter
 from dpcompose.spec.concrete import Normed
 
-Norm = Literal["L1", "L2"]
+#: "one-hot": in L1, of which one half is what goes and one what comes.
+Norm = Literal["L1", "L2", "one-hot"]
 _ONE = Fraction(1)
 #: A number as it is written at a place.
 Read = Callable[[str, Path, Need], Fraction | None]
 
 
 class Moves(NamedTuple):
-    """How far something moves, in a norm; `unit`: the square of the unit of a distance in L2."""
+    """How far something moves, in a norm; `unit`: the square of the unit of a distance in L2;
+    `each`: how far one row moves one coordinate, where it is known for all rows alike."""
 
     norm: Norm | None
     distance: Parameter
     unit: Fraction = _ONE
+    each: Fraction = ZERO
 
     def family(self, form: FamilyForm, parameter: Fraction, values: int | None) -> Family:
         """The mechanism, with its shifts in this norm and this unit."""
         made = form.made(parameter, values)
+        if self.norm == "one-hot":
+            return OneHot(made, self.each)
         if isinstance(made, DiscreteGaussian) and self.norm is not None:
             return DiscreteGaussian(parameter, self.norm, self.unit)
         return Gaussian(parameter, self.unit) if isinstance(made, Gaussian) else made
@@ -52,11 +58,18 @@ class Moves(NamedTuple):
 
 
 def said(
-    given: Normed, at: Path, form: FamilyForm, read: Read, faults: Faults, replaced: bool
+    given: Normed,
+    at: Path,
+    form: FamilyForm,
+    read: Read,
+    faults: Faults,
+    replaced: bool,
+    alone: bool,
 ) -> list[Moves] | None:
     """What a sensitivity in a norm says for this noise; None if it is faulty (reported).
 
-    `replaced`: it is for a row replaced, not for one that comes or goes.
+    `replaced`: it is for a row replaced, not for one that comes or goes; `alone`: no other one is
+    given for other rows.
     """
     assert form.sensitivity is not None
     if form.norm is None:
@@ -74,7 +87,7 @@ def said(
             faults.add("DPC105", (*at, "one_hot"), says, "`one_hot` says all norms", key=True)
             return None
         most = read(given.one_hot, (*at, "one_hot"), NUMBER)
-        return None if most is None else _in_norm(form, _one_hot(form, most, replaced), None)
+        return None if most is None else _one_hot(form, most, replaced, alone)
     if not values:
         faults.add(
             "DPC102", at, "a sensitivity in a norm needs `l1`, `l2` or `l2_squared`", key=True
@@ -89,15 +102,18 @@ def said(
     return found
 
 
-def _one_hot(form: FamilyForm, most: Fraction, replaced: bool) -> dict[str, Fraction]:
+def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> list[Moves] | None:
     """What a vector moves to one coordinate of which each row adds a number from 0 to `most`.
 
     A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
-    of them by the difference, which is no more than `most`.
+    of them by the difference, which is no more than `most`. Gaussian noise is as good in L2.
     """
     each = Fraction(math.floor(most)) if form.whole else most
     times = 2 if replaced else 1
-    return {"l1": times * each, "l2_squared": times * each**2}
+    found = _in_norm(form, {"l1": times * each, "l2_squared": times * each**2}, None)
+    if found is None or not (form.whole or form.norm == "L1"):
+        return found
+    return [*found, Moves("one-hot", 2 * each, each=each if alone else ZERO)]
 
 
 def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
@@ -134,14 +150,14 @@ def alike(known: list[list[Moves]]) -> list[list[Moves]]:
 
     Along a path only moves in one norm and unit add up.
     """
-    every = {(own.norm, own.unit) for moves in known for own in moves}
+    every = {(own.norm, own.unit) for moves in known for own in moves if own.norm != "one-hot"}
     if len(every) < 2:
         return known
     unit = max((unit for _, unit in every if unit != _ONE), default=_ONE)
     return [
         moves
         if any((own.norm, own.unit) == ("L2", unit) for own in moves)
-        else [*moves, moves[-1].inside(unit)]
+        else [*moves, [own for own in moves if own.norm != "one-hot"][-1].inside(unit)]
         for moves in known
     ]
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from reference import curves
 
 from dpcompose.pipeline import analyze
 from dpcompose.report import Report
@@ -98,7 +101,11 @@ def test_one_coordinate_of_a_vector(noise: str, removed: str, replaced: str) -> 
             report(noise, said, "bounded"),
             report(noise, f"{{bounded: {replaced}}}", "bounded"),
         )
-        assert numbers(one) == numbers(other)
+        assert one.bound == other.bound
+        # In two coordinates noise hides more than in one, but Gaussian noise.
+        [told], [most] = one.at_delta, other.at_delta
+        assert told.value is not None and most.value is not None
+        assert told.value == most.value if noise == GAUSSIAN else told.value < most.value
         apart = report(noise, f"{{unbounded: {said}, bounded: {said}}}", "bounded")
         assert numbers(one) == numbers(apart)
     # No two rows, of all values in between, move it further.
@@ -197,3 +204,70 @@ def test_the_bounds_are_checked_again() -> None:
             f"  - {{name: b, reads: people, mechanism: {GAUSSIAN}, sensitivity: {sensitivity}}}\n"
         )
         assert analyze(text, recheck=True).rechecked
+
+
+def curve_of(noise: str, moved: tuple[int, ...], epsilon: float) -> float:
+    """δ of noise on a vector whose coordinates move by so much, by convolution."""
+    if noise.startswith("laplace"):
+        return float(curves.laplaces([F(abs(m), 3) for m in moved if m])(F(epsilon)))
+    reach = 60 if noise.startswith("discrete") else 150
+    places: Any = np.arange(-reach, reach + 1)
+    square = 2 * 3.0**2
+    logs = -(places**2) / square if noise.startswith("discrete") else -np.abs(places) / 3.0
+    chances = np.exp(logs) / np.exp(logs).sum()
+    losses: Any = np.zeros(1)
+    weights: Any = np.ones(1)
+    for m in moved:
+        after = places + abs(m)
+        if noise.startswith("discrete"):
+            more = (after**2 - places**2) / square
+        else:
+            more = (np.abs(after) - np.abs(places)) / 3.0
+        both = np.add.outer(losses, more).round(9).ravel()
+        losses, index = np.unique(both, return_inverse=True)
+        weights = np.bincount(index, weights=np.outer(weights, chances).ravel())
+    return float((weights * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
+
+
+@pytest.mark.parametrize("noise", [LAPLACE, GEOMETRIC, DISCRETE])
+@pytest.mark.parametrize("epsilon", [0, 0.4, 1.1])
+def test_the_law_of_a_histogram(noise: str, epsilon: float) -> None:
+    """No change of a row or two moves the vector further than is told, and one as far.
+
+    Rows replaced, one row that gives two results or fewer, and rows that come and go.
+    """
+
+    def told(protect: str, *, flattened: bool = False) -> float:
+        made = "  r: {from: t, map: {kind: flatten, max_rows: 2}}\n" if flattened else ""
+        found = analyze(
+            f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  t: {{}}\n{made}mechanisms:\n"
+            f"  - {{name: a, reads: {'r' if flattened else 't'}, mechanism: {noise}, "
+            f"sensitivity: {{one_hot: 1}}}}\nreport: {{epsilon: {epsilon}}}\n"
+        )
+        [at] = found.at_epsilon
+        assert at.value is not None
+        return float(at.value)
+
+    def worst(goes: int, comes: int) -> float:
+        moves = {
+            tuple(
+                sum(place == into for into in there) - sum(place == out for out in here)
+                for place in range(4)
+            )
+            for here in product(range(4), repeat=goes)
+            for there in product(range(4), repeat=comes)
+        }
+        different = {tuple(sorted(abs(m) for m in move if m)) for move in moves}
+        return max(curve_of(noise, move, epsilon) for move in different)
+
+    close = pytest.approx
+    assert told("unbounded") == close(worst(0, 1), rel=1e-6, abs=1e-12)
+    assert told("bounded") == close(worst(1, 1), rel=1e-6, abs=1e-12)
+    twice = worst(2, 2)
+    assert told("{relation: bounded, distance: 2}") == close(twice, rel=1e-6, abs=1e-12)
+    assert told("bounded", flattened=True) == close(twice, rel=1e-6, abs=1e-12)
+    assert told("{relation: unbounded, distance: 2}") == close(
+        max(worst(0, 2), worst(1, 1)), rel=1e-6, abs=1e-12
+    )
+    for one, other in ((1, 2), (0, 3)):
+        assert worst(one, other) <= told("{relation: unbounded, distance: 3}") * (1 + 1e-9) + 1e-12

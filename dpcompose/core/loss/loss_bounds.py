@@ -22,6 +22,7 @@ from dpcompose.core.loss.pair_steps import pair_steps
 from dpcompose.core.loss.pattern import Known
 from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Amount, Notion
@@ -112,7 +113,7 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
 
 
 def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
-    for mechanism, shift in shifts(costs, placed, state):
+    for mechanism, shift in least_known(dict(shifts(costs, placed, state))):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 

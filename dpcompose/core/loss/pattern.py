@@ -19,6 +19,7 @@ from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Concentrated,
     Exchanged,
+    Grouped,
     MechanismLoss,
     Part,
     Points,
@@ -77,9 +78,22 @@ Masses = tuple[float, ...]
 Trace = tuple[tuple[Any, int], ...]
 
 
+def written_out(known: Known) -> list[tuple[Known, int]] | None:
+    """The losses of a composition that is an option, with their counts; None for one loss."""
+    match known.part:
+        case Grouped(base, 1):
+            inner = [(Known(part), n) for part, n in base.parts]
+            gaussian, stay = known.gaussian + base.gaussian, known.stay * base.stay
+            return [*inner, (Known(None, gaussian, stay), 1)] if gaussian or stay != 1 else inner
+    return None
+
+
 def is_noise(known: Known) -> bool:
     """Whether an option is the loss of one concrete mechanism, not the worst of many."""
     part = known.part
+    several = written_out(known)
+    if several is not None:
+        return all(is_noise(each) for each, _ in several)
     if isinstance(part, MechanismLoss):
         noise = part.line() is not None and part.attained()
     else:

@@ -12,7 +12,16 @@ from dpcompose.core.loss.algebras import Pairs, Scalars, Survival, walk_pairs
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, dominates, family, of_family, weighed
 from dpcompose.core.loss.pair_steps import pair_steps
-from dpcompose.core.loss.pattern import NOTHING, Atom, Known, Pattern, one, size, together
+from dpcompose.core.loss.pattern import (
+    NOTHING,
+    Atom,
+    Known,
+    Pattern,
+    one,
+    size,
+    together,
+    written_out,
+)
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.notion import Amount, Notion, chain, convert
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
@@ -432,7 +441,11 @@ def _amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pa
 
 
 def single(options: Sequence[Known], attained: bool) -> Patterned:
-    """The loss of one mechanism, in several ways that all hold."""
+    """The loss of one mechanism, in several ways that all hold; several losses if they are told
+    by these alone."""
+    if len(options) == 1 and (several := written_out(options[0])) is not None:
+        atoms = {Atom((known,)): n for known, n in several}
+        return (Pattern(atoms, attained=attained),)
     return (one(*options, attained=attained),)
 
 

@@ -12,6 +12,7 @@ from dpcompose.core.mechanisms import (
     skellam,
 )
 from dpcompose.core.mechanisms.family import Family, FamilyForm
+from dpcompose.core.mechanisms.one_hot import OneHot
 
 #: Every family by its name in a spec.
 FORMS: dict[str, FamilyForm] = {
@@ -30,4 +31,5 @@ FORMS: dict[str, FamilyForm] = {
 
 def form_of(mechanism: Family) -> FamilyForm:
     """The form in which a mechanism is written."""
-    return next(form for form in FORMS.values() if form.family is type(mechanism))
+    plain = mechanism.noise if isinstance(mechanism, OneHot) else mechanism
+    return next(form for form in FORMS.values() if form.family is type(plain))

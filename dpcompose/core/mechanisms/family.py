@@ -149,7 +149,9 @@ def drawn_by(family: type[Family]) -> Test:
     """The test that a mechanism that feels a change is one of a family."""
 
     def holds(touch: FeltStep) -> None:
-        if not isinstance(touch.first.statement.guarantee.noise, family):
+        noise = touch.first.statement.guarantee.noise
+        # Of every coordinate of a vector, too.
+        if not isinstance(getattr(noise, "noise", noise), family):
             raise Refused(f"the mechanism is not known to be {family.__name__}")
 
     return holds

@@ -1,0 +1,96 @@
+"""Noise on a vector to one coordinate of which each row adds a number from 0 on: a histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.profile.parts import Composition
+
+
+@dataclass(frozen=True, slots=True)
+class OneHot(Family):
+    """The same noise on every coordinate; of a shift one half is what goes, the other what comes.
+
+    If all that goes sums up to s/2 at most, and so does all that comes, in whichever coordinates,
+    two independent losses moved by s/2 each dominate. The coordinates that fall are dominated by
+    one that falls by their sum, and those that rise likewise: along the path of tables that moves
+    one of them after the other, trade-off functions are put into one another (Dong, Roth and Su
+    2022, Theorem 2.14), and for noise with monotone likelihood ratios that gives the one of the sum
+    of the shifts. One row replaced has s = 2c, c being the most that a row adds; so it has if it
+    stays in its coordinate, and if it only comes or goes. The shifts of several rows add up.
+
+    `each`: c, where every row that comes, goes or is replaced has s = 2c; else 0. `less`: how much
+    less than s/2 one of the two losses is moved.
+    """
+
+    noise: Family
+    each: Fraction = ZERO
+    less: Fraction = ZERO
+    norm: ClassVar[str] = "L1"
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        one, other = map(self.noise.epsilon, self._halves(shift))
+        return None if one is None or other is None else one + other
+
+    def rho(self, shift: Fraction) -> Fraction:
+        one, other = map(self.noise.rho, self._halves(shift))
+        return one + other
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        return None
+
+    def loss(self, shift: Fraction) -> Composition:
+        one, other = map(self.noise.loss, self._halves(shift))
+        if one == other:
+            parts = tuple((part, 2 * count) for part, count in one.parts)
+        else:
+            parts = one.parts + other.parts
+        return Composition(parts, one.gaussian + other.gaussian, one.stay * other.stay)
+
+    def says(self, shift: Fraction) -> str:
+        return f"{self.noise.says(shift / 2)} in each of two coordinates"
+
+    def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
+        return shift / 2, shift / 2 - self.less
+
+
+def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Fraction]]:
+    """Mechanisms with their shifts, all of which tell one loss, without those of which another one
+    is known to tell no more.
+
+    Of k rows that come or go in all, the same noise is moved by k·c, a row replaced being two. If
+    `OneHot` has (k+1)·c, k is odd, and neither side has more than (k+1)/2 rows; so one of them has
+    no more than (k-1)/2, and what it sums up to is c less than on the other.
+    """
+    known: dict[Family, Fraction] = {}
+    for mechanism, shift in moved.items():
+        plain = moved.get(mechanism.noise) if isinstance(mechanism, OneHot) else None
+        if isinstance(mechanism, OneHot) and plain is not None:
+            odd = 0 < mechanism.each == shift - plain < plain
+            mechanism = replace(mechanism, less=mechanism.each if odd else ZERO)
+        known[mechanism] = shift
+    for mechanism, shift in known.items():
+        others = ((one, at) for one, at in known.items() if one != mechanism)
+        if not any(_is_within(one, at, mechanism, shift) for one, at in others):
+            yield mechanism, shift
+
+
+def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> bool:
+    """Whether one loss is known to be no worse than another, never so both ways."""
+    match one, other:
+        case OneHot(DiscreteGaussian(sigma)) | DiscreteGaussian(sigma, "L1"), DiscreteGaussian(
+            told, "L2"
+        ):
+            # By its ρ alone.
+            return sigma == told and one.rho(shift) <= other.rho(moved)
+        case OneHot(noise, _, less), _:
+            return noise == other and shift - less <= moved
+        case _, OneHot(noise):
+            return noise == one and shift <= moved / 2
+    return False
