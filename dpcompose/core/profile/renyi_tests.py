@@ -23,6 +23,8 @@ _LOWEST, _HIGHEST = -9.0, 9.0
 _NEARLY_ALL = 1 - 1e-12
 #: A chance is told as so much larger, relatively, than where the divergence is surely too large.
 _STEP = 1e-9
+#: … which is found as closely as this.
+_CLOSE = 1e-13
 #: What a divergence times λ - 1 in doubles may be off by, beside its own size.
 _MARGIN = 1e-11
 
@@ -50,43 +52,65 @@ def _least(curve: Curve, bound: Callable[[float], float]) -> float:
 
 
 def _hits(order: float, most: float, rate: float) -> float:
-    def too_far(hits: float) -> bool:
-        return _apart(order, hits, rate, most) or _apart(order, rate, hits, most)
-
-    return _first(too_far, rate)
+    return _first(lambda hits: _excess(order, hits, rate, most), rate)
 
 
 def _advantage(order: float, most: float) -> float:
-    def too_far(hits: float) -> bool:
-        return _apart(order, hits, 1 - hits, most)
-
-    found = _first(too_far, 0.5)
+    found = _first(lambda hits: _excess(order, hits, 1 - hits, most), 0.5)
     return 1.0 if found >= 1 else 2 * found - 1 + 4 * _STEP
 
 
-def _first(too_far: Callable[[float], bool], least: float) -> float:
-    """A chance above `least` that is surely too large; 1 where none is."""
-    low, high = least, 1.0
-    if not too_far(1 - 1e-15):
+def _first(excess: Callable[[float], float], least: float) -> float:
+    """A chance above `least` that is surely too large, where `excess` > 0; 1 where none is.
+
+    Between two chances that tell, the next one is where the parabola through the last three has its
+    zero, as long as that is of use, or else in the middle (Chandrupatla 1997).
+    """
+    end, start = 1 - 1e-15, least
+    at_end, at_start = excess(end), excess(start)
+    if at_end <= 0:
         return 1.0
-    for _ in range(45):
-        middle = (low + high) / 2
-        low, high = (low, middle) if too_far(middle) else (middle, high)
-    high = min(high * (1 + _STEP), 1.0)
-    return high if too_far(high) or high == 1 else 1.0
+    part = 0.5
+    for _ in range(60):
+        new = start + part * (end - start)
+        at_new = excess(new)
+        same = (at_new > 0) == (at_start > 0)
+        last, at_last = (start, at_start) if same else (end, at_end)
+        if not same:
+            end, at_end = start, at_start
+        start, at_start = new, at_new
+        width = abs(end - start)
+        close = _CLOSE * max(start, end)
+        if width <= 2 * close:
+            break
+        along, across = (start - end) / (last - end), (at_start - at_end) / (at_last - at_end)
+        part = 0.5
+        if across**2 < along and (1 - across) ** 2 < 1 - along:
+            part = at_start / (at_end - at_start) * at_last / (at_end - at_last)
+            part += (
+                (last - start)
+                / (end - start)
+                * at_start
+                / (at_last - at_start)
+                * at_end
+                / (at_last - at_end)
+            )
+        part = min(max(part, close / width), 1 - close / width)
+    high = min((start if at_start > 0 else end) * (1 + _STEP), 1.0)
+    return high if high == 1 or excess(high) > 0 else 1.0
 
 
-def _apart(order: float, one: float, other: float, most: float) -> bool:
-    """Whether the divergence of two coins is surely above `most`."""
+def _excess(order: float, one: float, other: float, most: float) -> float:
+    """By how much a divergence of two coins is surely above `most`, times λ - 1."""
     if most == math.inf:
-        return False
+        return -math.inf
     if not (0 < one < 1 and 0 < other < 1):
-        return one != other
-    terms = [
-        order * math.log(p) - (order - 1) * math.log(q)
-        for p, q in ((one, other), (1 - one, 1 - other))
-    ]
-    size = order * max(abs(math.log(each)) for each in (one, other, 1 - one, 1 - other))
-    top = max(terms)
-    value = top + math.log(sum(math.exp(each - top) for each in terms))
-    return value > (order - 1) * most * (1 + _MARGIN) + _MARGIN * (1 + size)
+        return math.inf if one != other else -math.inf
+    logs = p, q, not_p, not_q = tuple(map(math.log, (one, other, 1 - one, 1 - other)))
+    less = order - 1
+    both = (
+        (order * p - less * q, order * not_p - less * not_q),
+        (order * q - less * p, order * not_q - less * not_p),
+    )
+    value = max(max(each) + math.log1p(math.exp(-abs(each[0] - each[1]))) for each in both)
+    return value - less * most * (1 + _MARGIN) - _MARGIN * (1 + order * -min(logs))

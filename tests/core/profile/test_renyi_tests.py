@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,3 +77,34 @@ def test_what_is_not_known_says_nothing() -> None:
     assert most_hits(lambda order: 0.1, 1 - 1e-14) == 1
     # Known up to an order alone.
     assert most_hits(lambda order: 0.1 if order <= 2 else math.inf, 0.1) < 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rho", "rate"), [(1e-8, 1e-9), (1e-4, 1e-9), (0.1, 1e-4), (0.5, 0.01)])
+def test_few_evaluations_find_small_chances(rho: float, rate: float) -> None:
+    """Against bisection with 50 digits, at each of many orders."""
+    mpmath.mp.dps = 50
+    alarms = mpmath.mpf(rate)
+
+    def hits(order: float) -> mpmath.mpf:
+        most = mpmath.exp((order - 1) * mpmath.mpf(rho) * order)
+        low, high = alarms, mpmath.mpf(1)
+        for _ in range(120):
+            hit = (low + high) / 2
+            apart = max(
+                p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
+                for p, q in ((hit, alarms), (alarms, hit))
+            )
+            low, high = (low, hit) if apart > most else (hit, high)
+        return high
+
+    least = min(hits(mpmath.mpf(1) + mpmath.exp(s / 2)) for s in range(-18, 19))
+    asked: list[float] = []
+
+    def curve(order: float) -> float:
+        asked.append(order)
+        return rho * order
+
+    found = most_hits(curve, rate)
+    assert min(map(hits, asked)) <= found <= least * (1 + mpmath.mpf(3e-9))
+    assert len(asked) <= 60
