@@ -35,6 +35,7 @@ from hostile_specs import (
     phases,
     profiles,
     pure,
+    rare,
     rdp,
     relations,
     roots,
@@ -177,6 +178,15 @@ FAMILIES: dict[str, Family] = {
     "100 phases": (A, lambda: phases(100)),
     "1 000 phases": (A, lambda: phases(1_000)),
     "100 phases of laplace": (A, lambda: phases(100, base=LAPLACE)),
+    "3 phases with tiny rates at a tiny delta": (
+        A,
+        lambda: rare([("1e-5", "1/2", 1000), ("2e-6", "0.7", 1000), ("3e-4", "1.1", 1000)]),
+    ),
+    "1e5 steps with a tiny rate at a tiny delta": (A, lambda: rare([("1e-5", "1/2", 10**5)])),
+    "1 000 steps of two rows replaced": (
+        A,
+        lambda: rare([("0.01", "1.1", 1000)], "{relation: bounded, distance: 2}"),
+    ),
     "20 phases, bounded": (A, lambda: phases(20, "bounded")),
     "300 stated below samples": (A, lambda: stated_below_samples(300)),
     "30 stated below samples, bounded": (A, lambda: stated_below_samples(30, "bounded")),

@@ -108,6 +108,16 @@ def phases(number: int, protect: str = "unbounded", base: str = GAUSSIAN) -> str
     return spec(rows, samples(f"{i + 1}/{10 * number}" for i in range(number)), protect)
 
 
+def rare(steps: Iterable[tuple[str, str, int]], protect: str = "unbounded") -> str:
+    """Poisson-sampled Gaussians, by rate, σ and count, at a δ of 1e-30."""
+    each = list(steps)
+    rows = [
+        f"reads: s{i}, count: {count}, {GAUSSIAN}, sigma: {sigma}"
+        for i, (_, sigma, count) in enumerate(each)
+    ]
+    return spec(rows, samples(q for q, _, _ in each), protect, "report: {delta: 1e-30}\n")
+
+
 def stated_below_samples(number: int, protect: str = "unbounded") -> str:
     """As many unlike samples of pure mechanisms."""
     rows = [

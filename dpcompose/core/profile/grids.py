@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
 from dpcompose.core.profile.components import Ensemble, moments, tilt_for_delta, tilt_for_epsilon
 from dpcompose.core.profile.engine import (
     EXACT_POINTS,
@@ -33,7 +35,7 @@ from dpcompose.core.profile.parts import (
     SampledRows,
 )
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.core.profile.sizes import natural_step, scale
+from dpcompose.core.profile.sizes import far, natural_step, scale
 
 #: How much the grid may add to an ε, relatively, where its size allows.
 TOLERANCE = 1e-6
@@ -41,6 +43,8 @@ TOLERANCE = 1e-6
 _POINTS = 1 << 20
 #: The same where many questions are asked about the same parts.
 _SHARED_POINTS = 1 << 17
+#: No law has more points than this on a coarse grid, about.
+_COARSE_POINTS = 1 << 15
 #: A sum of several that would spread over so many steps without its largest loss, or over as
 #: many by a Gaussian, needs no second grid.
 _SEVERAL, _SMOOTH = 32, 64
@@ -58,22 +62,22 @@ Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 Curve = tuple[tuple[Fraction, Fraction], ...]
 Others = Sequence[tuple[Part, int]]
-#: The law of a part on a grid, with the tables in one order.
-LawOf = Callable[[Part, Fraction, str], Masses]
+#: Laws on a grid, with their counts, of so many copies of a part, with the tables in one order.
+LawsOf = Callable[[Part, int, Fraction, str], Laws]
 
 
 @dataclass(frozen=True, slots=True)
 class GridQuestion:
     """What is composed with what: the responses, the other parts, μ² of the Gaussian.
 
-    `law_of` puts a part on a grid. `shared`: whether many questions are asked about them, which
-    then share their grids and laws.
+    `laws_of` puts copies of a part on a grid. `shared`: whether many questions are asked about
+    them, which then share their grids and laws.
     """
 
     responses: Responses
     others: Others
     gaussian: Fraction
-    law_of: LawOf
+    laws_of: LawsOf
     shared: bool = False
 
 
@@ -103,9 +107,9 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
 
 
 @lru_cache(maxsize=16)
-def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf) -> Curve:
+def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, laws_of: LawsOf) -> Curve:
     """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = GridQuestion({}, parts, gaussian, law_of)
+    asked = GridQuestion({}, parts, gaussian, laws_of)
     coarse = [_Grid(asked, side).coarse() for side in sides(parts)]
     top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
     if not top < math.inf:
@@ -170,7 +174,7 @@ def _grid(asked: GridQuestion, side: str) -> _Grid:
     if not asked.shared:
         return _Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
-    return _kept_grid(responses, others, asked.gaussian, asked.law_of, side)
+    return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
 
 
 @lru_cache(maxsize=2)
@@ -178,10 +182,10 @@ def _kept_grid(
     responses: tuple[tuple[Fraction, int], ...],
     others: tuple[tuple[Part, int], ...],
     gaussian: Fraction,
-    law_of: LawOf,
+    laws_of: LawsOf,
     side: str,
 ) -> _Grid:
-    return _Grid(GridQuestion(dict(responses), others, gaussian, law_of, True), side)
+    return _Grid(GridQuestion(dict(responses), others, gaussian, laws_of, True), side)
 
 
 class _Grid:
@@ -215,7 +219,9 @@ class _Grid:
     def _made(self) -> tuple[Laws, Ensemble]:
         step = self.natural
         if step is None or 40 * self.spread / float_of(step) > 1 << 15:
-            step = dyadic(Fraction(max(self.least / 16, self.spread / (1 << 14), 1e-290)))
+            longest = max(far(part) for part, _ in self.asked.others)
+            fine = max(self.least / 16, self.spread / (1 << 14), longest / _COARSE_POINTS, 1e-290)
+            step = dyadic(Fraction(fine))
         laws = _on(self.asked, step, self.side)
         return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)
 
@@ -230,7 +236,8 @@ class _Grid:
             return _exact(method.answer(self._on(natural), rough, self.shared))
         here = moments(rough, theta)
         center = max(here.mean, 1e-3 * self.spread)
-        pieces = sum(count for _, count in self.asked.others)
+        split = len(rough.dense) > len(self.asked.others)
+        pieces = _that_spread(rough, theta) if split else sum(n for _, n in self.asked.others)
         pieces += sum(self.asked.responses.values())
         # Splitting adds at most step²/4 to the variance of each loss, and that grows ε by
         # (1+θ)/2 of it, if the sum is smooth.
@@ -238,9 +245,10 @@ class _Grid:
         steady = not any(isinstance(part, Grouped) for part, _ in self.asked.others)
         most = _POINTS if self.shared is None else _SHARED_POINTS
         finest = span / (most if steady else 2 * _GROUPED)
-        step = max(min(step, self.least / 8), finest)
+        step = max(step if split else min(step, self.least / 8), finest)
         found, points = self._answer(step, rough, method)
-        many = pieces >= _SEVERAL or float_of(self.asked.gaussian) >= (_SMOOTH * step) ** 2
+        smooth = float_of(self.asked.gaussian) >= (_SMOOTH * step) ** 2
+        many = not split and (pieces >= _SEVERAL or smooth)
         if steady and many and _SMOOTH * step <= min(math.sqrt(here.variance), self.others):
             return found
         if self.shared is not None:
@@ -273,6 +281,15 @@ class _Grid:
         return self._fine[1]
 
 
+def _that_spread(rough: Ensemble, theta: float) -> float:
+    """How many losses do not lie where nearly all of their law is when tilted."""
+    total = 1.0
+    for (_, count), losses, logs in zip(rough.dense, rough.losses, rough.logs, strict=True):
+        weights = logs + theta * losses
+        total += count * -math.expm1(-math.log(np.exp(weights - weights.max()).sum()))
+    return total
+
+
 def _exact(found: Result | None) -> Result | None:
     return None if found is None else replace(found, grid=None)
 
@@ -282,7 +299,9 @@ def _lesser(one: Result | None, other: Result | None) -> Result | None:
 
 
 def _on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
-    return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
+    return tuple(
+        law for part, count in asked.others for law in asked.laws_of(part, count, step, side)
+    )
 
 
 def _natural(asked: GridQuestion) -> Fraction | None:

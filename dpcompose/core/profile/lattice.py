@@ -43,6 +43,8 @@ _FEW_LAWS = 8
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
 #: less than its transform: where it has fewer pairs of both than so many for each point.
 _ROW, _PAIRS = 64, 8
+#: Where one place has this tilted chance, the others alone are transformed.
+_HEAVY = 0.75
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +174,9 @@ def _pieces(parts: Ensemble, theta: float, step: Fraction) -> _Pieces:
         weights = chances + theta * losses
         weights = np.exp(np.maximum(weights - weights.max(), -600.0))
         weights /= weights.sum()
-        middle = int(np.rint(dot(weights, np.arange(len(weights)))))
+        middle = int(weights.argmax())
+        if weights[middle] < _HEAVY:
+            middle = int(np.rint(dot(weights, np.arange(len(weights)))))
         away = theta * (losses - losses[middle])
         mass = dot(law.p, np.exp(np.minimum(away, 700.0)))
         spreads.append((-middle, weights, count))
@@ -212,8 +216,8 @@ def _invert(pieces: _Pieces, points: int) -> tuple[Any, float]:
             log += product.log[begin : begin + _CHUNK]
             phase += product.phase[begin : begin + _CHUNK]
             error += product.error[begin : begin + _CHUNK]
-        for power, copies in spreads:
-            _multiply(power[k], copies, log, phase, error)
+        for power, rest, copies in spreads:
+            _multiply(power[k], rest, copies, log, phase, error)
         kept, done = k, 0
         while done < len(order) and len(kept):
             # Of few frequencies, many responses at once.
@@ -297,16 +301,18 @@ def _product(
     for spread in sorted(spreads, key=_width, reverse=True):
         first, chances, count = spread
         if len(chances) * len(of.k) > _PAIRS * points:
-            [(power, copies)], lost = _transforms((spread,), points)
+            [(power, rest, copies)], lost = _transforms((spread,), points)
             noise += lost
-            _multiply(power[of.k], copies, of.log, of.phase, of.error)
+            _multiply(power[of.k], rest, copies, of.log, of.phase, of.error)
         else:
-            power, copies = _summed(first, chances, of.k, points), float(count)
+            light, rest = _light(first, chances)
+            power, copies = _summed(first, light, of.k, points), float(count)
             # A rounding for each row and column, some for the angles; what is less counts as it.
-            lost = (_ROW + len(chances) / _ROW + 64) * UNIT
-            size = np.maximum(np.abs(power), lost)
-            power[np.abs(power) < lost] = lost
-            _multiply(power, copies, of.log, of.phase, of.error)
+            lost = (_ROW + len(chances) / _ROW + 64) * UNIT * min(1.0, 2 * rest)
+            size = np.maximum(np.abs(power), lost) if rest == 1 else 0.5
+            if rest == 1:
+                power[np.abs(power) < lost] = lost
+            _multiply(power, rest, copies, of.log, of.phase, of.error)
             of.error += copies * (3 * lost / size)
         seen = of.log > -FAINT
         if not seen.all():
@@ -343,13 +349,32 @@ def _turns(places: Any, k: Any, points: int) -> Any:
     return np.exp(1j * (turn * (-2 * math.pi / points)))
 
 
-def _multiply(value: Any, count: float, log: Any, phase: Any, error: Any) -> None:
-    """Adds `count` times the logarithm of `value` to the running one, and what is lost."""
-    size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
-    log += count * np.log(size)
+def _light(first: int, chances: Any) -> tuple[Any, float]:
+    """A law without its place 0 where nearly all of it lies there, and the chance of the rest."""
+    heavy = chances[-first]
+    if heavy < _HEAVY:
+        return chances, 1.0
+    light = chances.copy()
+    light[-first] = 0.0
+    return light, float(light.sum())
+
+
+def _multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error: Any) -> None:
+    """Adds `count` times the logarithm of a characteristic function to the running one, and what is
+    lost; `value`: of all of the law, or of a `rest` < 1 of it, all else being at place 0."""
+    if rest == 1:
+        size, angle = np.log(np.maximum(np.abs(value), 16 * UNIT)), np.angle(value)
+        lost: Any = 1.0
+    else:
+        # 1 + z with |z| ≤ 2·rest ≤ 1/2, without cancellation.
+        along, across = value.real - rest, value.imag
+        size = np.log1p(along * (2 + along) + across * across) / 2
+        angle = np.arctan2(across, 1 + along)
+        lost = 16 * (np.abs(value) + rest)
+    log += count * size
     turned = count * angle
     phase += turned
-    error += 4 * UNIT * (np.abs(turned) + np.abs(phase) + count)
+    error += 4 * UNIT * (np.abs(turned) + np.abs(phase) + count * lost)
 
 
 def _characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
@@ -373,16 +398,18 @@ def _variances(pieces: _Pieces) -> Any:
 
 def _transforms(
     spreads: tuple[tuple[int, Any, int], ...], points: int
-) -> tuple[list[tuple[Any, float]], float]:
-    """Transforms of the laws folded on the window, their counts, and the norm of their error.
+) -> tuple[list[tuple[Any, float, float]], float]:
+    """Transforms of the laws folded on the window, or of their rest with its chance, their counts,
+    and the norm of the error.
 
     A law's transform is off by 16·u·log2(points) of its norm in the mean square; to the power n, n
     times that, as all factors are at most 1.
     """
     results, noise = [], 0.0
     for first, chances, count in spreads:
-        folded = np.bincount((first + np.arange(len(chances))) % points, chances, points)
-        results.append((np.fft.rfft(folded), float(count)))
+        light, rest = _light(first, chances)
+        folded = np.bincount((first + np.arange(len(light))) % points, light, points)
+        results.append((np.fft.rfft(folded), rest, float(count)))
         norm = math.sqrt(dot(folded, folded))
         noise += count * 16 * UNIT * math.log2(points) * norm
     return results, noise

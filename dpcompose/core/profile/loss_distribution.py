@@ -32,12 +32,22 @@ from dpcompose.core.profile.parts import (
     Sampled,
     SampledRows,
 )
+from dpcompose.core.profile.rare_losses import apart
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sampled_laws import SUM
 from dpcompose.core.profile.tails import join, power
 
 #: With more samples than this a composition is known by points of its curve.
 _MANY_SAMPLES = 16
+
+
+def laws(part: Part, count: int, step: Fraction, side: str) -> tuple[tuple[Masses, int], ...]:
+    """Laws with their counts whose sum is at least that of so many copies of a part."""
+    two = apart(part, count, step, side)
+    if two is None:
+        return ((masses(part, step, side), count),)
+    rare, often = two
+    return (rare, count), (often, 1)
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
@@ -89,7 +99,7 @@ def base_law(base: Composition, step: Fraction, side: str) -> Masses:
 
 def _by_curve(base: Composition, step: Fraction) -> Masses:
     """A symmetric law above many samples, from some points of their curve in both orders."""
-    points = rough_curve(base.parts, base.gaussian, masses)
+    points = rough_curve(base.parts, base.gaussian, laws)
     return discrete.stated(points, step) if points else Masses(step, 0, np.zeros(1), 1.0)
 
 

@@ -23,6 +23,8 @@ from dpcompose.core.profile.parts import (
 
 #: A standard deviation that the loss of a randomized response does not exceed, about.
 RESPONSE = 1.3
+#: A normal law goes no further than so many standard deviations.
+_DEVIATIONS = 17.0
 #: A natural grid with more points than about this is not used.
 MOST_POINTS = 1 << 17
 
@@ -84,6 +86,16 @@ def scale(part: Part) -> float:
             return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
+
+
+def far(part: Part) -> float:
+    """About how large a loss is that next to never occurs; for choosing a grid, not for a bound."""
+    match part:
+        case Sampled(rate, base):
+            deviation = min(composed_scale(base), 1e100)
+            most = _DEVIATIONS * deviation + deviation**2 / 2
+            return max(math.log(max(least(rate, 1), 1e-300)) + most, 0.0) + scale(part)
+    return _DEVIATIONS * min(scale(part), 1e100)
 
 
 def composed_scale(composition: Composition) -> float:

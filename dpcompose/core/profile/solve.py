@@ -209,12 +209,12 @@ def _epsilon_on_grid(
     # numpy is needed from here on only.
     from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
     from dpcompose.core.profile.grids import GridQuestion, epsilon_on_grid
-    from dpcompose.core.profile.loss_distribution import masses
+    from dpcompose.core.profile.loss_distribution import laws
 
     log_delta = _log_below(delta)
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, shared)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
@@ -290,10 +290,10 @@ def _delta_on_grid(
         tail_log_delta,
     )
     from dpcompose.core.profile.grids import GridQuestion, log_delta_on_grid
-    from dpcompose.core.profile.loss_distribution import masses
+    from dpcompose.core.profile.loss_distribution import laws
 
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, shared)
         result = log_delta_on_grid(asked, epsilon)
     else:
         told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)

@@ -8,6 +8,7 @@ losses the bulk; each gives an upper bound at every place, and the least of them
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,24 @@ _TILTS = (0, 3, 6, 9, 12, 15)
 _DIRECT = 1 << 22
 #: Bounds below this may have vanished; that much on every place goes to infinity.
 _VANISHED = 1e-300
+#: So many copies of a law whose sum has more points are added up at once.
+_MANY_COPIES, _LONG = 4, 1 << 17
+#: Frequencies of such a sum below e to minus this count as 0.
+_FAINT = 80.0
+#: So many standard deviations around its mean are looked at under each tilt; and where only the
+#: upper tail is wanted, below all but this chance is left.
+_AROUND, _NO_WEIGHT = 12, 1e-22
 
 
 def power(law: Masses, count: int, both: bool = False) -> Masses:
-    """The sum of `count` ≥ 1 independent losses of one law, by squaring; `both` as in `join`."""
+    """The sum of `count` ≥ 1 independent losses of one law; `both` as in `join`.
+
+    By squaring, but long laws by the power of one transform.
+    """
     result: Masses | None = None
     while True:
+        if count >= _MANY_COPIES and count * len(law.p) > _LONG and len(law.p) ** 2 > _DIRECT:
+            law, count = _power_of_transform(law, count, both), 1
         if count & 1:
             result = law if result is None else join(result, law, both)
         count >>= 1
@@ -83,6 +96,116 @@ def _tilted_product(one: Masses, other: Masses, both: bool) -> Floats:
             best = np.minimum(best, product * np.exp(exponents) * (1 + (4 * sizes + 16) * EPS))
     result: Floats = np.minimum(best, 1.0)
     return result
+
+
+def _power_of_transform(law: Masses, count: int, both: bool) -> Masses:
+    """The sum of many independent losses of one law, by the power of its transform.
+
+    Under each tilt some standard deviations around the mean are looked at. What lies outside folds
+    to places inside, which only raises these; elsewhere Chernoff's bound is taken. Above all of
+    them what is left goes to infinity, below to the lowest place. With z the transform of tilted
+    chances, known to d in the mean square, every place is off by at most count·d·|z|^(count-1) in
+    the mean square (Cauchy and Schwarz).
+    """
+    used = np.flatnonzero(law.p)
+    if not len(used):
+        return Masses(law.step, law.first * count, law.p[:1], min(law.infinite * count, 1.0))
+    p = law.p[used[0] : used[-1] + 1]
+    per = float(law.step) / max(_deviation(law) * math.sqrt(count), float(law.step) / 64)
+    below = TAIL if both else _NO_WEIGHT
+    low, high = _reach(p, count, per, below)
+    best = np.full(high - low + 1, 1.0)
+    sides = (1, -1) if both else (1,)
+    for theta in sorted({_tilt(p, count, side * per, tilt) for tilt in _TILTS for side in sides}):
+        a, log_total, top = _leaning(p, theta)
+        along = np.arange(len(a))
+        mean = float(np.dot(a, along))
+        wide = math.sqrt(count * float(np.dot(a, (along - mean) ** 2)))
+        length = 1 << math.ceil(math.log2(2 * _AROUND * wide + 16))
+        middle, center = round(mean), round(count * mean)
+        folded = np.bincount((along - middle) % length, a, length)
+        z = np.fft.rfft(folded)
+        off = 8 * EPS * math.log2(length) * math.sqrt(float(np.dot(folded, folded)))
+        sizes = np.abs(z) + off * math.sqrt(length)
+        bright = sizes > math.exp(-_FAINT / (count - 1))
+        rest = math.sqrt(2 * float((sizes[bright] ** (2 * count - 2)).sum()) / length)
+        rest += math.exp(-_FAINT)
+        raised = np.zeros_like(z)
+        raised[bright] = _raised(z[bright], count)
+        product = np.fft.irfft(raised, length)
+        error = (count * (off + 4 * EPS) + 8 * EPS * math.log2(length)) * rest * (1 + 1e-9)
+        error += math.exp(-_FAINT)
+        slack = abs(theta) * (count * (len(p) + top) + high)
+        slack += count * (abs(log_total) + 64 + len(p) / length)
+        lift = 1 + (4 * slack + 64) * EPS
+        start = max(low, center - length // 2)
+        stop = max(min(high + 1, center - length // 2 + length), start)
+        for first, last, near in ((low, start, 0), (start, stop, 1), (stop, high + 1, 0)):
+            places = np.arange(first, last)
+            chances: Any = 1.0
+            if near:
+                chances = np.maximum(product[(places - count * middle) % length], 0.0) + error
+            with np.errstate(over="ignore", under="ignore"):
+                chances *= np.exp(count * log_total - theta * (places - count * top)) * lift
+            inside = slice(first - low, last - low)
+            best[inside] = np.minimum(best[inside], chances)
+    best[0] += 2 * below
+    infinite = count * law.infinite * (1 + 8 * EPS) + 2 * TAIL + len(best) * _VANISHED
+    first = (law.first + int(used[0])) * count + low
+    return Masses(law.step, first, best, min(infinite, 1.0))
+
+
+def _tilt(p: Floats, count: int, per: float, tilt: float) -> float:
+    """The size of a tilt, to one side, that is to this law as `tilt` deviations to a normal one."""
+    low, high = 0.0, tilt * abs(per)
+    for _ in range(10 if tilt else 0):
+        theta = math.copysign((low + high) / 2, per)
+        a, log_total, top = _leaning(p, theta)
+        mean = float(np.dot(a, np.arange(len(a))))
+        # What Chernoff's bound leaves beyond the mean of the tilted law.
+        if count * (theta * (mean - top) - log_total) > tilt**2 / 2:
+            high = abs(theta)
+        else:
+            low = abs(theta)
+    return math.copysign(high, per) if tilt else 0.0
+
+
+def _raised(z: Any, count: int) -> Any:
+    """z^count by squaring, which rounds as often as multiplication would."""
+    result = np.ones_like(z)
+    while count:
+        if count & 1:
+            result = result * z
+        count >>= 1
+        if count:
+            z = z * z
+    return result
+
+
+def _reach(p: Floats, count: int, per: float, below: float) -> tuple[int, int]:
+    """The places beyond which so many copies are with a chance of at most TAIL, or below which with
+    one of at most `below`, by Chernoff's bound, or which they do not reach."""
+    last, first = float(count * (len(p) - 1)), 0.0
+    for tilt in np.geomspace(0.5, 256, 16):
+        theta = float(tilt) * per
+        _, log_up, top = _leaning(p, theta)
+        last = min(last, count * top + (count * log_up - math.log(TAIL)) / theta)
+        _, log_down, top = _leaning(p, -theta)
+        first = max(first, count * top - (count * log_down - math.log(below)) / theta)
+    return max(math.floor(first) - 1, 0), math.ceil(last) + 1
+
+
+def _leaning(p: Floats, theta: float) -> tuple[Floats, float, int]:
+    """p·e^(θ(i-top)) divided by its sum, and the logarithm of that, with the greatest at `top`."""
+    steps = theta * np.arange(len(p))
+    with np.errstate(divide="ignore", under="ignore"):
+        logs = np.log(p) + steps
+    top = int(logs.argmax())
+    # Without the logarithms, which would be raised to a power with all that they are off.
+    away = steps - steps[top]
+    tilted = np.where(away < 600, p * np.exp(np.minimum(away, 600)), np.exp(logs - steps[top]))
+    total = float(tilted.sum())
+    return tilted / total, math.log(total), top
 
 
 def _tilted(p: Floats, theta: float) -> tuple[Floats, float]:

@@ -36,7 +36,7 @@ from dpcompose.core.profile.gaussian_profile import (
 from dpcompose.core.profile.largest import largest_ratio
 from dpcompose.core.profile.lattice import lattice_law
 from dpcompose.core.profile.law import Law, delta_of
-from dpcompose.core.profile.loss_distribution import masses
+from dpcompose.core.profile.loss_distribution import laws
 from dpcompose.core.profile.parts import (
     Composition,
     Concentrated,
@@ -201,7 +201,7 @@ def test_the_engine_is_above_the_truth_and_close(
 def test_other_losses_on_a_grid_of_their_own() -> None:
     """One stated pair, ten times: above the composition of responses with their δ."""
     part = Points(((F(1, 10), F(0)),))
-    asked = grids.GridQuestion({}, ((part, 10),), F(0), masses)
+    asked = grids.GridQuestion({}, ((part, 10),), F(0), laws)
     found = grids.log_delta_on_grid(asked, F(1, 2))
     true = math.log(true_delta(0.1, 10, 0.5))
     assert found is not None and true <= found.upper <= true + 0.05
