@@ -75,7 +75,7 @@ def summed(
     try:
         held = [count(problem, solver(), each, wanted, grows=True) for each in limits]
     except NoFilter as none:
-        verdict = Verdict(limits[0], False, None, "there is no sum to hold against it")
+        verdict = Verdict(limits[0], False, None, none.held)
         return LedgerSum(reasons=(str(none),), verdict=verdict)
     decisions = [decision(*each) for each in zip(limits, held, strict=True)]
     verdict = next((each for each in decisions if not each.ok), decisions[0])

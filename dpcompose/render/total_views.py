@@ -103,7 +103,7 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     verdict = total.verdict
     if verdict is not None:
         limit = ", ".join(named(*each) for each in verdict.limit.parameters)
-        if total.record is not None and verdict.slack is None:
+        if verdict.slack is None and (total.record is not None or verdict.why is None):
             word = "within budget" if verdict.ok else "over budget"
             how = "good" if verdict.ok else "bad"
             yield "budget", literal(f"{limit}: ", style).append_text(literal(word, style, how))

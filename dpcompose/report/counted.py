@@ -24,7 +24,14 @@ from dpcompose.report.findings.reasons import missing_notion, reasons
 
 
 class NoFilter(Exception):
-    """Why a filter says nothing of a record, in a whole sentence with the way out."""
+    """Why a filter says nothing of a record, in a whole sentence with the way out.
+
+    `held`: why nothing can be held against the budget; None where it is passed for certain.
+    """
+
+    def __init__(self, says: str, held: str | None = "there is no sum to hold against it") -> None:
+        super().__init__(says)
+        self.held = held
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,8 @@ def count(
     solution = solver.summed(notion)
     if not solution.finite:
         why = next((f"{says}. Way out: {way}" for says, way, _ in reasons(solution, True)), "")
+        if not why:
+            _refuse_what_promises_nothing(solution, found)
         why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
         raise NoFilter(f"{why}{_other_filters(problem, solver, budget, notion)}.")
     if isinstance(solution.algebra, Pairs):
@@ -209,6 +218,20 @@ def _refuse_shared_sample(sample: Dataset) -> None:
             "(ε, δ) together on one sample needs parameters that are fixed in advance. Way out: a "
             "sample for each release, or pure guarantees on this one."
         )
+
+
+def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> None:
+    """Refuse (ε, δ) of which the δ add up to 1 or more: nothing is promised, but they are known."""
+    if not isinstance(solution.algebra, Pairs) or not solution.loss:
+        return
+    least = min(solution.algebra.plain(delta) for _, delta in solution.loss)
+    raise NoFilter(
+        f"The record passes the budget: the δ of the worst change add up to {number(least)} of "
+        f"{number(limit.delta)}, and from 1 on nothing is promised. The release that passes it had "
+        "to be refused. Way out: take it out of the record if it has not been released; if it has, "
+        "no guarantee is known.",
+        held=None,
+    )
 
 
 def _refuse_choices(solver: Solver, solution: Solution) -> None:

@@ -83,7 +83,7 @@ def of_ledger(
     try:
         counted = count(problem, solver, asked, resolved.filter)
     except NoFilter as none:
-        refused = Verdict(asked, False, None, "there is no sum to hold against it")
+        refused = Verdict(asked, False, None, none.held)
         return replace(outcomes.without_bound(case, [str(none)]), verdict=refused)
     wanted = list(dict.fromkeys([*deltas, *resolved.deltas]))
     points = list(dict.fromkeys([*deltas_of(asked), *wanted]))

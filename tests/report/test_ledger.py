@@ -60,6 +60,24 @@ def test_the_guarantee_is_the_budget() -> None:
     assert report.rechecked is not None and report.rechecked > 0
 
 
+def test_deltas_that_add_up_to_one_or_more_pass_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = [f"name: {name}, reads: rows, notion: approx, epsilon: 0.1, delta: 0.6" for name in "ab"]
+    more = "filter: approx\nbudget: {epsilon: 5, delta: 1e-6}\npopulation: p\n"
+    report = ledger(*two, more=more)
+    (why,) = report.reasons
+    assert "passes the budget" in why and "add up to 1.2 of 1e-6" in why
+    assert report.verdict is not None and not report.verdict.ok and report.verdict.why is None
+    assert record(ledger(two[0], more=more)).share > 1  # below 1 the sum itself is told
+    monkeypatch.chdir(tmp_path)
+    entries = "".join(f"  - {{{each}}}\n" for each in two)
+    Path("s.yaml").write_text(f"{HEAD}{ROWS}mechanisms:\n{entries}{more}")
+    result = run("total", "s.yaml")
+    assert result.exit_code == 1 and "over budget" in result.stdout
+    assert "not comparable" not in result.stdout and "add up to 1.2" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "spent"), [("pure", "10"), ("approx", "10"), ("gdp", "1.2530"), ("zcdp", "0.49958")]
 )
