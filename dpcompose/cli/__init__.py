@@ -329,7 +329,7 @@ def check(
         }
         unused = [name for name, given in others.items() if given]
         raise typer.Exit(
-            joined(selection, ledger, limit, points, unused, sources, form, output, look)
+            joined(selection, ledger, limit, points, unused, sources, strict, form, output, look)
         )
     strictness = Strictness(
         fail_on,

@@ -28,6 +28,7 @@ def joined(
     points: AskedPoints,
     unused: Sequence[str],
     sources: Sources,
+    strict: bool,
     form: Format,
     outputs: Sequence[str] | None,
     look: Look,
@@ -36,7 +37,8 @@ def joined(
 
     The populations of the new ones are looked at, and no others. With a revision those are new that
     the folder did not have there, and what it had is held against what it has. `unused`: options
-    that are given, and say something of single specs alone.
+    that are given, and say something of single specs alone. `strict`: whether what is left out is a
+    failure.
     """
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
@@ -52,10 +54,10 @@ def joined(
         folder = replace(selection, files=[ledger], files_from=None, stdin_filename=None)
         all_of_it = past is not None and not selection.files and selection.files_from is None
         if not all_of_it:
-            read_all(found, selection, sources, False, output)
+            read_all(found, selection, sources, strict, output)
         if past is None or os.path.lexists(ledger):
             folder = replace(folder, allow_empty=selection.allow_empty or past is not None)
-            read_all(known, folder, sources, False, output)
+            read_all(known, folder, sources, strict, output)
         code = max(found.code, known.code)
         standing = Standing()
         if past is not None and code is ExitCode.FINE:

@@ -177,6 +177,16 @@ def test_a_release_that_would_pass_the_budget_is_refused(ledger: Path, rho: str,
     assert totals("check", "ledger/new.yaml", "--ledger", "ledger", *BUDGET)[0]["filter"] == after
 
 
+def test_what_is_left_out_of_a_ledger_fails_where_that_is_asked(ledger: Path) -> None:
+    Path("new.yaml").write_text(spec("more", "0.001"))
+    for more in ((), ("--changed-since", "HEAD")):
+        call = ("check", "new.yaml", "--ledger", "ledger", *BUDGET, *more)
+        assert run(*call).exit_code == 0
+        assert run(*call, "--strict").exit_code == 2  # notes.yaml is no spec
+    (ledger / "notes.yaml").unlink()
+    assert run(*call, "--strict").exit_code == 0
+
+
 def test_other_populations_and_settings_of_a_ledger(ledger: Path) -> None:
     Path("new.yaml").write_text(spec("other", "0.08", "q"))
     (found,) = totals("check", "new.yaml", "--ledger", "ledger", *BUDGET)
