@@ -32,6 +32,7 @@ class Role(StrEnum):
     TWO_BLOCKS = "the two worst blocks"
     SAMPLE_REPLACED = "a replaced row through a Poisson sample"
     SAMPLE = "a Poisson sample"
+    SAMPLE_ADDED = "a row added to a Poisson sample"
     SAMPLE_OF_SIZE = "a sample without replacement"
     FAMILY = "a concrete mechanism in another notion"
     CONVERSION = "another notion"

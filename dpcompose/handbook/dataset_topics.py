@@ -298,7 +298,12 @@ mechanisms:
     sensitivity: 1
     count: 10
 report: {delta: 1e-6}""",
-        theorems=("poisson-sample", "poisson-sample-replaced", "sample-without-replacement"),
+        theorems=(
+            "poisson-sample",
+            "poisson-sample-added",
+            "poisson-sample-replaced",
+            "sample-without-replacement",
+        ),
         see=("count", "size", "delta"),
     ),
     Topic(

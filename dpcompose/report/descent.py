@@ -71,6 +71,8 @@ def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind |
     name = f"`{partition.name}`"
     if not ends:
         return f"the row is replaced within {_names(stays)} of {name}"
+    if len(ends) == 2 and ends[0][0] is ends[1][0]:
+        ends = [(ends[0][0], ends[0][1] + ends[1][1], Kind.SINGLE)]
     disjoint = isinstance(partition.kind.where(()), InOne)
     if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
         if len(ends) == 2:

@@ -9,6 +9,7 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Derived, Path
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
+from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
@@ -127,7 +128,7 @@ class _Teller:
                 assert edge is not None and edge.made_by is not None
                 says = (
                     f"`{dataset.name}` is {edge.made_by.says()} of "
-                    f"`{edge.parent.dataset.name}`: at worst {wording.change(visit.state)}"
+                    f"`{edge.parent.dataset.name}`: at worst {wording.change(change_at(visit))}"
                 )
                 if visit.place.above is not None and edge.made_by.conduct().random:
                     says += "; what is drawn is part of the one release that depends on it"
@@ -194,6 +195,8 @@ class _Teller:
         says = f"the {units} of the mechanisms that feel the change add up"
         if step.facts["sampled"] and self.solution.loss != self.solution.added_up():
             says += "; what reads one sample adds up first, and ε becomes ln(1 + q(e^ε - 1)) once"
+            if step.facts["directed"]:
+                says += ", or -ln(1 - q + q·e^-ε) where the row is added"
         return f"{says}; no other change is worse"
 
 

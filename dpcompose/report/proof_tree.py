@@ -15,7 +15,7 @@ from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import summed
-from dpcompose.core.search.proof import amplifying
+from dpcompose.core.search.proof import amplifying, change_at
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
@@ -173,7 +173,7 @@ class _Writer:
     def _dataset(self, depth: int, visit: Visit) -> list[_Next]:
         place = visit.place
         edge = place.edge
-        says = wording.change(visit.state)
+        says = wording.change(change_at(visit))
         if edge is not None:
             says = _shorter(says)
         elif visit.state and says.startswith("all rows of one unit"):
@@ -363,7 +363,10 @@ def _sum(solution: Solution, step: Step, total: Bound) -> str:
     if len(solution.felt) == 1 and not step.facts["bounded"]:
         return "one mechanism feels the change; no other change is worse"
     if step.facts["sampled"] and solution.loss != solution.added_up():
-        return f"{says}, and what reads one sample is amplified together: ε to ln(1 + q(e^ε - 1))"
+        amplified = "ε to ln(1 + q(e^ε - 1))"
+        if step.facts["directed"]:
+            amplified += ", or to -ln(1 - q + q·e^-ε) where the row is added"
+        return f"{says}, and what reads one sample is amplified together: {amplified}"
     if step.facts["bounded"]:
         return f"{says}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:

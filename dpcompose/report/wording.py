@@ -70,7 +70,8 @@ def kept(place: Place) -> str:
 def _leaf(leaf: Leaf, count: int) -> str:
     match leaf.kind:
         case Kind.SINGLE:
-            return f"{plural(count, 'row')} added or removed"
+            way = "added or removed" if not leaf.directed else "added" if leaf.sign else "removed"
+            return f"{plural(count, 'row')} {way}"
         case Kind.PAIR:
             return f"{plural(count, 'row')} replaced"
         case Kind.USER:
@@ -99,13 +100,14 @@ def _times(count: int) -> str:
 
 def change(state: State) -> str:
     """What happens to a dataset, in words."""
-    found: Counter[tuple[Kind, object]] = Counter()
-    example: dict[tuple[Kind, object], Leaf] = {}
+    found: Counter[tuple[object, ...]] = Counter()
+    example: dict[tuple[object, ...], Leaf] = {}
     for leaf, count in all_leaves(state).items():
         if leaf.kind is Kind.ANY:
             return "changed in any way"
-        found[leaf.kind, leaf.size] += count
-        example[leaf.kind, leaf.size] = leaf
+        key = leaf.kind, leaf.size, leaf.directed and leaf.sign, leaf.directed
+        found[key] += count
+        example[key] = leaf
     if not found:
         return "unchanged"
     return " and ".join(_leaf(example[key], count) for key, count in found.items())

@@ -100,6 +100,34 @@ def test_the_tree_of_a_sample() -> None:
     assert share.without == Fraction(0) and share.of_whole == Fraction(1)
 
 
+def test_the_tree_of_a_row_that_moves_between_sampled_blocks() -> None:
+    """Which way it goes is told, by which theorem, and of the costlier end alone what it is for."""
+    text = """\
+dpcompose: 1
+protect: bounded
+datasets:
+  people: {}
+  part: {from: people, partition: {by: value, blocks: [a, b]}}
+  drawn: {from: part.*, map: {kind: sample, poisson: 1/4}}
+mechanisms:
+  - name: x
+    reads: drawn
+    guarantees: [{notion: pure, epsilon: 1}, {notion: pure, epsilon: 1, relation: unbounded}]
+"""
+    report = analyze(text)
+    assert report.tree[1].says == "the row moves from one block to another: `a` and `b`"
+    drawn = [(node.says, node.theorem) for node in report.tree if node.name == "drawn"]
+    sample = "a Poisson sample of rate 0.25"
+    assert drawn == [
+        (f"{sample}: 1 row removed", "poisson-sample"),
+        (f"{sample}: 1 row added", "poisson-sample-added"),
+    ]
+    assert [each.code for each in report.findings].count("DPC210") == 1
+    told = [line.says for line in report.chain if line.theorem == "poisson-sample-added"]
+    assert told == ["`drawn` is a Poisson sample of rate 0.25 of `part.*`: at worst 1 row added"]
+    assert "where the row is added" in report.tree[-1].says
+
+
 def test_a_change_that_is_only_known_by_what_feels_it() -> None:
     text = """\
 dpcompose: 1

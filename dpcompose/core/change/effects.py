@@ -34,7 +34,7 @@ def one(leaf: Leaf, count: int = 1) -> Fate:
 
 def single(leaf: Leaf) -> Leaf:
     """A row removed or added, as `leaf` is."""
-    return Leaf(Kind.SINGLE, sign=leaf.sign)
+    return Leaf(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
 
 
 def agrees(leaf: Leaf, columns: frozenset[str] | None) -> bool:

@@ -46,7 +46,10 @@ class Leaf(NamedTuple):
     unbounded), or the public size of the table (ANY).
     `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
     replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
-    have the same sign matters, since one removed and one added row make a replaced one.
+    have the same sign matters, since one removed and one added row make a replaced one. `directed`:
+    the sign is meant as it is, and the loss is that of the table before against the one after; else
+    the whole change may as well be read backwards, and the loss is that of both. Either all single
+    rows of a change are directed or none is.
     """
 
     kind: Kind
@@ -55,6 +58,7 @@ class Leaf(NamedTuple):
     size: int | Fraction | None = None
     displaced: bool = False
     sign: int = 0
+    directed: bool = False
 
 
 class Item(NamedTuple):
@@ -202,11 +206,25 @@ def drop_level(state: State, depth: int) -> State:
 def top_level(state: State) -> State:
     """The state with canonical tags on the units that nothing encloses."""
     plain = state_of((_untagged(item), count) for item, count in state)
-    signs = {leaf.sign for leaf in all_leaves(plain) if leaf.kind is Kind.SINGLE}
-    if signs != {1}:
+    singles = {(leaf.sign, leaf.directed) for leaf in all_leaves(plain) if leaf.kind is Kind.SINGLE}
+    if any(directed for _, directed in singles):
+        return plain if all(directed for _, directed in singles) else undirected(plain)
+    if singles != {(1, False)}:
         return plain
     mirrored = _mirrored(plain)
     return state_of((_untagged(item), count) for item, count in mirrored)
+
+
+def undirected(state: State) -> State:
+    """The change read either way."""
+    return top_level(_undirected(state))
+
+
+def _undirected(state: State) -> State:
+    return state_of(
+        (wrap(item.leaf._replace(directed=False), _undirected(item.below)), count)
+        for item, count in state
+    )
 
 
 def _untagged(item: Item) -> Item:

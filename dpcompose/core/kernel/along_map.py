@@ -24,6 +24,7 @@ from dpcompose.core.change.units import (
     State,
     alike,
     all_leaves,
+    undirected,
     with_alike,
 )
 from dpcompose.core.kernel.some_drawn import some_drawn
@@ -221,6 +222,8 @@ class AlongMap:
                 found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.SINGLE:
             side = "removed" if self.oriented else "both"
+            if leaf.directed:
+                side = "added" if leaf.sign else "removed"
             row = amplification.amplified(algebra, loss, made_by.rate, side=side)
             found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.PAIR:
@@ -261,6 +264,8 @@ class AlongMap:
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
             raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        # What a part of the rows loses against none of them is used both ways round.
+        one_sided, state = self._one_sided(state), undirected(state)
         after = self._below(state, as_it_is)
         branch = Branch(self.below, after, self.rounds)
         if not isinstance(algebra, Patterns):
@@ -268,7 +273,7 @@ class AlongMap:
             def ask(part: State, become: Callable[[Leaf], Leaf]) -> Walk:
                 return (yield (self.below, self._below(part, become)))
 
-            way = some_drawn(algebra, state, made_by.rate, self._one_sided(state), ask)
+            way = some_drawn(algebra, state, made_by.rate, one_sided, ask)
             total = algebra.times((yield from way), self.rounds)
             return Choice(total, (branch,), True, how=How("sampled-rows"))
         # They are alike: all replaced, or none.
@@ -291,7 +296,7 @@ class AlongMap:
             once.append((yield (self.below, self._below(some, end))))
             if pairs:
                 both.append((yield (self.below, self._below(some, as_it_is))))
-        loss = algebra.sampled_rows(once, both, rate, self._one_sided(state))
+        loss = algebra.sampled_rows(once, both, rate, one_sided)
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
@@ -300,7 +305,8 @@ class AlongMap:
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False
-        return self.oriented or units.total() == 1
+        directed = all(leaf.directed for leaf in units) and len({leaf.sign for leaf in units}) == 1
+        return self.oriented or directed or units.total() == 1
 
 
 def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:

@@ -12,6 +12,7 @@ from itertools import islice, product
 from dpcompose.core.change.propagation import assigned, become, one_below
 from dpcompose.core.change.units import (
     ANY,
+    NEW_END,
     OLD_END,
     Kind,
     Leaf,
@@ -104,14 +105,15 @@ class OverBlocks:
 
     def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
         """For each class the change in one of its blocks, if units become that, and its loss."""
-        states: dict[tuple[int, ...], State] = {}
+        states: dict[tuple[tuple[int, ...], bool], State] = {}
         out: list[tuple[State, Loss]] = []
         for block in self.blocks:
-            fitted = states.get(block.levels)
+            alike = block.levels, block.leans
+            fitted = states.get(alike)
             if fitted is None:
                 push = self.place.depth in block.levels
                 after = one_below(state, push, become)
-                fitted = states[block.levels] = fit(after, self.place, block, push)
+                fitted = states[alike] = fit(after, self.place, block, push)
             loss = yield (block, fitted)
             out.append((fitted, loss))
         return out
@@ -130,24 +132,37 @@ class OverBlocks:
         return Choice(total, branches, how=How("everywhere"))
 
     def one_row(self, state: State) -> Walk:
-        """One row in the blocks where it can be, by the theorem on this kind of partition."""
+        """One row in the blocks where it can be, by the theorem on this kind of partition.
+
+        A replaced row is removed where it was and added where it is then, so that what these cost
+        is asked for apart where it may differ. Either way round is one of the ways.
+        """
         leaf = self._one(state, user=False)
         sizes = self.sizes
         pair = leaf.kind is Kind.PAIR
-        once: list[tuple[State, Loss]] = yield from self._losses(state, _one_end)
-        both = once
+        end = self._directed(OLD_END) if pair else leaf._replace(tags=(0,), kept=())
+        once: list[tuple[State, Loss]] = yield from self._losses(state, become(end))
+        both, new = once, None
         if pair:
+            if self.place.leans:
+                new = yield from self._losses(state, become(self._directed(NEW_END)))
             stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
             both = yield from self._losses(state, become(stays))
         rule = rule_for(self.partition, leaf, sizes)
         if self.charge_all:
             return self._all_blocks(once, both, pair)
-        loss, hits = worst_hits(self.algebra, rule, [x for _, x in once], [x for _, x in both])
-        branches = tuple(
-            Branch(self.blocks[hit.where], (both if hit.both else once)[hit.where][0], hit.blocks)
-            for hit in hits
-        )
-        return Choice(loss, branches, how=How("one row"))
+        old, whole = [x for _, x in once], [x for _, x in both]
+        entered = None if new is None else [x for _, x in new]
+        loss, hits = worst_hits(self.algebra, rule, old, whole, entered)
+        branches = []
+        for hit in hits:
+            found = both if hit.both else new if new is not None and hit.new else once
+            branches.append(Branch(self.blocks[hit.where], found[hit.where][0], hit.blocks))
+        return Choice(loss, tuple(branches), how=How("one row"))
+
+    def _directed(self, end: Leaf) -> Leaf:
+        """An end of a replaced row, where it matters whether it comes or goes."""
+        return end._replace(directed=self.place.leans)
 
     def _all_blocks(
         self,
@@ -264,10 +279,19 @@ class OverBlocks:
         ]
         if len(instances) > 12:
             raise Refused("there are too many ways")
+        # Of a row that may come or go it is not known whether it goes with an end or against it;
+        # and there are too many patterns where each row goes one way.
+        directed = (
+            self.place.leans
+            and not isinstance(self.algebra, Patterns)
+            and all(leaf.directed or leaf.kind is not Kind.SINGLE for leaf in units)
+        )
         options: list[list[tuple[Leaf | None, ...]]] = []
         total = 1
         for leaf in units:
             ways = placements(where(leaf.kept), leaf, instances, WAYS)
+            if directed and leaf.kind is Kind.PAIR:
+                ways = [tuple(map(_as_said, way)) for way in ways]
             total *= max(1, len(ways))
             if not ways or total > WAYS:
                 raise Refused("there are too many ways")
@@ -305,6 +329,11 @@ class OverBlocks:
 
 def _one_end(leaf: Leaf) -> Leaf:
     return OLD_END
+
+
+def _as_said(leaf: Leaf | None) -> Leaf | None:
+    """An end of a replaced row by itself as one that comes, or one that goes."""
+    return leaf._replace(directed=True) if leaf is not None and leaf.kind is Kind.SINGLE else leaf
 
 
 def _same(leaf: Leaf) -> Leaf:

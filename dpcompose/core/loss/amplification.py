@@ -19,6 +19,8 @@ from dpcompose.core.numbers.exact import (
     MAX_EXPONENT,
     ONE,
     ZERO,
+    added_share_up,
+    amplified_added_up,
     amplified_up,
     bits_up,
     capped,
@@ -51,8 +53,12 @@ def amplified(
 ) -> Loss | None:
     """ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile moves (Balle et al. 2018).
 
-    Poisson: for one row added or removed; without replacement: for one row replaced.
+    Poisson: for one row added or removed; without replacement: for one row replaced. `side`: the
+    row is "removed" or "added" from the first table to the second; else "both" hold. For one added
+    it is less: see `_added`.
     """
+    if side == "added" and not isinstance(algebra, Patterns):
+        return _added(algebra, loss, rate)
     match algebra:
         case Patterns():
             return algebra.amplified(loss, rate, replace, side)
@@ -64,6 +70,25 @@ def amplified(
             if algebra.notion is not Notion.PURE or isinstance(loss, float):
                 return None
             return amplified_up(loss, rate)
+
+
+def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
+    """The table before, without the row, against the one after: `poisson-sample-added`.
+
+    Q - a·((1-q)Q + q·P) is (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
+    """
+    match algebra:
+        case Pairs():
+            found = []
+            for epsilon, delta in loss:
+                share = added_share_up(epsilon, rate)
+                plain = bits_up(share * algebra.plain(delta), _BITS)
+                found.append((amplified_added_up(epsilon, rate), algebra.delta(plain)))
+            return algebra.frontier(found)
+        case Scalars():
+            if algebra.notion is not Notion.PURE or isinstance(loss, float):
+                return None
+            return amplified_added_up(loss, rate)
 
 
 def stepwise(algebra: Algebra, row: Loss | None, steps: int, rounds: int) -> Loss | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
@@ -325,10 +326,7 @@ def covering(patterns: Sequence[Pattern]) -> Pattern:
     if len(others) > 1 and one is None and not all(_plain(each.pure) for each in pures):
         # Two at a time some may be steps of one ε.
         return covering([covering([first, others[0]]), *others[1:]])
-    atoms: dict[Atom, int] = {}
-    for each in sums:
-        for atom, n in each.others.items():
-            atoms[atom] = max(n, atoms.get(atom, 0))
+    atoms = _most_of_each([each.others for each in sums])
     for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
         steps = None if one is None else equal_steps(one, int(epsilon / one))
         atom = Atom((Known(steps or Response(epsilon)),))
@@ -346,6 +344,32 @@ def covering(patterns: Sequence[Pattern]) -> Pattern:
     if stay != 1:
         atoms[Atom((Known(None, ZERO, stay),))] = 1
     return Pattern(atoms, True, False, first.trace)
+
+
+def _most_of_each(others: Sequence[dict[Atom, int]]) -> dict[Atom, int]:
+    """Of each atom as often as some pattern has it; of one read in both orders, of these together,
+    each as what dominates both."""
+    orders: dict[Atom, dict[Atom, None]] = {}
+    for each in others:
+        for atom in each:
+            orders.setdefault(_in_both_orders(atom), {})[atom] = None
+    found: dict[Atom, int] = {}
+    for whole, several in orders.items():
+        atom = whole if len(several) > 1 else next(iter(several))
+        found[atom] = max(sum(each.get(one, 0) for one in several) for each in others)
+    return found
+
+
+def _in_both_orders(atom: Atom) -> Atom:
+    """What is one-sided by what dominates it whichever table has the row."""
+    parts = (known.part for known in atom.options)
+    if not any(isinstance(part, Sampled) and part.side != "both" for part in parts):
+        return atom
+    return Atom(tuple(known._replace(part=_of_both_sides(known.part)) for known in atom.options))
+
+
+def _of_both_sides(part: Part | None) -> Part | None:
+    return replace(part, side="both") if isinstance(part, Sampled) else part
 
 
 def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:

@@ -13,6 +13,7 @@ from dpcompose.core.change.units import (
     outermost_units,
     single_units,
     top_level,
+    undirected,
 )
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra
@@ -129,7 +130,9 @@ def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
 
 
 def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
-    """Forget the levels that nothing at or below `below` speaks of any more."""
+    """Forget the levels that nothing at or below `below` speaks of any more, and directions."""
+    if above.leans and not below.leans:
+        state = undirected(state)
     levels = [*above.levels, above.depth] if pushed else list(above.levels)
     if tuple(levels) == below.levels:
         return state

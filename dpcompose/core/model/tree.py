@@ -54,7 +54,8 @@ class Place:
     `mechanisms`: each with its statements as seen from here.
     `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
     mechanisms with at least so many copies read it, each with one copy. Else None.
-    `read`: whether some mechanism reads this or something below it.
+    `read`: whether some mechanism reads this or something below it. `leans`: whether a Poisson
+    sample is read below, so that it matters which of two tables has a row more.
     A statement on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
     random maps down to depth `given` are taken as given, and only statements on datasets at that
@@ -73,6 +74,7 @@ class Place:
     blocks: list[list[Place]] = field(default_factory=list)
     round: int | None = None
     read: bool = False
+    leans: bool = False
     given: int = 0
     whole: Place | None = None
     above: int | None = None
@@ -200,6 +202,7 @@ def _set_levels(place: Place) -> None:
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:
         place.read = place.read or below.read
+        place.leans = place.leans or below.leans or (below.read and _is_poisson(below))
         wanted.update(level for level in below.levels if level < place.depth)
     ups: set[int] = set()
     for mechanism in place.dataset.mechanisms:
@@ -214,6 +217,12 @@ def _set_levels(place: Place) -> None:
         home = place.depth - up
         wanted |= {home, home + alone(place.ancestors(up))[0]} - {place.depth}
     place.levels = tuple(sorted(wanted)[:MOST_LEVELS])
+
+
+def _is_poisson(place: Place) -> bool:
+    """Whether a place is a Poisson sample, whose outcome is taken as given."""
+    made_by = None if place.edge is None else place.edge.made_by
+    return isinstance(made_by, Sample) and made_by.size is None and place.above is None
 
 
 def _keep_known_levels(place: Place) -> None:

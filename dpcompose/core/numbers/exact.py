@@ -282,6 +282,25 @@ def amplified_up(epsilon: Fraction, rate: Fraction) -> Fraction:
     return log1p_up(rate * (exp_up(epsilon) - 1))
 
 
+def amplified_added_up(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """-ln(1 - q + q·e^-ε) rounded up, for a sample of rate 0 < q ≤ 1; never above ε.
+
+    It is for the table without a row against that with it.
+    """
+    if rate == 1 or epsilon == 0:
+        return epsilon
+    if epsilon > _FAR:
+        return min(epsilon, log_inverse_up(1 - rate))
+    drawn = rate * (1 - 1 / exp_up(epsilon))
+    return min(epsilon, log1p_up(drawn / (1 - drawn)))
+
+
+def added_share_up(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """q·e^-ε/(1 - q + q·e^-ε) rounded up: the share of a δ at ε that `amplified_added_up` keeps."""
+    rest = rate * exp_up(-epsilon)
+    return rest / (1 - rate + rest)
+
+
 def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -> Fraction | None:
     """What one row replaced may do through a Poisson sample: ln[(1-q+q·e^u)/(1-q+q·e^(u-b))].
 

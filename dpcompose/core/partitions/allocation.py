@@ -2,14 +2,16 @@
 
 Every function takes, for each class of equal blocks, the loss of a block that one row enters or
 leaves (`once`) and of a block in which a row is replaced (`both`), with the number of blocks in the
-class, and returns the worst total with the blocks that attain it.
+class, and returns the worst total with the blocks that attain it. Where entering a block may cost
+less than leaving it (below a Poisson sample), `new` is for those that a row enters, and `once` for
+those that one leaves; elsewhere it is None.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, takewhile
 from typing import NamedTuple
@@ -20,11 +22,15 @@ ZERO = Fraction(0)
 
 
 class Hit(NamedTuple):
-    """`blocks` blocks of class `where` are changed: by one end of a row, or by both."""
+    """`blocks` blocks of class `where` are changed: by one end of a row, or by both.
+
+    `new`: the end is the row put in the place of another, whose loss is told apart.
+    """
 
     where: int
     blocks: int
     both: bool
+    new: bool = False
 
 
 Allocation = tuple[Amount, tuple[Hit, ...]]
@@ -44,8 +50,15 @@ def value_single(once: Sequence[Amount]) -> Allocation:
     return one_block(once, both=False)
 
 
-def value_pair(once: Sequence[Amount], both: Sequence[Amount], sizes: Sequence[int]) -> Allocation:
+def value_pair(
+    once: Sequence[Amount],
+    both: Sequence[Amount],
+    sizes: Sequence[int],
+    new: Sequence[Amount] | None = None,
+) -> Allocation:
     """A replaced row: within one block, between two, or between a block and outside (IV.13)."""
+    if new is not None:
+        return _worst([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
     two: list[Allocation] = []
     if order:
@@ -57,6 +70,22 @@ def value_pair(once: Sequence[Amount], both: Sequence[Amount], sizes: Sequence[i
             two.append((total, (Hit(first, 1, False), Hit(order[1], 1, False))))
     # In case of a tie the change between two blocks is shown, and a change within one last.
     return _worst([*two, one_block(once, both=False), one_block(both, both=True)])
+
+
+def _moves(
+    once: Sequence[Amount], new: Sequence[Amount], sizes: Sequence[int]
+) -> Iterator[Allocation]:
+    """From each block to the worst other one, or from or to outside."""
+    entered = sorted(range(len(new)), key=lambda i: new[i], reverse=True)[:2]
+    for i, loss in enumerate(once):
+        for j in entered:
+            if j != i:
+                yield loss + new[j], (Hit(i, 1, False), Hit(j, 1, False, True))
+        if sizes[i] > 1:
+            yield loss + new[i], (Hit(i, 1, False), Hit(i, 1, False, True))
+    yield one_block(once, both=False)
+    entering, hits = one_block(new, both=False)
+    yield entering, tuple(hit._replace(new=True) for hit in hits)
 
 
 def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
@@ -81,15 +110,29 @@ def membership_single(once: Sequence[Amount], sizes: Sequence[int], most: int) -
 
 
 def membership_pair(
-    once: Sequence[Amount], both: Sequence[Amount], sizes: Sequence[int], most: int
+    once: Sequence[Amount],
+    both: Sequence[Amount],
+    sizes: Sequence[int],
+    most: int,
+    new: Sequence[Amount] | None = None,
 ) -> Allocation:
     """A replaced row, in at most `most` blocks before and `most` after.
 
     A block hit by one end weighs 1 and loses `once`, one hit by both ends weighs 2 and loses
     `both`; the total weight is at most 2·`most`. Where both ≤ 2·once the gains of the first and
     of the second hit fall, so taking the largest gains is optimal. Where both > 2·once a block is
-    better hit twice than two such blocks once, so that at most one of them is hit once.
+    better hit twice than two such blocks once, so that at most one of them is hit once. Either end
+    by itself is in at most `most` blocks: where both ≤ once + new, what it loses there is a bound.
     """
+    if new is not None:
+        worse = [max(pair) for pair in zip(once, new, strict=True)]
+        found = membership_pair(worse, both, sizes, most)
+        if all(b <= x + y for b, x, y in zip(both, once, new, strict=True)):
+            left, hits = membership_single(once, sizes, most)
+            entered, others = membership_single(new, sizes, most)
+            if left + entered < found[0]:
+                return left + entered, (*hits, *(each._replace(new=True) for each in others))
+        return found
     unbounded = [
         (math.inf, (Hit(i, 1, second),))
         for second, losses in ((False, once), (True, both))
@@ -252,22 +295,34 @@ def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allo
 
 
 def kinds_pair(
-    once: Sequence[Amount], both: Sequence[Amount], kinds: Sequence[Sequence[int]]
+    once: Sequence[Amount],
+    both: Sequence[Amount],
+    kinds: Sequence[Sequence[int]],
+    new: Sequence[Amount] | None = None,
 ) -> Allocation:
     """A replaced row of any kind before and after."""
+    entered = once if new is None else new
     size = sum(len(fed) for fed in kinds)
     if size * len(kinds) > MANY_KINDS:
         # Each end pays for its blocks; a block hit by both pays at most max(once, both/2) twice.
-        ends = [max(once[i], both[i] / 2) for i in range(len(once))]
+        ends = [max(once[i], entered[i], both[i] / 2) for i in range(len(once))]
         total, hits = kinds_single(ends, kinds)
         return total * 2, hits
     sets = [frozenset(fed) for fed in kinds]
 
     def pair(before: frozenset[int], after: frozenset[int]) -> Allocation:
-        hits = [Hit(i, 1, i in before and i in after) for i in sorted(before | after)]
-        return sum(((both if hit.both else once)[hit.where] for hit in hits), ZERO), tuple(hits)
+        hits = [
+            Hit(i, 1, i in before and i in after, new is not None and i not in before)
+            for i in sorted(before | after)
+        ]
+        losses = ((both if hit.both else entered if hit.new else once)[hit.where] for hit in hits)
+        return sum(losses, ZERO), tuple(hits)
 
-    return _worst(pair(before, after) for n, before in enumerate(sets) for after in sets[n:])
+    return _worst(
+        pair(before, after)
+        for n, before in enumerate(sets)
+        for after in (sets[n:] if new is None else sets)
+    )
 
 
 class Filled(NamedTuple):

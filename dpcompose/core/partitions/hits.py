@@ -43,18 +43,24 @@ class Limits(NamedTuple):
 
 
 def worst_hits(
-    algebra: Algebra, rule: SpreadRule, once: Sequence[Loss], both: Sequence[Loss]
+    algebra: Algebra,
+    rule: SpreadRule,
+    once: Sequence[Loss],
+    both: Sequence[Loss],
+    new: Sequence[Loss] | None = None,
 ) -> tuple[Loss, tuple[Hit, ...]]:
     """The worst total by a rule, from the losses of blocks hit once and by both ends of a row.
+
+    `new`: of blocks that the row is put in, where `once` is for those that it leaves.
 
     On pairs the rule is applied to ε and to δ apart. Taking the largest of each coordinate covers
     every change. Where blocks have several undominated pairs, every way of choosing one for each is
     tried if these are few, else that of either end of the frontiers.
     """
     if isinstance(algebra, Scalars):
-        return rule(once, both)
+        return rule(once, both, new)
     if isinstance(algebra, Patterns):
-        return spread(algebra, rule, once, both), ()
+        return spread(algebra, rule, once, both, new), ()
     if any(not loss for loss in (*once, *both)):
         # Some block has no finite bound: find out whether it can be hit.
         marks = [Fraction(0) if loss else math.inf for loss in once]
@@ -64,18 +70,33 @@ def worst_hits(
             return algebra.none, hits
     pairs: list[tuple[Fraction, Any]] = []
     shown: tuple[Hit, ...] = ()
-    listed = [loss or algebra.zero for loss in (*once, *both)]
-    for chosen in _choices(listed):
+    ends = zip(once, once if new is None else new, strict=True)
+    ways = [_of_ends(algebra, *each) for each in ends]
+    whole = [[(each, each) for each in loss or algebra.zero] for loss in both]
+    for chosen in _choices([*ways, *whole]):
         one, two = chosen[: len(once)], chosen[len(once) :]
-        epsilon, hits = rule([x for x, _ in one], [x for x, _ in two])
+        told = [[pair for pair, _ in one], [pair for pair, _ in two]]
+        if new is not None:
+            told.append([pair for _, pair in one])
+        epsilon, hits = rule(*([x for x, _ in each] for each in told))
         shown = shown or hits
-        delta, _ = rule([_plain(algebra, x) for _, x in one], [_plain(algebra, x) for _, x in two])
+        delta, _ = rule(*([_plain(algebra, x) for _, x in each] for each in told))
         pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
     return algebra.frontier(pairs), shown
 
 
-def _choices(losses: Sequence[Loss]) -> Iterator[tuple[Any, ...]]:
-    """Ways of choosing a pair from each loss: all if these are few, else the first and the last."""
+def _of_ends(algebra: Pairs, once: Loss, new: Loss) -> list[tuple[Any, Any]]:
+    """Ways of choosing a pair for a row that leaves a block, and one for a row that enters it.
+
+    As many of either are those of the same guarantees.
+    """
+    left, entered = once or algebra.zero, new or algebra.zero
+    alike = len(left) == len(entered)
+    return list(zip(left, entered, strict=True) if alike else product(left, entered))
+
+
+def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Ways of choosing one from each loss: all if these are few, else the first and the last."""
     if math.prod(map(len, losses)) <= _MOST_CHOICES:
         yield from product(*losses)
     else:

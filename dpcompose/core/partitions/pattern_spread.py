@@ -1,7 +1,8 @@
 """How one change spreads over the blocks of a partition when patterns are kept apart.
 
 The counterpart of `allocation` (theory, section 5): for each class of equal blocks the patterns of
-a block that one end of a row reaches (`once`) and of a block that both ends reach (`both`). What
+a block that one end of a row reaches (`once`) and of a block that both ends reach (`both`); where a
+row put in a block may lose less there than one taken out of it, those of the former are `new`. What
 cannot be listed is bounded by a pattern that dominates it.
 """
 
@@ -11,7 +12,13 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
-from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets
+from dpcompose.core.change.partitions.whereabouts import (
+    Fixed,
+    InOne,
+    InSets,
+    InSome,
+    Whereabouts,
+)
 from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
@@ -19,6 +26,8 @@ from dpcompose.core.partitions.placements import SpreadRule
 
 #: So many ways of hitting the blocks are listed one by one.
 MOST_WAYS = 3_000
+#: And so many where a row that enters a block loses less there than one that leaves it.
+MOST_DIRECTED = 400
 #: So many partners of a block are tried in pairs.
 MOST_PARTNERS = 60
 #: Numbers of blocks hit twice are bounded in at most so many intervals.
@@ -26,7 +35,11 @@ MOST_INTERVALS = 100
 
 
 def spread(
-    algebra: Patterns, rule: SpreadRule, once: Sequence[Patterned], both: Sequence[Patterned]
+    algebra: Patterns,
+    rule: SpreadRule,
+    once: Sequence[Patterned],
+    both: Sequence[Patterned],
+    new: Sequence[Patterned] | None = None,
 ) -> Patterned:
     """The patterns of the worst ways in which one row can be in the blocks."""
     where = rule.where
@@ -34,12 +47,19 @@ def spread(
         return algebra.worst(both)
     if any(not loss for loss in once) or (rule.pair and any(not loss for loss in both)):
         return algebra.none
+    if new is not None and _ways_to_move(where, rule.sizes) > MOST_DIRECTED:
+        once, new = list(map(_either_way, once, new)), None
     if isinstance(where, InSets):
-        return _sets(algebra, where.fed, rule.pair, once, both)
+        return _sets(algebra, where.fed, rule.pair, once, both, new)
     if not rule.pair:
         return algebra.undominated(_largest(algebra, once, rule.sizes, where.most))
     if isinstance(where, InOne):
-        return _two_of(algebra, once, both, rule.sizes)
+        return _two_of(algebra, once, both, rule.sizes, new)
+    if new is not None:
+        return algebra.worst(
+            algebra.add(algebra.times(loss, n) for loss, n in way if n)
+            for way in _directed(once, new, both, rule.sizes, where.most)
+        )
     return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most))
 
 
@@ -129,25 +149,35 @@ class _Covers:
 
 
 def _two_of(
-    algebra: Patterns, once: Sequence[Patterned], both: Sequence[Patterned], sizes: Sequence[int]
+    algebra: Patterns,
+    once: Sequence[Patterned],
+    both: Sequence[Patterned],
+    sizes: Sequence[int],
+    new: Sequence[Patterned] | None,
 ) -> Patterned:
     """A replaced row: within a block, or from one block to another or to outside."""
+    entered = once if new is None else new
     order = _by_size(once)
     partners: list[int] = []
     for i in order:
-        better = sum(min(sizes[j], 2) for j in partners if covers(once[j], once[i]))
+        better = sum(
+            min(sizes[j], 2)
+            for j in partners
+            if covers(once[j], once[i]) and (new is None or covers(new[j], new[i]))
+        )
         if better < 2:
             partners.append(i)
         if len(partners) > MOST_PARTNERS:
-            moves = algebra.add([(covering_all(once),)] * 2)
+            moves = algebra.add([(covering_all(once),), (covering_all(entered),)])
             return algebra.worst([moves, *both])
     found = [*both]
     for n, i in enumerate(partners):
         if sizes[i] > 1:
-            found.append(algebra.add([once[i], once[i]]))
-        found += [algebra.add([once[i], once[j]]) for j in partners[n + 1 :]]
+            found.append(algebra.add([once[i], entered[i]]))
+        others = partners[n + 1 :] if new is None else [j for j in partners if j != i]
+        found += [algebra.add([once[i], entered[j]]) for j in others]
     if not any(size > 1 for size in sizes) and len(partners) == 1:
-        found.append(once[partners[0]])
+        found += [each[partners[0]] for each in (once, entered)]
     return algebra.worst(found)
 
 
@@ -190,6 +220,51 @@ def _membership_pair(
         yield Pattern(joint.atoms, True, False, joint.trace)
 
 
+def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
+    """About how many ways there are of leaving blocks and entering others."""
+    match where:
+        case InSets(fed):
+            return len(fed) ** 2
+        case InSome(most):
+            return math.prod(math.comb(min(n, 2 * most) + 3, 3) for n in sizes)
+        case _:
+            return len(sizes) ** 2
+
+
+def _either_way(left: Patterned, entered: Patterned) -> Patterned:
+    """What dominates the losses of a row that leaves a block and of one that enters it."""
+    if len(left) == len(entered):
+        return tuple(covering(pair) for pair in zip(left, entered, strict=True))
+    return (covering([*left, *entered]),)
+
+
+def _directed(
+    once: Sequence[Patterned],
+    new: Sequence[Patterned],
+    both: Sequence[Patterned],
+    sizes: Sequence[int],
+    most: int,
+) -> Iterator[list[tuple[Patterned, int]]]:
+    """Every way of leaving, entering and keeping blocks, `most` before and `most` after: losses
+    with how often each occurs. No block is left alone where there is room.
+    """
+    ways: list[tuple[list[tuple[Patterned, int]], int, int, int]] = [([], most, most, 0)]
+    for i, n in enumerate(sizes):
+        ways = [
+            (
+                [*way, (once[i], left), (new[i], entered), (both[i], kept)],
+                before - left - kept,
+                after - entered - kept,
+                alone + n - left - entered - kept,
+            )
+            for way, before, after, alone in ways
+            for kept in range(min(n, before, after) + 1)
+            for left in range(min(n, before) - kept + 1)
+            for entered in range(min(n - left, after) - kept + 1)
+        ]
+    return (way for way, before, after, alone in ways if not alone or not (before or after))
+
+
 def _listed(
     algebra: Patterns,
     once: Sequence[Patterned],
@@ -228,23 +303,25 @@ def _sets(
     pair: bool,
     once: Sequence[Patterned],
     both: Sequence[Patterned],
+    new: Sequence[Patterned] | None,
 ) -> Patterned:
     """A row in all blocks of one of some sets, and one put in its place in those of another."""
     if not pair:
         return algebra.worst(algebra.add(once[i] for i in fed) for fed in kinds)
+    entered = once if new is None else new
     sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
     if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
         first = algebra.worst(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
-        second = algebra.worst(algebra.add(once[i] for i in sorted(fed)) for fed in sets)
+        second = algebra.worst(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
         return algebra.from_above(algebra.add([first, second]))
     found: list[Patterned] = []
     for n, before in enumerate(sets):
-        for after in sets[n:]:
+        for after in sets[n:] if new is None else sets:
             found.append(
                 algebra.add(
-                    both[i] if i in before and i in after else once[i]
+                    both[i] if i in before and i in after else (once if i in before else entered)[i]
                     for i in sorted(before | after)
                 )
             )

@@ -25,7 +25,7 @@ def placements(
     everywhere = range(len(instances))
     sets = list(islice(where.sets(instances), limit + 1))
     if leaf.kind is not Kind.PAIR:
-        here = Leaf(Kind.SINGLE, sign=leaf.sign)
+        here = Leaf(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
         return [tuple(here if i in chosen else None for i in everywhere) for chosen in sets]
     stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
     if where.stays:
@@ -61,22 +61,27 @@ class SpreadRule:
     pair: bool
     sizes: Sequence[int]
 
-    def __call__(self, once: Sequence[Amount], both: Sequence[Amount]) -> Allocation:
-        """The worst total in numbers, from the losses of blocks hit once and by both ends."""
+    def __call__(
+        self, once: Sequence[Amount], both: Sequence[Amount], new: Sequence[Amount] | None = None
+    ) -> Allocation:
+        """The worst total in numbers, from the losses of blocks hit once and by both ends.
+
+        `new`: of blocks that a row enters, where `once` is for those that one leaves.
+        """
         match self.where:
             case Fixed():
                 return allocation.one_block(both, both=True)
             case InOne():
                 if self.pair:
-                    return allocation.value_pair(once, both, self.sizes)
+                    return allocation.value_pair(once, both, self.sizes, new)
                 return allocation.value_single(once)
             case InSome(limit):
                 if self.pair:
-                    return allocation.membership_pair(once, both, self.sizes, limit)
+                    return allocation.membership_pair(once, both, self.sizes, limit, new)
                 return allocation.membership_single(once, self.sizes, limit)
             case InSets(fed):
                 if self.pair:
-                    return allocation.kinds_pair(once, both, fed)
+                    return allocation.kinds_pair(once, both, fed, new)
                 return allocation.kinds_single(once, fed)
 
 

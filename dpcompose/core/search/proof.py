@@ -13,7 +13,7 @@ from dataclasses import replace
 from dpcompose.core.change.effects import Fate
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.units import all_leaves
+from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
@@ -50,7 +50,12 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         Step("post", costless, (), None, {"post": each}, (each.path,))
         for each in solver.problem.post_processing[:MOST]
     ]
-    facts = {"bounded": solution.bounded, "sampled": solution.sampled}
+    added = in_role(Role.SAMPLE_ADDED).id
+    facts = {
+        "bounded": solution.bounded,
+        "sampled": solution.sampled,
+        "directed": any(each.theorem == added for each in changes),
+    }
     together = Step("compose", composed, (*changes, *_kept(solution), *costs, *free), total, facts)
     return Step("cite", cited, (together,), total)
 
@@ -90,7 +95,20 @@ def amplifying(visit: Visit) -> str | None:
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
-    return in_role(Role.SAMPLE if sample.size is None else Role.SAMPLE_OF_SIZE).id
+    if sample.size is not None:
+        return in_role(Role.SAMPLE_OF_SIZE).id
+    added = all(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit)))
+    return in_role(Role.SAMPLE_ADDED if added else Role.SAMPLE).id
+
+
+def change_at(visit: Visit) -> State:
+    """The change that a dataset meets; for one row and a sample what the row does above it."""
+    edge = visit.place.edge
+    if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
+        return visit.state
+    found = all_leaves(visit.above.state)
+    alone = found.total() == 1 and all(leaf.directed for leaf in found)
+    return visit.above.state if alone else visit.state
 
 
 def used_statements(solution: Solution, felt: FeltLoss) -> tuple[Placed, ...]:

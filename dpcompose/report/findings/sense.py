@@ -10,10 +10,12 @@ from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.units import all_leaves
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.words import number
+from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.report.findings.remarks import Finding
 
@@ -120,6 +122,8 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     readers = [mechanism for each in place.subtree() for mechanism in each.dataset.mechanisms]
     if len(readers) != 1 or readers[0].count != 1:
         return
+    if any(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit))):
+        return  # it is told of a row that is removed, of which more is lost
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)
     if whole is None or drawn is None or not drawn.amount < whole.amount:
         return

@@ -22,6 +22,22 @@ ROOT = Path(__file__).parents[3]
 SPECS = sorted([*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests/golden/handmade").glob("*.yaml")])
 
 
+#: A replaced row is removed from one sample and added to another.
+SAMPLED_BLOCKS = """
+dpcompose: 1
+protect: bounded
+datasets:
+  people: {}
+  part: {from: people, partition: {by: value, blocks: [x, y, z]}}
+  sx: {from: part.x, map: {kind: sample, poisson: 1/4}}
+  sy: {from: part.y, map: {kind: sample, poisson: 1/2}}
+mechanisms:
+  - {name: a, reads: sx, notion: pure, epsilon: 1, relation: unbounded}
+  - {name: b, reads: sy, notion: pure, epsilon: 2, relation: unbounded}
+  - {name: c, reads: part.z, notion: pure, epsilon: 0.5, relation: unbounded}
+"""
+
+
 class Proved(NamedTuple):
     """A release in one notion, as the search leaves it, and the certificate of its bound."""
 
@@ -38,6 +54,7 @@ class Proved(NamedTuple):
 
 def problems(randoms: int) -> Iterator[tuple[str, Problem]]:
     """Every example spec, and so many random ones."""
+    yield "sampled blocks", resolve(load(SAMPLED_BLOCKS, "sampled blocks")).problem
     for path in SPECS:
         yield path.stem, resolve(load(path.read_bytes(), path.name)).problem
     for seed in range(randoms):

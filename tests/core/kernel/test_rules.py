@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -20,6 +21,7 @@ from dpcompose.core.change.units import (
     all_leaves,
     leaf_item,
     state_of,
+    top_level,
 )
 from dpcompose.core.kernel.along_map import AlongMap, in_turn
 from dpcompose.core.kernel.joint import MOST_SHARED, joint
@@ -208,6 +210,77 @@ def test_one_row_is_in_the_worst_block_it_can_be_in() -> None:
     assert lost(over(MEMBERS), "one_row", of(SINGLE)) == 2 + 4
     assert lost(over(MEMBERS), "one_row", of(PAIR)) == 1 + 2 + 4  # two before, two after: all
     assert lost(over(VALUE, charge_all=True), "one_row", of(SINGLE)) == 7
+
+
+def sampled(*more: str) -> OverBlocks:
+    """The rules for a partition into `x`, `y` and `z`, of which the first two are sampled."""
+    problem = problem_of(
+        f"people: {{}}\nparts: {{from: people, partition: {VALUE}}}\n"
+        "sx: {from: parts.x, map: {kind: sample, poisson: 1/4}}\n"
+        "sy: {from: parts.y, map: {kind: sample, poisson: 1/2}}",
+        "\n".join(
+            f"name: on {each}, reads: {each}, notion: pure, epsilon: 1"
+            for each in ("sx", "sy", "parts.z", *more)
+        ),
+        "bounded",
+    )
+    top = top_of(problem)
+    return OverBlocks(PURE, False, top, top.dataset.partitions[0], top.blocks[0])
+
+
+def one_way(rules: OverBlocks) -> Callable[[Place, State], Loss]:
+    """Costs of a row removed, or added, and of one that may be either or is replaced."""
+    names = {id(each): name for each, name in zip(rules.blocks, "xyz", strict=True)}
+    costs = {"x": (F(5), F(1)), "y": (F(4), F(2)), "z": (F(3), F(3))}
+
+    def cost(place: Place, state: State) -> Loss:
+        removed, added = costs[names[id(place)]]
+        leaves = all_leaves(state)
+        assert all(leaf.directed is (names[id(place)] != "z") for leaf in leaves if not leaf.kept)
+        return (
+            sum((n * (added if leaf.sign else removed) for leaf, n in leaves.items()), F(0))
+            if all(leaf.kind is Kind.SINGLE for leaf in leaves)
+            else F(0)
+        )
+
+    return cost
+
+
+@pytest.mark.parametrize("rule", ["one_row", "exhaustive"])
+def test_a_row_that_moves_is_removed_in_one_block_and_added_in_another(rule: str) -> None:
+    rules = sampled()
+    stays = of(PAIR._replace(kept=("day",)))
+    found, asked = driven(getattr(rules, rule)(stays), one_way(rules))
+    assert found.loss == 5 + 3  # out of `x` into `z`; into `y` it would be 5 + 2
+    shown = {branch.place.dataset.name: all_leaves(branch.state) for branch in found.branches}
+    assert [leaf.directed for leaf in shown["parts.x"]] == [True]
+    assert {leaf.sign for _, state in asked for leaf in all_leaves(state)} == {0, 1}
+
+
+def test_nothing_has_a_direction_where_no_sample_is_read() -> None:
+    rules = over(VALUE)
+    _, asked = driven(rules.one_row(of(PAIR)), by_block(rules))
+    assert not any(leaf.directed for _, state in asked for leaf in all_leaves(state))
+
+
+def test_a_direction_that_is_not_known_of_all_is_dropped() -> None:
+    """A row that comes or goes beside a replaced one may go with its old end or with its new."""
+    rules = sampled()
+    mixed = state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 1)])
+    _, asked = driven(rules.exhaustive(mixed), units)
+    assert not any(leaf.directed for _, state in asked for leaf in all_leaves(state))
+    gone = SINGLE._replace(directed=True)
+    both = top_level(state_of([(leaf_item(gone), 1), (leaf_item(SINGLE._replace(sign=1)), 1)]))
+    assert not any(leaf.directed for leaf in all_leaves(both))
+
+
+def test_a_sample_amplifies_a_row_added_less_than_one_removed() -> None:
+    rules = along("{kind: sample, poisson: 1/4}")
+    for sign, truth in ((0, math.log(0.75 + 0.25 * math.e)), (1, -math.log(0.75 + 0.25 / math.e))):
+        row = of(SINGLE._replace(sign=sign, directed=True))
+        found, asked = driven(rules.sample(row), lambda *_: F(1))
+        assert float(found.loss) == pytest.approx(truth, rel=1e-12)
+        assert asked == [("made", of(SINGLE))]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])

@@ -10,9 +10,10 @@ from itertools import combinations, product
 import pytest
 from walks import driven, problem_of, top_of
 
-from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome
+from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.pattern import Known, one, size
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
 from dpcompose.core.loss.walk import Walk
@@ -26,7 +27,7 @@ from dpcompose.core.partitions.placements import (
     placements,
     rule_for,
 )
-from dpcompose.core.profile.parts import Response
+from dpcompose.core.profile.parts import Composition, Response, Sampled
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -74,6 +75,53 @@ def test_a_row_in_some_blocks(most: int) -> None:
             assert allocation.value_single(once)[0] == single
             assert allocation.value_pair(once, both, sizes)[0] == pair
             assert SpreadRule(InOne(), True, sizes)(once, both)[0] == pair
+
+
+def of_move(
+    before: set[int],
+    after: set[int],
+    where: list[int],
+    losses: tuple[list[Fraction], list[Fraction], list[Fraction]],
+) -> Fraction:
+    """As `of_pair`, where entering a block may cost less than leaving it."""
+    once, new, both = ([each[i] for i in where] for each in losses)
+    left = sum((once[i] for i in before - after), F(0))
+    entered = sum((new[i] for i in after - before), F(0))
+    return left + entered + sum((both[i] for i in before & after), F(0))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_row_that_enters_a_block_may_cost_less_than_one_that_leaves_it(most: int) -> None:
+    rng = random.Random(11)
+    exact = tried = 0
+    for once, _, sizes in cases(80):
+        new = [F(rng.randint(0, int(loss))) for loss in once]
+        both = [max(a, b) + F(rng.randint(0, int(b))) for a, b in zip(once, new, strict=True)]
+        where = blocks(sizes)
+        sets = subsets(len(where), most)
+        truth = max(of_move(a, b, where, (once, new, both)) for a in sets for b in sets)
+        found, hits = SpreadRule(InSome(most), True, sizes)(once, both, new)
+        told = ((both if h.both else new if h.new else once)[h.where] * h.blocks for h in hits)
+        worse = [max(pair) for pair in zip(once, new, strict=True)]
+        assert truth <= found <= allocation.membership_pair(worse, both, sizes, most)[0]
+        assert sum(told, F(0)) <= found
+        tried, exact = tried + 1, exact + (found == truth)
+        if most == 1:
+            assert SpreadRule(InOne(), True, sizes)(once, both, new)[0] == truth
+    assert exact > tried / 2
+    # Of many equal blocks as many are left as are entered.
+    assert allocation.membership_pair([F(5)], [F(6)], [9], most, [F(2)])[0] == 7 * most
+
+
+def test_a_row_moves_from_one_kind_to_another() -> None:
+    rng = random.Random(5)
+    for once, both, sizes in cases(60):
+        new = [F(rng.randint(0, int(loss))) for loss in once]
+        count = len(sizes)
+        fed = [sorted(rng.sample(range(count), rng.randint(1, count))) for _ in range(3)]
+        sets, where = [set(each) for each in fed], list(range(count))
+        found, _ = SpreadRule(InSets(tuple(map(tuple, fed))), True, sizes)(once, both, new)
+        assert found == max(of_move(a, b, where, (once, new, both)) for a in sets for b in sets)
 
 
 def test_a_row_of_a_kind_feeds_its_blocks() -> None:
@@ -198,6 +246,50 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     (found,) = pattern_spread.spread(algebra, largest([1, 1, 1], 2), losses, losses)
     assert size(found) == size(algebra.add([loss(3), loss(2)])[0])
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
+
+
+def labelled(which: str, block: int) -> Patterned:
+    """A loss that no other one dominates."""
+    base = Composition(((Response(F(1)), 1),))
+    rate = F(1, 2 + block)
+    side = {"left": "removed", "entered": "added", "kept": "both"}[which]
+    return (one(Known(Sampled(rate, base, side=side))),)
+
+
+@pytest.mark.parametrize("where", [InOne(), InSome(2), InSets(((0, 1), (1, 2), ()))])
+def test_patterns_of_a_row_that_moves_are_all_its_ways(where: Whereabouts) -> None:
+    """Every way is one of the patterns or less than one; every pattern is a way."""
+    blocks, algebra = range(3), Patterns()
+    once, new, both = (
+        [labelled(which, i) for i in blocks] for which in ("left", "entered", "kept")
+    )
+    found = pattern_spread.spread(algebra, SpreadRule(where, True, [1, 1, 1]), once, both, new)
+    told = {frozenset(each.atoms.items()) for each in found}
+    ways = set()
+    for before, after in product(where.sets(list(blocks)), repeat=2):
+        parts = [
+            (both if i in before and i in after else once if i in before else new)[i]
+            for i in sorted(before | after)
+        ]
+        ways.add(frozenset(algebra.add(parts)[0].atoms.items()))
+    assert told <= ways
+    assert all(any(way <= other for other in told) for way in ways)
+
+
+def test_what_is_read_in_both_orders_covers_what_is_read_in_one() -> None:
+    """So many losses as one pattern has, not as many of each order as some have."""
+    algebra = Patterns()
+    first = algebra.add([labelled("left", 0), labelled("entered", 1)])
+    second = algebra.add([labelled("left", 1), labelled("entered", 0)])
+    third = algebra.add([labelled("left", 0), labelled("left", 0)])
+    found = covering([*first, *second])
+    assert found.atoms == covering([*labelled("kept", 0), *labelled("kept", 0)]).atoms | {
+        next(iter(labelled("kept", 1)[0].atoms)): 1
+    }
+    assert covering([*first, *third]).atoms == {
+        next(iter(labelled("left", 0)[0].atoms)): 2,
+        next(iter(labelled("entered", 1)[0].atoms)): 1,
+    }
 
 
 def test_full_spreads_are_all_of_them() -> None:
