@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
+from dpcompose.core.change.effects import single
 from dpcompose.core.change.propagation import assigned, become, one_below
 from dpcompose.core.change.units import (
     ANY,
@@ -140,7 +141,7 @@ class OverBlocks:
         leaf = self._one(state, user=False)
         sizes = self.sizes
         pair = leaf.kind is Kind.PAIR
-        end = self._directed(OLD_END) if pair else leaf._replace(tags=(0,), kept=())
+        end = self._directed(OLD_END) if pair else single(leaf)
         once: list[tuple[State, Loss]] = yield from self._losses(state, become(end))
         both, new = once, None
         if pair:
