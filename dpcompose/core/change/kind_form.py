@@ -81,7 +81,7 @@ class Form(Generic[Made]):
     what stands at each key, in their order (a number as a fraction, names as a set, moves as two
     numbers, what kinds feed by the numbers of blocks; blocks are not handed on); it may raise
     `Contradiction`. `elsewhere`: keys of other kinds that are easily taken for one of this kind,
-    with why they are none.
+    with why they are none. `other`: another class of what stands for it, where there are two.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Form(Generic[Made]):
     keys: tuple[FormKey, ...]
     made: Callable[..., Made]
     elsewhere: tuple[tuple[str, str], ...] = ()
+    other: type[Made] | None = None
 
     def has(self, key: str) -> bool:
         """Whether it has a key."""

@@ -70,12 +70,6 @@ class AlongMap:
         """Whether the map is a sample whose outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
-    @property
-    def all_drawn(self) -> bool:
-        """Whether the map is a Poisson sample that draws every row."""
-        made_by = self.made_by
-        return isinstance(made_by, Sample) and made_by.size is None and made_by.rate == 1
-
     def replay(self, how: How, state: State) -> Walk:
         """The bound by a rule that is named; `Refused` where it does not apply."""
         rules: dict[str, Callable[[State], Walk]] = {

@@ -35,6 +35,7 @@ from dpcompose.core.profile.parts import (
     Response,
     Sampled,
     SampledRows,
+    just_so,
 )
 
 #: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
@@ -171,13 +172,14 @@ class Patterns:
         end, whole = covering(once), covering(both) if both else None
         if not end.atoms or (whole is not None and not whole.atoms):
             return self.zero
-        options = (
+        options = [
             Known(Exchanged(rate, *pair))
             for pair in islice(
                 product(compositions(end), [None] if whole is None else compositions(whole)),
                 _MOST_PAIRS,
             )
-        )
+        ]
+        options.extend(() if whole is None else _unsampled(whole, True))
         pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
         return self.times((pattern,), rounds)
 
@@ -414,6 +416,19 @@ def _from_above(pattern: Pattern) -> Pattern:
     return Pattern(pattern.atoms, True, False, pattern.trace)
 
 
+def _unsampled(pattern: Pattern, always: bool = False) -> Iterator[Known]:
+    """The same without the sample, where parts lose by being composed: read so they may lose less.
+
+    What is known of them in other ways, their Rényi divergences, is not known through a sample.
+    `always`: any parts, where the sample is known on a grid alone.
+    """
+    for composition in compositions(pattern):
+        if always or not all(
+            just_so(part) or isinstance(part, PureSteps) for part, _ in composition.parts
+        ):
+            yield Known(Grouped(composition, 1))
+
+
 def _drawn(pattern: Pattern, rate: Fraction) -> Pattern:
     """The loss where the change is drawn with chance `rate`, and nothing else."""
     if rate == 1 or not pattern.atoms:
@@ -423,6 +438,7 @@ def _drawn(pattern: Pattern, rate: Fraction) -> Pattern:
     if stated is not None:
         part = Response(stated[0]) if stated[0] else None
         options.append(Known(part, ZERO, 1 - rate * stated[1]))
+    options.extend(_unsampled(pattern))
     return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, pattern.trace)
 
 
@@ -436,6 +452,7 @@ def _amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pa
     if stated is not None:
         part = Response(amplified_up(stated[0], rate)) if stated[0] else None
         options.append(Known(part, ZERO, 1 - rate * stated[1]))
+    options.extend(_unsampled(pattern))
     atom = Atom(tuple(dict.fromkeys(options)))
     return Pattern({atom: 1}, pattern.loose, False, pattern.trace)
 

@@ -230,6 +230,13 @@ Part = (
 )
 
 
+def just_so(part: Part) -> bool:
+    """Whether some pair of tables loses just what a part says, so that it loses none composed."""
+    return not isinstance(part, Concentrated) and (
+        not isinstance(part, MechanismLoss) or part.attained()
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Composition:
     """Independent parts, each with how often it occurs, run on one pair of tables.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile import alone
+from dpcompose.core.profile import alone, renyi
 from dpcompose.core.profile.few_outcomes import delta_of_few
 from dpcompose.core.profile.fewer_losses import is_merged, merged
 from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_epsilon
@@ -22,6 +23,7 @@ from dpcompose.core.profile.parts import (
     Points,
     Response,
     Sampled,
+    just_so,
 )
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
 from dpcompose.core.profile.rounding import exact_of, float_of, log_of, shorten
@@ -189,7 +191,7 @@ def _epsilon_of_few(
                 return Bracket(rest.upper + little.upper, None, False, rest.grid)
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_epsilon(single, delta, epsilon_at)
+        return alone.sampled_epsilon(single, delta, _epsilon_by_any_way)
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_epsilon(single, delta, epsilon_at)
@@ -201,6 +203,28 @@ def _epsilon_of_few(
         found = [each for each in (curve, known) if each is not None]
         return min(found, key=lambda each: each.upper, default=None)
     return _epsilon_on_grid(parts, gaussian, delta, bound, shared)
+
+
+def _epsilon_by_any_way(composition: Composition, delta: Fraction) -> Bracket | None:
+    """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
+    found = epsilon_at(composition, delta)
+    if not all(just_so(part) for part, _ in composition.parts):
+        with suppress(ArithmeticError, ValueError):
+            other = renyi.epsilon_at(composition, delta)
+            if other is not None and (found is None or other < found.upper):
+                return Bracket(other, None, False)
+    return found
+
+
+def _delta_by_any_way(composition: Composition, epsilon: Fraction) -> Bracket:
+    """The same as `delta_at`, likewise."""
+    found = delta_at(composition, epsilon)
+    if not all(just_so(part) for part, _ in composition.parts):
+        with suppress(ArithmeticError, ValueError):
+            other = renyi.delta_at(composition, epsilon)
+            if other < found.upper:
+                return Bracket(other, None, False)
+    return found
 
 
 def _epsilon_on_grid(
@@ -267,7 +291,7 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, share
                 return found
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_delta(single, epsilon, delta_at)
+        return alone.sampled_delta(single, epsilon, _delta_by_any_way)
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)

@@ -151,8 +151,7 @@ class Accountant:
         found: list[Choice] = []
         if _alone(state):
             found.append((yield from rules.sample(state)))
-            # At rate 1 a sample is all of the table.
-            others = [rules.coupled] if rules.all_drawn else [rules.sampled_rows]
+            others = [rules.sampled_rows]
         else:
             each = rules.units(state, lambda s: self._along_map(place, below, s))
             found.append((yield from each))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from dpcompose.core.change.effects import Fate, TooMany
 from dpcompose.core.change.maps.cap import Cap
@@ -340,7 +339,7 @@ def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Fin
     """A Poisson sample on the way of the worst change that does not lower any ε."""
     place = visit.place
     sample = place.dataset.made_by
-    if not isinstance(sample, Sample) or sample.size is not None or sample.rate == Fraction(1):
+    if not isinstance(sample, Sample) or sample.size is not None:
         return
     if place.above is not None or not solution.finite:
         return

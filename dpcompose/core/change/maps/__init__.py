@@ -44,4 +44,4 @@ MAPS: dict[str, MapForm] = {
 
 def form_of(made_by: Map) -> MapForm:
     """The form in which a map is written."""
-    return next(form for form in MAPS.values() if form.kind is type(made_by))
+    return next(form for form in MAPS.values() if type(made_by) in (form.kind, form.other))

@@ -9,7 +9,17 @@ from typing import Literal
 
 from dpcompose.core.change.effects import Fate, one
 from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
-from dpcompose.core.change.maps.kind import Above, Conduct, Gives, Map, MapForm, Picks, Readers
+from dpcompose.core.change.maps.kind import (
+    Above,
+    Conduct,
+    Gives,
+    Map,
+    MapForm,
+    Picks,
+    Readers,
+    RowByRow,
+    row_by_row,
+)
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.mechanisms.family import Need
@@ -22,7 +32,7 @@ class Sample(Map):
 
     Poisson: each row by itself with chance `rate`, and `size` is None. Without replacement:
     `size` rows of `of`, which is the public number of rows or a public lower bound of it; then
-    `rate` is size/of.
+    `rate` is size/of. A Poisson sample of rate 1 is `AllRows`.
     `shared`: all copies of a mechanism read one and the same sample; else copy i of every
     mechanism that reads it, or what is made from it, reads the i-th fresh sample.
     """
@@ -123,6 +133,37 @@ class Sample(Map):
         return f"a sample of {whole(self.size)} of {of} rows without replacement"
 
 
+@dataclass(frozen=True, slots=True)
+class AllRows(RowByRow):
+    """A Poisson sample of rate 1: every row as it is, and nothing left to chance."""
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+        """What it was."""
+        if leaf.kind is Kind.PAIR:
+            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept))]
+        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """All but the number of rows, of which guarantees on a sample hold for any."""
+        return replace(traits, fixed=False, size=None)
+
+    def conduct(self) -> Conduct:
+        """Each row gives itself."""
+        return row_by_row(Gives.ONE, may_drop=False, drops=False)
+
+    def rows_needed(self, below: int) -> int:
+        """As many."""
+        return below
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """That it is no sample."""
+        yield f"the sample `{name}` is drawn with chance 1: it has every row", ()
+
+    def says(self) -> str:
+        """`a Poisson sample of rate 1: every row`."""
+        return "a Poisson sample of rate 1: every row"
+
+
 RATE = Need(
     "above 0 and at most 1",
     "DPC114",
@@ -137,7 +178,7 @@ def _made(
     size: int | None,
     of: int | None,
     draws: Literal["each", "one"],
-) -> Sample:
+) -> Sample | AllRows:
     shared = draws == "one"
     if poisson is not None:
         extra = "size" if size is not None else "of" if of is not None else None
@@ -145,7 +186,7 @@ def _made(
             says = f"`poisson` and `{extra}` exclude each other"
             hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
             raise Contradiction(Refusal("DPC105", (extra,), says, hint))
-        return Sample(poisson, shared=shared)
+        return AllRows() if poisson == 1 else Sample(poisson, shared=shared)
     if size is None or of is None:
         missing = "`of` with `size`" if size is not None else "`size` with `of`"
         if size is None and of is None:
@@ -190,4 +231,5 @@ FORM = MapForm(
     ),
     _made,
     (("drops", "a sample leaves out rows by chance, not by what they are"),),
+    AllRows,
 )
