@@ -135,7 +135,7 @@ def looked_up(
     when = f"@{past.revision}"
     try:
         there = [each for each in names if past.was_there(each)]
-        for file, data in (spec for each in there for spec in past.specs(each)):
+        for file, data in (spec for each in there for spec in past.specs(each, links=False)):
             if known.held.get(file_of(file)) == data:
                 same.add(file_of(file))
                 continue

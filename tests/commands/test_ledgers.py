@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -442,6 +443,15 @@ def test_links_and_hidden_files_of_the_revision_count_once(ledger: Path) -> None
     assert len(since(1)[1]) == 1
 
 
+def test_a_link_to_nothing_was_no_release(ledger: Path) -> None:
+    (ledger / "c.yaml").symlink_to("nothing.yaml")
+    git("add", ".")
+    git("commit", "-qm", "a link to nothing")
+    assert since(0)[1] == [] and looked_through(0) == []
+    (ledger / "c.yaml").unlink()
+    assert since(0)[1] == []
+
+
 def test_a_reason_beside_it_is_told_and_changes_no_sum(ledger: Path) -> None:
     text = spec("ages", "0.01").rstrip() + "  # dpcompose: ignore[DPC223] the noise was more\n"
     (ledger / "b.yaml").write_text(text)
@@ -708,3 +718,89 @@ def test_many_releases_and_commits_take_few_calls_of_git(
     assert looked_through(0) == [] and len(calls) <= 12
     calls.clear()
     assert since(0)[1] == [] and len(calls) <= 8
+
+
+# --- random changes -------------------------------------------------------------------------------
+
+
+def change(folder: Path, rng: random.Random) -> None:
+    """One change of a ledger, such as a pull request may bring."""
+    files = sorted(each for each in folder.rglob("*") if each.is_file() and "bad" not in each.name)
+    if not files:
+        return
+    one, other = rng.choice(files), rng.choice(files)
+    text = one.read_text()
+    match rng.randrange(10):
+        case 0:
+            one.unlink()
+        case 1:
+            one.rename(one.with_name(f"r{rng.random()}.yml"))
+        case 2:
+            (folder / ".hidden").mkdir(exist_ok=True)
+            one.rename(folder / ".hidden" / one.name)
+        case 3:
+            one.write_text(text.replace("rho: 0.01", f"rho: {rng.choice(['0.005', '0.02'])}"))
+        case 4:
+            one.write_text(text.replace("count: 2", f"count: {rng.choice(['1', '3'])}"))
+        case 5:
+            was, now = rng.choice([("people", "by.a"), ("by.a", "by.b"), ("by.a", "people")])
+            one.write_text(text.replace(f"reads: {was}", f"reads: {now}"))
+        case 6:
+            one.write_text(text.replace("population: p", "population: q"))
+        case 7:
+            one.write_text(other.read_text())
+            other.write_text(text)
+        case 8 if one != other:
+            one.write_text(text + "---\n" + other.read_text())
+            other.unlink()
+        case 9 if one != other:
+            one.unlink()
+            one.symlink_to(os.path.relpath(other, one.parent))
+
+
+@pytest.fixture
+def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger of six releases, of the whole and of blocks: ρ = 0.08."""
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q", "-b", "main", ".")
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    split = "{people: {}, by: {from: people, partition: {by: value, blocks: [a, b]}}}"
+    for number in range(6):
+        text = spec(f"m{number}", "0.01, count: 2").replace("{people: {}}", split)
+        reads = ("people", "by.a", "by.b")[number % 3]
+        (folder / f"{number}.yaml").write_text(text.replace("reads: people", f"reads: {reads}"))
+    git("add", ".")
+    git("commit", "-qm", "six")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_no_change_makes_room(six: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(rng.randrange(1, 5)):
+        change(six, rng)
+    found = run("check", "--ledger", "ledger", "--changed-since", "main", "--rho", "9",
+                "--format", "json")  # fmt: skip
+    document = checked("total", found.stdout)
+    (total,) = (each for each in document["totals"] if each["population"] == "p")
+    assert spent(total) >= 0.08 * (1 - 1e-12)
+    assert found.exit_code == (1 if document["findings"] else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_no_history_makes_room_unseen(six: Path, seed: int) -> None:
+    rng, most = random.Random(seed), 0.08
+    (six / "bad.yaml").write_text(spec("last", "0"))  # something is always left of p
+    for number in range(5):
+        change(six, rng)
+        git("add", "-A")
+        git("commit", "-q", "--allow-empty", "-m", str(number))
+        found = run("total", "ledger", "--rho", "9", "--over-time", "--format", "json")
+        document = checked("total", found.stdout)
+        (total,) = (each for each in document["totals"] if each["population"] == "p")
+        most = max(most, spent(total))
+        assert document["findings"] or spent(total) >= most * (1 - 1e-12)
+        assert found.exit_code == (1 if document["findings"] else 0)

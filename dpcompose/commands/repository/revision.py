@@ -121,12 +121,12 @@ class Past:
         path = "" if self._is_root(file) else self._by_name(file)
         return not path or path in self._entries or self._is_linked(path)
 
-    def specs(self, file: str) -> Iterator[tuple[str, bytes]]:
+    def specs(self, file: str, links: bool = True) -> Iterator[tuple[str, bytes]]:
         """What to call the specs that a file or a folder held, and what they were.
 
         As of a folder of now, none is met in hidden folders, or by a second name. Raises Unreadable
-        where there was no such file or folder, or not all of it is known: for a link that led
-        nowhere, or another repository.
+        where there was no such file or folder, or not all of it is known: for another repository,
+        or a link that led nowhere; `links`: whether such a link matters.
         """
         path = "" if self._is_root(file) else self._by_name(file.rstrip("/") or file)
         found = self._entries.get(path)
@@ -145,14 +145,16 @@ class Past:
                 raise Unreadable(f"{other} was another repository, of which nothing is known here")
         seen: set[str] = set()
         for below in self.below(file, True):
-            data = self._before(start + below) if is_met(below.split("/")) else None
-            if (
-                data is not None
-                and is_spec(data)
-                and (real := self._real(start + below)) not in seen
-            ):
-                seen.add(real)
-                yield os.path.join(file, *below.split("/")), data
+            try:
+                data = self._before(start + below) if is_met(below.split("/")) else None
+            except Unreadable:
+                if links:
+                    raise
+                continue
+            if data is None or not is_spec(data) or self._real(start + below) in seen:
+                continue
+            seen.add(self._real(start + below))
+            yield os.path.join(file, *below.split("/")), data
 
     def added(self, file: str) -> AddedIn | None:
         """The commit that a file came with; None where none has it. Raises Unreadable."""
