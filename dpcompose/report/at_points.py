@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 from dpcompose.core.at_delta.chosen import Chosen, choose
 from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
@@ -172,13 +173,13 @@ def _worst(trace: Trace) -> Iterable[str]:
 
 def _chain(chosen: Chosen) -> Iterable[str]:
     composition = chosen.worst.composition
-    kinds = list(_losses(composition))
+    kinds = list(islice(_losses(composition), MOST_LISTED))
     if chosen.worst.pattern.loose:
         yield "the changes are bounded together, by one that is at least as bad as each of them"
     elif chosen.patterns > 1:
         yield f"the worst of {wording.whole(chosen.patterns)} changes none of which covers another"
-    more = len(kinds) - MOST_LISTED
-    listed = "; ".join(kinds[:MOST_LISTED]) + (f"; {more} more" if more > 0 else "")
+    more = len(composition.parts) + bool(composition.gaussian) - MOST_LISTED
+    listed = "; ".join(kinds) + (f"; {more} more" if more > 0 else "")
     yield f"what composes: {listed}" if kinds else "nothing is lost"
     if is_merged(composition.parts):
         yield (

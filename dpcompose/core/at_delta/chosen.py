@@ -99,6 +99,8 @@ def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Rout
 
 def _basic_of_all(worst: Evaluated, patterned: Patterned, point: Point) -> Evaluated:
     """Basic composition has its own worst change, which may be another one."""
+    if len(patterned) == 1 and all(len(atom.options) == 1 for atom in worst.pattern.atoms):
+        return worst
     found = list(worst.found)
     for place, each in enumerate(found):
         if place and each.rule is RouteName.BASIC and len(patterned) <= MOST_COMPARED:

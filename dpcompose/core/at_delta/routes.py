@@ -39,6 +39,8 @@ MOST_EPSILON = 1000
 DIGITS = 11
 #: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
 MOST_COMPARED = 200
+#: And with more than this the closed forms.
+MOST_CLOSED = 2000
 #: What is known of compositions of more parts is not kept for the next time: they take room.
 MOST_REMEMBERED = 16
 #: With more copies than this δ is not split either: on so wide a grid every answer is slow.
@@ -280,7 +282,7 @@ def for_comparison(composition: Composition, point: Point) -> list[RouteBound]:
 def _compared(composition: Composition, point: Point) -> Iterator[RouteBound]:
     if point.delta is None or not composition.parts:
         return
-    if is_stated(composition):
+    if is_stated(composition) and len(composition.parts) <= MOST_CLOSED:
         stated = _stated(composition)
         yield RouteBound(RouteName.ADVANCED, closed_forms.advanced(stated, point.delta))
         yield RouteBound(RouteName.CLOSED, closed_forms.closed_form(stated, point.delta))

@@ -45,6 +45,7 @@ from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import CONVERTS, Amount, Notion, at_distance, convert
 from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.profile.parts import Response
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
@@ -238,6 +239,10 @@ class Coster:
 
     def pattern(self, placed: Sequence[Placed], state: State, curves: bool = False) -> Patterned:
         """All that is known of the loss for one change, as one atom."""
+        if len(placed) == 1 and self._at_one_step(placed, state):
+            amount = self._one_step(placed[0], state[0][0], Notion.PURE)
+            if isinstance(amount, Fraction) and amount:
+                return single((Known(Response(amount)),), True)
         options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 
@@ -26,5 +27,10 @@ def rank(value: Any) -> tuple[Any, ...]:
         case tuple():
             return (3, *map(rank, value))
         case _:
-            fields = dataclasses.fields(value)
-            return (4, type(value).__name__, *(rank(getattr(value, f.name)) for f in fields))
+            kind = type(value)
+            return (4, kind.__name__, *(rank(getattr(value, name)) for name in _names(kind)))
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in dataclasses.fields(kind))

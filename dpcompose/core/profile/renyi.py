@@ -25,6 +25,8 @@ _UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _MARGIN = Decimal("1e-50")
 #: Beyond so many parts, those with almost equal ε are taken together.
 _MANY = 2000
+#: Larger ε are not rounded.
+_LARGE = 10**300
 #: ln s stays within these.
 _LOWEST, _HIGHEST = -130.0, 130.0
 
@@ -78,15 +80,15 @@ def _sum(composition: parts.Composition) -> _OrderSum | None:
 
 def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Part, int]]:
     """The parts with the ε of responses rounded up to 9 bits and equal ones put together."""
-    merged: Counter[Fraction] = Counter()
+    merged: Counter[tuple[int, int]] = Counter()
     for part, count in every:
-        if isinstance(part, parts.Response) and part.epsilon < 1e300:
+        if isinstance(part, parts.Response) and part.epsilon < _LARGE:
             mantissa, exponent = math.frexp(max(float_up(part.epsilon), 1e-100))
-            merged[math.ceil(512 * mantissa) * Fraction(2) ** (exponent - 9)] += count
+            merged[math.ceil(512 * mantissa), exponent - 9] += count
         else:
             yield part, count
-    for epsilon, count in merged.items():
-        yield parts.Response(epsilon), count
+    for (top, power), count in merged.items():
+        yield parts.Response(top * Fraction(2) ** power), count
 
 
 def curve(composition: parts.Composition, alpha: Fraction | float) -> float:
