@@ -10,6 +10,7 @@ from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solver
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters, rescaled
 from dpcompose.report.certify import Certified, certify
@@ -102,6 +103,7 @@ class _Halves:
         self, problem: Problem, whole: Certified, delta: Fraction | None, step: Callable[[], None]
     ) -> None:
         self._problem, self._delta, self._step = problem, delta, step
+        self._solver = whole.solver
         self._compared = any(each.rule in COMPARED for each in whole.at_delta)
         self._known: dict[Hashable, Fraction | None] = {}
         self._alike: dict[str, list[Hashable]] = {}
@@ -117,10 +119,12 @@ class _Halves:
         """The number with this mechanism halved; None where it is not finite."""
         key = tuple(self._alike[name])
         if key not in self._known:
+            problem = rescaled(self._problem, name, _HALF)
             half = certify(
-                rescaled(self._problem, name, _HALF),
+                problem,
                 (),
                 () if self._delta is None else [self._delta],
+                solver=Solver(problem, self._solver),
                 compared=self._compared,
             )
             self._known[key] = _number(half, self._delta)

@@ -27,7 +27,7 @@ def rank(value: Any) -> tuple[Any, ...]:
         case tuple():
             return (3, *map(rank, value))
         case _:
-            kind = type(value)
+            kind: type = type(value)
             return (4, kind.__name__, *(rank(getattr(value, name)) for name in _names(kind)))
 
 

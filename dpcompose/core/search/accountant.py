@@ -20,10 +20,18 @@ from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Answer, Choice, Effort, Walk, best_of
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
+
+#: The statements of a mechanism as seen from where it reads.
+Seen = tuple[Placed, ...]
+#: A mechanism, how it is seen, and what it then loses.
+Cost = tuple[Mechanism, Seen, Loss]
+#: Those, by the change and by the identity of the mechanism, in one algebra.
+Costs = dict[State, dict[int, Cost]]
 
 
 @dataclass(slots=True)
@@ -41,15 +49,17 @@ class Accountant:
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
     _own: dict[tuple[int, State], tuple[Loss, ...]]
+    _costs: Costs
     _effort: Effort
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, costs: Costs | None = None) -> None:
         self.algebra = algebra
         self.charge_all = False
         self.oriented = False
         self._coster = Coster(algebra)
         self._known = {}
         self._own = {}
+        self._costs = {} if costs is None else costs
         self._effort = Effort()
 
     def charging_all(self) -> Accountant:
@@ -57,7 +67,7 @@ class Accountant:
         other = Accountant(self.algebra)
         other.charge_all, other.oriented = True, self.oriented
         other._effort = Effort(0)
-        other._coster, other._own = self._coster, self._own
+        other._coster, other._own, other._costs = self._coster, self._own, self._costs
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
@@ -106,9 +116,9 @@ class Accountant:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
         own = self._own.get((id(place), state))
         if own is None:
-            cost = self._coster.cost
+            known = self._costs.setdefault(state, {})
             own = tuple(
-                self._told(cost(mechanism, placed, state), mechanism, place, state)
+                self._told(self._cost(mechanism, placed, state, known), mechanism, place, state)
                 for mechanism, placed in place.mechanisms
             )
             self._own[id(place), state] = own
@@ -120,6 +130,17 @@ class Accountant:
             choices.append((yield from split(rules, state, self._effort)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
+
+    def _cost(
+        self, mechanism: Mechanism, placed: Seen, state: State, known: dict[int, Cost]
+    ) -> Loss:
+        """What a mechanism loses, seen from a place; known of one and the same that is seen so."""
+        before = known.get(id(mechanism))
+        if before is not None and before[0] is mechanism and before[1] == placed:
+            return before[2]
+        loss = self._coster.cost(mechanism, placed, state)
+        known[id(mechanism)] = mechanism, placed, loss
+        return loss
 
     def _told(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
         """A loss with where it comes from, where the algebra keeps that."""

@@ -23,7 +23,7 @@ from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.numbers.exact import watch_rounding
-from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.accountant import Accountant, Costs
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
@@ -138,10 +138,14 @@ def notions(problem: Problem) -> list[Notion]:
 
 
 class Solver:
-    """Solves one problem, in one notion or another, exactly or as sequential composition would."""
+    """Solves one problem, in one notion or another, exactly or as sequential composition would.
 
-    def __init__(self, problem: Problem) -> None:
+    `like`: a solver of a problem that shares mechanisms with this one, whose losses it knows.
+    """
+
+    def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
+        self._costs: dict[object, Costs] = {} if like is None else like._costs
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: Patterned | None = None
         self._shown: tuple[Visit, ...] = ()
@@ -181,9 +185,15 @@ class Solver:
         return self._patterned
 
     def _accountant(self, algebra: Patterns) -> Accountant:
-        accountant = Accountant(algebra)
+        accountant = Accountant(algebra, self._known_to(algebra))
         accountant.oriented = _oriented(self.problem)
         return accountant
+
+    def _known_to(self, algebra: Algebra) -> Costs:
+        """What mechanisms are known to lose in an algebra."""
+        of = (type(algebra),)
+        key = (*of, algebra.curves) if isinstance(algebra, Patterns) else (*of, algebra)
+        return self._costs.setdefault(key, {})
 
     def _with_curves(self, patterned: Patterned) -> Patterned:
         """The patterns, with what paths of unlike steps or of (ε, δ) say as curves beside them.
@@ -225,7 +235,7 @@ class Solver:
         return self._shown, tuple(_felt(self._shown, Patterns()))
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
-        accountant = Accountant(algebra)
+        accountant = Accountant(algebra, self._known_to(algebra))
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
         felt = tuple(_felt(visits, algebra))
