@@ -107,3 +107,10 @@ def test_the_worst_pattern_decides() -> None:
     assert float(found.value) == pytest.approx(true, abs=1e-12)
     bounded = choose((large,), AT_DELTA, [Quantity(Notion.PURE, F(1))])
     assert bounded.value == 1
+
+
+def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:
+    for many, told in ((2000, True), (2001, False)):
+        composition = Composition(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
+        rules = {each.rule for each in for_comparison(composition, AT_DELTA)}
+        assert ({RouteName.ADVANCED, RouteName.CLOSED} <= rules) is told

@@ -240,3 +240,31 @@ def test_units_one_by_one_in_any_order() -> None:
         driven(by_units(ZCDP, top, of(SINGLE), search), lambda *_: F(1))
     assert fit(of(SINGLE), top, top, False) == of(SINGLE)
     assert Answer(F(1), (), ()).loss == 1
+
+
+@pytest.mark.parametrize(
+    ("says", "protect", "state"),
+    [
+        ("epsilon: 1/3, relation: unbounded", "unbounded", of(SINGLE)),
+        ("epsilon: 1/3, relation: bounded", "bounded", of(PAIR)),
+        ("epsilon: 1/3, relation: unbounded", "bounded", of(PAIR)),
+        ("epsilon: 1/3, relation: unbounded", "unbounded", of(SINGLE, 2)),
+        ("epsilon: 0, relation: unbounded", "unbounded", of(SINGLE)),
+    ],
+)
+def test_one_statement_is_told_at_once_as_what_is_known_of_it(
+    says: str, protect: str, state: State
+) -> None:
+    top = top_of(problem_of("r: {}", f"name: m, reads: r, notion: pure, {says}", protect))
+    [(_, placed)] = top.mechanisms
+    coster = Coster(Patterns())
+    known = known_losses(coster, placed, state)
+    found = coster.pattern(placed, state)
+    if known == [NO_LOSS]:
+        assert found == Patterns().zero
+        return
+    [pattern] = found
+    [(atom, count)] = pattern.atoms.items()
+    assert list(atom.options) == known and count == 1
+    # A statement that is used over two steps may not be attained.
+    assert pattern.attained is isinstance(known[0].part, Response)

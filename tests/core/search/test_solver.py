@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -27,6 +28,7 @@ from dpcompose.core.search.proof import (
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.search.splitter import split
 from dpcompose.core.theorems.select import select
+from dpcompose.planning.scaling import rescaled
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -190,3 +192,18 @@ def test_the_statement_that_gives_the_loss_is_told_alone() -> None:
     assert len(felt.placed) == 2
     (used,) = used_statements(solution, felt)
     assert used.statement.guarantee.value == 1 == felt.loss
+
+
+def test_a_solver_like_another_one_finds_the_same() -> None:
+    """One mechanism is changed; what the others lose is known, unless they are seen otherwise."""
+    problem = in_blocks(VALUE)
+    first = Solver(problem)
+    first.patterns()
+    first.solve(Notion.PURE)
+    for changed in (
+        rescaled(problem, "on y", F(1, 2)),
+        replace(problem, goal=in_blocks(VALUE, "bounded").goal),
+    ):
+        like, alone = Solver(changed, first), Solver(changed)
+        assert like.patterns() == alone.patterns()
+        assert like.solve(Notion.PURE).loss == alone.solve(Notion.PURE).loss
