@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Dataset
 
@@ -37,26 +39,51 @@ def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
     ]
 
 
-def read_once(child: Dataset, draw: int | None) -> bool:
-    """Whether one release alone depends on an outcome of a random map, and has a statement above.
+class Releases:
+    """How many releases depend on a dataset; remembers, since of many that are made one from the
+    other each asks."""
 
-    Several that share an outcome are not independent, so that each by itself says nothing of both.
-    `draw`: below a sample that is drawn afresh for each copy, the number of the draw.
-    """
-    releases = 0
-    found = False
-    stack = [(child, 1, 1)]
-    while stack:
-        dataset, depth, copies = stack.pop()
-        for mechanism in dataset.mechanisms:
-            if draw is None or mechanism.count >= draw:
-                releases += copies * (mechanism.count if draw is None else 1)
-                found = found or any(each.up >= depth for each in mechanism.statements)
-        if releases > 1:
-            return False
-        stack.extend((each, depth + 1, copies) for each in dataset.derived)
-        for partition in dataset.partitions:
-            stack.extend(
-                (each.dataset, depth + 1, copies * each.multiplicity) for each in partition.classes
-            )
-    return found
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int | None], tuple[int, int]] = {}
+
+    def read_once(self, child: Dataset, draw: int | None) -> bool:
+        """Whether one release alone depends on an outcome of a random map, and has a statement
+        above.
+
+        Several that share an outcome are not independent, so that each by itself says nothing of
+        both. `child`: what the map makes. `draw`: below a sample that is drawn afresh for each
+        copy, the number of the draw.
+        """
+        releases, furthest = self._of(child, draw)
+        return releases == 1 and furthest > 0
+
+    def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
+        """How many releases there are at and below a dataset, 2 for more; of one how far above the
+        dataset its furthest statement is."""
+        stack = [top]
+        while stack:
+            dataset = stack[-1]
+            below = list(_below(dataset))
+            missing = [each for each, _ in below if (id(each), draw) not in self._known]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            found = [(self._known[id(each), draw], times) for each, times in below]
+            releases = sum(n * times for (n, _), times in found)
+            ups = [up - 1 for (n, up), _ in found if n]
+            for mechanism in dataset.mechanisms:
+                if draw is None or mechanism.count >= draw:
+                    releases += mechanism.count if draw is None else 1
+                    ups.extend(each.up for each in mechanism.statements)
+            self._known[id(dataset), draw] = min(releases, 2), max(ups, default=0)
+        return self._known[id(top), draw]
+
+
+def _below(dataset: Dataset) -> Iterator[tuple[Dataset, int]]:
+    """What is made from a dataset, with how many there are of each."""
+    for each in dataset.derived:
+        yield each, 1
+    for partition in dataset.partitions:
+        for block in partition.classes:
+            yield block.dataset, block.multiplicity

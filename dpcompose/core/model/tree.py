@@ -9,7 +9,7 @@ from dpcompose.core.change.maps.kind import Conduct, Gives, Map, Picks
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.model.draws import draws, read_once
+from dpcompose.core.model.draws import Releases, draws
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import (
     BlockClass,
@@ -35,6 +35,7 @@ class Edge:
 
     `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
     `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
+    `top`: the place of the root.
     """
 
     parent: Place
@@ -43,6 +44,10 @@ class Edge:
     partition: Partition | None = None
     block: int = 0
     rounds: int = 1
+    top: Place = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "top", self.parent.top)
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +137,7 @@ class Place:
     @property
     def top(self) -> Place:
         """The place of the root."""
-        return self.up(self.depth)
+        return self if self.edge is None else self.edge.top
 
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
@@ -143,10 +148,10 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 def _lay_out_root(root: Root) -> Place:
     traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size, root.columns)
     top = Place(root.dataset, 0, traits, None)
-    order = [top]
+    order, releases = [top], Releases()
     for place in order:
         for child in place.dataset.derived:
-            order.extend(_made(place, child))
+            order.extend(_made(place, child, releases))
         for partition in place.dataset.partitions:
             traits = partition.kind.traits_of_blocks(partition.size, place.traits)
             blocks = [
@@ -163,7 +168,7 @@ def _lay_out_root(root: Root) -> Place:
     return top
 
 
-def _made(place: Place, child: Dataset) -> Iterator[Place]:
+def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
     """The places of a dataset made by a map: one for each sort of draws of a sample.
 
     Each place of a random map comes with itself as a part of what alone depends on it.
@@ -178,7 +183,7 @@ def _made(place: Place, child: Dataset) -> Iterator[Place]:
         below.given, below.above = place.given, place.above
         if place.above is None and conduct.random is not None:
             below.given = below.depth
-            if read_once(child, draw):
+            if releases.read_once(child, draw):
                 below.whole = Place(child, below.depth, traits, edge, round=draw)
                 below.whole.given, below.whole.above = place.given, place.depth
         place.derived.append(below)

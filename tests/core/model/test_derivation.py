@@ -9,7 +9,7 @@ from walks import kinds, problem_of, top_of
 
 from dpcompose.core.change.units import single_units
 from dpcompose.core.model.derivation import Step
-from dpcompose.core.model.draws import MOST_DRAWS, draws, read_once
+from dpcompose.core.model.draws import MOST_DRAWS, Releases, draws
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import lay_out
@@ -90,11 +90,11 @@ def test_copies_read_draws_of_their_own() -> None:
 
 def test_one_release_alone_depends_on_a_draw() -> None:
     above = ", stated_on: people"
-    assert read_once(child(sampled(1, stated=above)), 1)
-    assert not read_once(child(sampled(1)), 1)  # nothing is stated above it
-    assert not read_once(child(sampled(1, 1, stated=above)), 1)
-    assert read_once(child(sampled(3, stated=above)), 1)  # one copy for each draw
-    assert not read_once(child(sampled(3, shared=True, stated=above)), None)
+    assert Releases().read_once(child(sampled(1, stated=above)), 1)
+    assert not Releases().read_once(child(sampled(1)), 1)  # nothing is stated above it
+    assert not Releases().read_once(child(sampled(1, 1, stated=above)), 1)
+    assert Releases().read_once(child(sampled(3, stated=above)), 1)  # one copy for each draw
+    assert not Releases().read_once(child(sampled(3, shared=True, stated=above)), None)
 
 
 def test_the_place_of_a_sample_knows_its_draws() -> None:
