@@ -243,6 +243,8 @@ def part_text(part: Part) -> str:
             return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
         case parts.Grouped(base, steps):
             return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
+        case parts.AnyOf(options):
+            return f"any of ({_listing([' and '.join(_losses(each)) for each in options])})"
 
 
 def _listing(kinds: Sequence[str]) -> str:

@@ -17,6 +17,8 @@ from weakref import WeakValueDictionary
 from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
+    AnyOf,
+    Composition,
     Concentrated,
     Exchanged,
     Grouped,
@@ -175,8 +177,16 @@ def response_epsilon(known: Known) -> float:
             return double(epsilon)
         case MechanismLoss() if (greatest := known.part.greatest()) is not None:
             return double(greatest)
+        case AnyOf(options):
+            return max(map(_epsilon_of, options))
         case _:
             return math.inf
+
+
+def _epsilon_of(composition: Composition) -> float:
+    """As `response_epsilon`, of a whole composition."""
+    rest = response_epsilon(Known(None, composition.gaussian, composition.stay))
+    return rest + sum(response_epsilon(Known(part)) * n for part, n in composition.parts)
 
 
 def _rho(known: Known) -> float:
@@ -199,10 +209,18 @@ def _rho(known: Known) -> float:
             return rho + min((double(e) for e, _ in points), default=0.0)
         case SampledRows():  # looked at before a path of single rows
             return rho + 0.5
+        case AnyOf(options):
+            return rho + max(map(_rho_of, options))
         case Exchanged():  # looked at before one of its ends alone
             return rho + 2.0
         case _:
             return rho + 1.0
+
+
+def _rho_of(composition: Composition) -> float:
+    """As `_rho`, of a whole composition."""
+    rest = double(composition.gaussian) / 2
+    return rest + sum(_rho(Known(part)) * n for part, n in composition.parts)
 
 
 def size(pattern: Pattern) -> tuple[float, float]:

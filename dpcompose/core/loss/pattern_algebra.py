@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, islice, product
+from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
 
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival, walk_pairs
 from dpcompose.core.loss.compositions import compositions
@@ -26,6 +26,8 @@ from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.notion import Amount, Notion, chain, convert
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
 from dpcompose.core.profile.parts import (
+    AnyOf,
+    Composition,
     Concentrated,
     Drawn,
     Exchanged,
@@ -45,6 +47,15 @@ Patterned = tuple[Pattern, ...]
 MOST_PATTERNS = 400
 #: And so many ways of joining two sets of patterns are looked at.
 MOST_JOINED = 2_000
+#: Losses are joined in all ways while all patterns that are made have so many atoms.
+MOST_ATOMS = 50_000
+#: Else the losses of longer patterns than this are covered, unless those have so many atoms.
+MOST_ATOMS_OF_SHORT, MOST_COVERED = 2, 200_000
+#: Of all others so many sorts of losses are told apart, each any of some patterns, of so many parts
+#: in all; one of a composition, which takes long to put on a grid, counts so often.
+MOST_SORTS, MOST_PARTS, _COMPOSED = 32, 1_000, 20
+#: By how much losses of one sort may differ in size, the least that gives few sorts.
+_LIKENESS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, math.inf)
 #: After so many comparisons of atoms patterns are no longer held against each other.
 MOST_COMPARED = 100_000
 #: What sizes, which are floats, may be off by.
@@ -82,13 +93,62 @@ class Patterns:
             else:
                 several.append(loss)
         total: Patterned = (together(single),)
+        work = 0
+        for loss in several:
+            work += len(total) * len(loss) * (_longest(total) + _longest(loss))
+            if len(total) * len(loss) > MOST_JOINED or work > MOST_ATOMS:
+                break
+            pairs = product(map(weighed, total), map(weighed, loss))
+            total = tuple(self._undominated(together(pair) for pair in pairs))
+            if len(total) > MOST_PATTERNS:
+                break
+        else:
+            return total
+        sorts = self._sorts([(loss, 1) for loss in several])
+        short = all(_longest(loss) <= MOST_ATOMS_OF_SHORT for loss, _ in sorts)
+        if not short or sum(_parts_of(loss) for loss, _ in sorts) > MOST_PARTS:
+            covered = self._covered((together(single),), several)
+            if covered is not None:
+                return covered
+        share = MOST_PARTS // len(sorts)
+        return (together([*single, *(_any_of(loss, share).times(n) for loss, n in sorts)]),)
+
+    def _covered(self, total: Patterned, several: Iterable[Patterned]) -> Patterned | None:
+        """The losses one after the other, some patterns of each covered together; None where that
+        is long."""
+        work = 0
         for loss in several:
             if len(total) * len(loss) > MOST_JOINED:
                 few = max(1, math.isqrt(MOST_JOINED))
                 total, loss = grouped(total, few), grouped(loss, few)
+            work += len(total) * len(loss) * (_longest(total) + _longest(loss))
+            if work > MOST_COVERED:
+                return None
             pairs = product(map(weighed, total), map(weighed, loss))
             total = self.undominated(together(pair) for pair in pairs)
         return total
+
+    def _sorts(self, losses: Sequence[tuple[Patterned, int]]) -> list[tuple[Patterned, int]]:
+        """Few sorts of losses, each with how many there are, that dominate very many.
+
+        Losses of about the same size are taken as one sort, any of whose patterns it may be.
+        """
+        order = sorted(losses, key=lambda each: self.key(each[0]), reverse=True)
+        sizes = [self.key(loss)[0] for loss, _ in order]
+        for likeness in _LIKENESS:
+            starts: list[int] = []
+            for place, about in enumerate(sizes):
+                if not starts or about * (1 + likeness) < sizes[starts[-1]]:
+                    starts.append(place)
+            if len(starts) <= MOST_SORTS:
+                break
+        return [
+            (
+                self.undominated(each for loss, _ in order[start:end] for each in loss),
+                sum(n for _, n in order[start:end]),
+            )
+            for start, end in pairwise([*starts, len(order)])
+        ]
 
     def times(self, loss: Patterned, copies: int) -> Patterned:
         """So many copies, each at any of the patterns."""
@@ -97,7 +157,8 @@ class Patterns:
         if len(loss) == 1:
             return (loss[0].times(copies),)
         if math.comb(copies + len(loss) - 1, copies) > MOST_PATTERNS:
-            return (covering(loss).times(copies),)
+            fits = _longest(loss) <= MOST_ATOMS_OF_SHORT and _parts_of(loss) <= MOST_PARTS
+            return ((_any_of(loss, MOST_PARTS) if fits else covering(loss)).times(copies),)
         return self.undominated(
             together(chosen) for chosen in combinations_with_replacement(loss, copies)
         )
@@ -222,9 +283,12 @@ class Patterns:
 
     def undominated(self, patterns: Iterable[Pattern]) -> Patterned:
         """Those that no other one dominates; if too many, groups of them are covered."""
+        return grouped(self._undominated(patterns))
+
+    def _undominated(self, patterns: Iterable[Pattern]) -> Sequence[Pattern]:
         listed = list(patterns)
         if len(listed) == 1:
-            return tuple(listed)
+            return listed
         order = sorted(((size(each), each) for each in listed), key=lambda e: e[0], reverse=True)
         kept: list[tuple[float, Pattern]] = []
         work = 0
@@ -237,7 +301,65 @@ class Patterns:
                 kept.append((epsilon, pattern))
             if len(kept) >= 2 * MOST_PATTERNS:
                 kept = [(size(each)[1], each) for each in grouped([p for _, p in kept])]
-        return grouped([pattern for _, pattern in kept])
+        return [pattern for _, pattern in kept]
+
+
+def _longest(loss: Patterned) -> int:
+    """How many sorts of atoms the pattern has that has most."""
+    return max(len(pattern.atoms) for pattern in loss)
+
+
+def _parts_of(loss: Patterned) -> int:
+    """How long it takes to put all patterns on a grid, in parts."""
+    return sum(map(_parts, loss))
+
+
+def _parts(pattern: Pattern) -> int:
+    sorts = len(pattern.atoms)
+    return sorts if sorts < 2 else sorts * _COMPOSED
+
+
+def _any_of(loss: Patterned, most: int) -> Pattern:
+    """One loss, any of several patterns, as one that dominates them all: see `AnyOf`.
+
+    `most`: so many parts are put on a grid; the smallest patterns are taken together.
+    """
+    fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
+    if fitting < len(loss):
+        loss = (*loss[:fitting], _concentrated(loss[fitting:]))
+    if len(loss) == 1:
+        return loss[0]
+    ways = [list(islice(compositions(pattern), _MOST_PAIRS)) for pattern in loss]
+    options = [
+        Known(AnyOf(tuple(dict.fromkeys(each[min(i, len(each) - 1)] for each in ways))))
+        for i in range(max(map(len, ways)))
+    ]
+    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
+
+
+def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
+    """What dominates all of several patterns: the largest ρ with all δ; else what covers them."""
+    rho, stay = ZERO, Survival(ONE)
+    for pattern in patterns:
+        known = _rho_and_stay(pattern)
+        if known is None:
+            return covering(patterns)
+        rho, stay = max(rho, known[0]), max(stay, known[1])
+    return Pattern({Atom((Known(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
+
+
+def _rho_and_stay(pattern: Pattern) -> tuple[Fraction, Survival] | None:
+    """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
+    rho, stay = ZERO, Survival(ONE)
+    for atom, n in pattern.atoms.items():
+        ways = [(in_notion(each._replace(stay=ONE), Notion.ZCDP), each) for each in atom.options]
+        known = [(amount, each.stay) for amount, each in ways if amount is not None]
+        if not known:
+            return None
+        least = min(known)
+        rho += least[0] * n
+        stay = stay + Survival(least[1]) * n
+    return rho, stay
 
 
 def grouped(patterns: Sequence[Pattern], most: int = MOST_PATTERNS) -> Patterned:
@@ -272,6 +394,10 @@ def in_notion(known: Known, notion: Notion) -> Fraction | None:
     if known.stay != 1:
         return None
     part = known.part
+    if isinstance(part, AnyOf):
+        found = _greatest(part.options, notion)
+        rest = in_notion(Known(None, known.gaussian), notion)
+        return None if found is None or rest is None else found + rest
     pure = _pure(part)
     if notion is Notion.PURE:
         return None if known.gaussian else pure
@@ -303,6 +429,22 @@ def _pure(part: Part | None) -> Fraction | None:
             return part.greatest()
         case _:
             return None
+
+
+def _greatest(options: Sequence[Composition], notion: Notion) -> Fraction | None:
+    """The largest basic composition of several; None if one has none."""
+    found = [_total(each, notion) for each in options]
+    known = [amount for amount in found if amount is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _total(composition: Composition, notion: Notion) -> Fraction | None:
+    """Basic composition of one, as `total` of a pattern."""
+    rest = in_notion(Known(None, composition.gaussian, composition.stay), notion)
+    amounts = [(in_notion(Known(part), notion), n) for part, n in composition.parts]
+    if rest is None or any(amount is None for amount, _ in amounts):
+        return None
+    return rest + sum((amount * n for amount, n in amounts if amount is not None), ZERO)
 
 
 def total(pattern: Pattern, notion: Notion) -> Fraction | None:

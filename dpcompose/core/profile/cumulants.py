@@ -57,8 +57,44 @@ def cumulant(part: parts.Part) -> Cumulant | None:
             return _chords(points)
         case parts.Sampled(rate, base, False):
             return None if base.parts or base.stay < 1 else _sampled(rate, base.gaussian)
+        case parts.AnyOf(options):
+            return _greatest([_of_composition(each) for each in options])
         case _:
             return None
+
+
+def _of_composition(composition: parts.Composition) -> Cumulant | None:
+    """K of a whole composition, with what is quadratic; None if something gives all away."""
+    every = [(part, cumulant(part), count) for part, count in composition.parts]
+    if composition.stay < 1 or any(each is None for _, each, _ in every):
+        return None
+    known = [(each, count) for _, each, count in every if each is not None]
+    rho = composition.gaussian / 2
+    rho += sum((quadratic(part) * count for part, _, count in every), Fraction(0))
+    square = not_below(rho) if rho else 0.0
+
+    def of(s: float) -> float:
+        return square * s * (1 + s) + math.fsum(count * each.of(s) for each, count in known)
+
+    return Cumulant(
+        of,
+        min((each.most for each, _ in known), default=math.inf),
+        tuple(sorted({kink for each, _ in known for kink in each.kinks})),
+        any(each.whole for each, _ in known),
+    )
+
+
+def _greatest(every: list[Cumulant | None]) -> Cumulant | None:
+    """The greatest K of several at each order."""
+    known = [each for each in every if each is not None]
+    if len(known) < len(every):
+        return None
+    return Cumulant(
+        lambda s: max(each.of(s) for each in known),
+        min(each.most for each in known),
+        tuple(sorted({kink for each in known for kink in each.kinks})),
+        any(each.whole for each in known),
+    )
 
 
 def quadratic(part: parts.Part) -> Fraction:

@@ -15,10 +15,11 @@ from dpcompose.core.profile import (
     sampled_laws,
     sampled_rows,
 )
-from dpcompose.core.profile.curves import mirrored
+from dpcompose.core.profile.curves import greatest, mirrored
 from dpcompose.core.profile.grids import rough_curve
 from dpcompose.core.profile.masses import EPS, Masses
 from dpcompose.core.profile.parts import (
+    AnyOf,
     Composition,
     Concentrated,
     Drawn,
@@ -34,7 +35,7 @@ from dpcompose.core.profile.parts import (
 )
 from dpcompose.core.profile.rare_losses import apart
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
-from dpcompose.core.profile.sampled_laws import SUM
+from dpcompose.core.profile.sampled_laws import SUM, both_orders
 from dpcompose.core.profile.tails import join, power
 
 #: With more samples than this a composition is known by points of its curve.
@@ -76,6 +77,9 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return sampled_rows.sampled_rows(part, step, base_law)
         case Grouped():
             return group_distance.grouped(part, step, side, base_law)
+        case AnyOf(options):
+            orders = [(each, order) for each in options for order in both_orders(each, side)]
+            return greatest(*(base_law(each, step, order) for each, order in orders))
 
 
 def base_law(base: Composition, step: Fraction, side: str) -> Masses:

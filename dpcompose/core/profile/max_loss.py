@@ -9,6 +9,7 @@ from fractions import Fraction
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exchanged_up, exp_up, log1p_up
 from dpcompose.core.profile.alone import amplified
 from dpcompose.core.profile.parts import (
+    AnyOf,
     Composition,
     Drawn,
     Exchanged,
@@ -65,6 +66,10 @@ def greatest_loss(part: Part) -> Fraction | None:
         case Grouped(base, steps):
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else one * steps
+        case AnyOf(options):
+            every = [greatest_sum(each) if each.stay == 1 else None for each in options]
+            known = [each for each in every if each is not None]
+            return max(known) if len(known) == len(every) else None
     return None
 
 

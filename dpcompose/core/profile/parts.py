@@ -216,6 +216,16 @@ class Grouped:
     steps: int
 
 
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """One of several compositions, whichever: at each ε the greatest of their profiles.
+
+    That is a profile too, as it is convex in e^ε (Zhu, Dong and Wang 2022, Proposition 8).
+    """
+
+    options: tuple[Composition, ...]
+
+
 Part = (
     Response
     | MechanismLoss
@@ -227,6 +237,7 @@ Part = (
     | Exchanged
     | SampledRows
     | Grouped
+    | AnyOf
 )
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose.core.profile.parts import (
+    AnyOf,
     Composition,
     Concentrated,
     Drawn,
@@ -86,6 +87,8 @@ def scale(part: Part) -> float:
             return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
+        case AnyOf(options):
+            return max(map(composed_scale, options))
 
 
 def far(part: Part) -> float:

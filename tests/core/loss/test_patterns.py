@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
+from dpcompose.core.at_delta.chosen import evaluate
+from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.loss.compositions import MOST_CHOICES, at_order, compositions
+from dpcompose.core.loss.dominance import dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
     Known,
@@ -17,8 +22,24 @@ from dpcompose.core.loss.pattern import (
     size,
     together,
 )
+from dpcompose.core.loss.pattern_algebra import (
+    MOST_PARTS,
+    MOST_SORTS,
+    Patterned,
+    Patterns,
+    _any_of,
+    total,
+)
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Renyi, Response
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.profile.parts import (
+    AnyOf,
+    Composition,
+    Concentrated,
+    Grouped,
+    Renyi,
+    Response,
+)
 
 F = Fraction
 ONE = Known(Response(F(1)))
@@ -108,3 +129,74 @@ def test_curves_add_at_the_orders_that_both_have() -> None:
     ((curve, count),) = made.parts
     assert count == 1 and isinstance(curve, Renyi)
     assert curve.points == ((F(2), F(6)), (F(3), F(27, 4)))
+
+
+def any_block(n: int, seed: int) -> Patterned:
+    """What one row may do to `n` blocks of a partition, each with a mechanism of its own kind."""
+    rng = random.Random(seed)
+    blocks = (
+        one(
+            (
+                Known(LaplaceLoss(F(rng.randrange(1, 99), 100))),
+                Known(None, F(rng.randrange(1, 99), 300)),
+                Known(Concentrated(F(rng.randrange(1, 99), 400))),
+                Known(Response(F(rng.randrange(1, 99), 100)), F(0), 1 - F(1, 10**9)),
+            )[i % 4]
+        )
+        for i in range(n)
+    )
+    return Patterns().undominated(blocks)
+
+
+def test_many_losses_together_are_never_below_one_choice_of_each() -> None:
+    """At a δ, against picks at random, and the worst pick in ρ."""
+    losses = [any_block(8, seed) for seed in range(12)]
+    [whole] = Patterns().add(losses)
+    point = Point(delta=F(1, 10**6))
+    bound = evaluate(whole, point).value
+    rng = random.Random(1)
+    picks = [[loss[0] for loss in losses], *([rng.choice(x) for x in losses] for _ in range(4))]
+    found = [evaluate(together(pick), point).value for pick in picks]
+    values = [value for value in found if value is not None]
+    assert bound is not None and len(values) == len(picks)
+    assert max(values) <= bound <= values[0] * F(4, 3)
+
+
+def test_few_losses_are_joined_in_all_ways() -> None:
+    losses = [any_block(4, seed) for seed in range(3)]
+    joined = Patterns().add(losses)
+    ways = {frozenset(together(pick).atoms.items()) for pick in product(*losses)}
+    assert {frozenset(each.atoms.items()) for each in joined} <= ways
+    assert all(any(dominates(a, together(pick)) for a in joined) for pick in product(*losses))
+
+
+@pytest.mark.parametrize("number", [30, 120, 480])
+def test_what_many_losses_are_made_of_does_not_grow_with_their_number(number: int) -> None:
+    [whole] = Patterns().add([any_block(8, seed) for seed in range(number)])
+    assert sum(whole.atoms.values()) == number
+    assert len(whole.atoms) <= MOST_SORTS
+    parts = [option.part for atom in whole.atoms for option in atom.options]
+    options = [len(part.options) for part in parts if isinstance(part, AnyOf)]
+    assert len(options) == len(parts) and sum(options) <= MOST_PARTS + MOST_SORTS
+
+
+def test_long_patterns_are_known_by_their_rho() -> None:
+    """The largest of compositions that would take long to put on a grid, and the ρ of others."""
+
+    def length(up: int) -> Pattern:
+        shifts = [*(100 + up * (i + 1) for i in range(5)), *(200 + i - 4 * up for i in range(5))]
+        return together([one(Known(LaplaceLoss(F(shift, 99)))) for shift in shifts])
+
+    long = [length(up) for up in range(1, 16)]
+    loss = Patterns().undominated([*long, one(Known(None, F(1, 9)))])
+    assert len(loss) == 16
+    covered = together([_any_of(loss, 700)]).times(500)
+    [(atom, number)] = covered.atoms.items()
+    part = atom.options[0].part
+    assert number == 500 and isinstance(part, AnyOf)
+    assert [len(each.parts) for each in part.options] == [10, 10, 10, 1]
+    kept = [next(iter(compositions(each))) for each in loss[:3]]
+    assert list(part.options[:3]) == kept
+    [(rest, _)] = part.options[3].parts
+    known = [total(each, Notion.ZCDP) for each in loss[3:]]
+    assert rest == Concentrated(max(rho for rho in known if rho is not None))
