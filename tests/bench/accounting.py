@@ -82,6 +82,7 @@ FIXED: dict[str, Callable[[int], Content]] = {
     "20 phases": _phases(20),
     "100 phases": _phases(100),
     "geometrics": _unlike("geometric"),
+    "geometrics of 3": _unlike("geometric of 3"),
     "discrete gaussians": _unlike("discrete gaussian"),
     "laplaces": _unlike("laplace"),
     "laplaces, gaussians": _unlike("laplace", "gaussian"),
@@ -116,6 +117,7 @@ def ours(content: Content) -> float:
         "laplace": LaplaceLoss,
         "stated": Response,
         "geometric": lambda size: GeometricLoss(1, 1 / size),
+        "geometric of 3": lambda size: GeometricLoss(3, 1 / size),
         "discrete gaussian": lambda size: DiscreteGaussianLoss(1, 1 / size**2),
         "sampled laplace": lambda size, rate: Sampled(
             rate, Composition(((LaplaceLoss(size), 1),)), side="removed"
@@ -149,6 +151,7 @@ def theirs(content: Content) -> float:
             common.DifferentialPrivacyParameters(size, 0.0)
         ),
         "geometric": lambda size: pld.from_discrete_laplace_mechanism(size, 1),
+        "geometric of 3": lambda size: pld.from_discrete_laplace_mechanism(size, 3),
         "discrete gaussian": lambda size: pld.from_discrete_gaussian_mechanism(1 / size),
         "sampled laplace": lambda size, rate: pld.from_laplace_mechanism(
             1 / size, sampling_prob=rate

@@ -38,12 +38,14 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 
 if TYPE_CHECKING:
     from dpcompose.core.profile.masses import Floats, Masses
-    from dpcompose.core.profile.transforms import ResponseTransforms
+    from dpcompose.core.profile.transforms import GeometricTransforms, ResponseTransforms
 
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 1.7
 #: Noise moved by this much, or by this many scales, counts as a response.
 _FARTHEST = 10**12
+#: Noise moved by no more than this is summed up loss by loss in transforms.
+_FEW_STEPS = 32
 #: In how many blocks the values of the noise are summed.
 _BLOCKS = 400
 #: Covers the rounding of an evaluation in 60 digits.
@@ -127,10 +129,12 @@ class GeometricLoss(MechanismLoss):
     def mu(self) -> Fraction:
         return geometric_gdp(self.shift, self.scale)
 
-    def transforms(self) -> type[ResponseTransforms] | None:
-        from dpcompose.core.profile.transforms import ResponseTransforms
+    def transforms(self) -> type[ResponseTransforms | GeometricTransforms] | None:
+        from dpcompose.core.profile.transforms import GeometricTransforms, ResponseTransforms
 
-        return ResponseTransforms if self.shift == 1 else None
+        if self.shift > _FEW_STEPS:
+            return None
+        return ResponseTransforms if self.shift == 1 else GeometricTransforms
 
     def natural_step(self) -> Fraction | None:
         return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None

@@ -100,6 +100,66 @@ class ResponseTransforms(Transforms):
         return logs
 
 
+class GeometricTransforms(Transforms):
+    """Geometric noise moved by a few whole steps m: with r = e^(-1/scale), losses (m-2x)/scale for
+    0 ≤ x ≤ m, of masses 1/(1+r), (1-r)/(1+r)·r^x in between, r^m/(1+r)."""
+
+    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
+        told = [loss for loss in losses if isinstance(loss, parts.MechanismLoss)]
+        self.counts = np.array([float(count) for count in counts])
+        shifts = [int(loss.line() or 0) for loss in told]
+        rates = [not_below(_epsilon(loss) / m) for loss, m in zip(told, shifts, strict=True)]
+        self.rates = np.array(rates)
+        m, g = np.array(shifts, dtype=np.float64)[:, None], self.rates[:, None]
+        x = np.arange(max(shifts) + 1, dtype=np.float64)
+        inner = np.where((x > 0) & (x < m), -np.expm1(-g), 1.0)
+        self.masses = np.where(x <= m, np.exp(-g * x) * inner, 0.0) / (1 + np.exp(-g))
+        self.losses = np.where(x <= m, (m - 2 * x) * g, 0.0)
+
+    def on_line(self, theta: float, t: Floats) -> OnLine:
+        top = self.losses[:, 0]
+        whole, weights = self._tilted(theta)
+        # Losses of either sign in pairs, so that nothing cancels.
+        up = np.maximum(self.losses, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rise = self.masses * np.expm1(theta * up) * -np.expm1(-(1 + theta) * up)
+            near = np.log1p(rise.sum(axis=1))
+        logs = np.where(theta * top < 1, near, theta * top + np.log(whole))
+        more = np.zeros((len(top), len(t)), dtype=np.complex128)
+        for x in range(self.masses.shape[1]):
+            more += weights[:, x, None] * turned(self.losses[:, x, None] * t)[0]
+        more /= whole[:, None]
+        return OnLine(
+            logs,
+            _ROUNDINGS * theta * top,
+            more,
+            (_ROUNDINGS + 4 * self.masses.shape[1] * UNIT) * top[:, None] * t,
+        )
+
+    def _tilted(self, theta: float) -> tuple[Floats, Floats]:
+        """M(θ) over e^(θ·greatest loss), and what each loss adds to that."""
+        weights: Floats = self.masses * np.exp(theta * (self.losses - self.losses[:, :1]))
+        return weights.sum(axis=1), weights
+
+    def beyond(self, theta: float, t: Floats) -> Floats:
+        return np.zeros((len(self.losses), len(t)))
+
+    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
+        whole, weights = self._tilted(theta)
+        angles = self.rates[rows, None] * t
+        cos, sin = np.cos(2 * angles), np.sin(2 * angles)
+        many = weights.shape[1]
+        real, imaginary = np.zeros_like(angles), np.zeros_like(angles)
+        # Horner's rule in e^(-2it/scale).
+        for x in reversed(range(many)):
+            across = real * sin
+            real = real * cos + imaginary * sin + weights[rows, x, None]
+            imaginary = imaginary * cos - across
+        off = (_ROUNDINGS + 8 * many * UNIT) * (1 + many * angles)
+        logs: Floats = np.log(np.hypot(real, imaginary) / whole[rows, None] + off)
+        return logs
+
+
 class LaplaceTransforms(Transforms):
     """Laplace noise of scale 1 moved by a: M(s) = ((1+s)e^(sa) + s·e^(-(1+s)a))/(1+2s)
     (Mironov 2017, Proposition 6)."""

@@ -91,7 +91,13 @@ def of_response(part: Response) -> Moment:
 def of_atoms(part: GeometricLoss | DiscreteGaussianLoss) -> Moment:
     """By all whole numbers, or as good as all."""
     if isinstance(part, GeometricLoss):
-        return of_response(Response(1 / part.scale))
+        rate = 1 / (mpf(part.scale.numerator) / part.scale.denominator)
+        if part.shift == 1:
+            return of_response(Response(1 / part.scale))
+        r, m = mp.exp(-rate), part.shift
+        middle = [((1 - r) / (1 + r) * r**x, (m - 2 * x) * rate) for x in range(1, m)]
+        ends = [(1 / (1 + r), m * rate), (r**m / (1 + r), -m * rate)]
+        return lambda s: mp.fsum(weight * mp.exp(s * loss) for weight, loss in ends + middle)
     variance, shift = mpf(part.variance.numerator) / part.variance.denominator, part.shift
     reach = int(16 * mp.sqrt(variance)) + 30 * shift
     atoms = [
@@ -141,6 +147,11 @@ KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
     (
         transforms.ResponseTransforms,
         [GeometricLoss(1, F(7)), GeometricLoss(1, F(1, 3))],
+        of_atoms,
+    ),
+    (
+        transforms.GeometricTransforms,
+        [GeometricLoss(2, F(7)), GeometricLoss(5, F(1, 3)), GeometricLoss(3, F(10**5))],
         of_atoms,
     ),
     (
@@ -406,7 +417,12 @@ def test_unlike_noise() -> None:
     """As many kinds as that are found without a grid, below what was found with one."""
     discrete = [(DiscreteGaussianLoss(1, F((20 + i) ** 2)), 1) for i in range(100)]
     laplaces = [(LaplaceLoss(F(1, 20 + i)), 1) for i in range(100)]
-    for losses, before in ((discrete, 0.8661383283), (laplaces, 0.8310921013)):
+    steps = [(GeometricLoss(1 + i % 4, F(20 + i)), 1) for i in range(100)]
+    for losses, before in (
+        (discrete, 0.8661383283),
+        (laplaces, 0.8310921013),
+        (steps, 2.3371768769),
+    ):
         found = epsilon_at(Composition(tuple(losses)), MILLIONTH)
         assert found is not None and found.grid is None
         assert before * (1 - 1e-6) <= found.upper <= before
