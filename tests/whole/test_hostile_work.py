@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import pytest
+from walks import problem_of
 
+from dpcompose.core.change import propagation
 from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
 from dpcompose.core.mechanisms.exponential import BoundedRange
@@ -15,6 +17,9 @@ from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.mechanisms.randomized_response import KaryResponse
 from dpcompose.core.mechanisms.skellam import SkellamLoss
+from dpcompose.core.model import draws
+from dpcompose.core.model.problem import Dataset
+from dpcompose.core.model.tree import lay_out
 from dpcompose.core.numbers.exact import bits_up
 from dpcompose.core.partitions import allocation
 from dpcompose.core.profile import fewer_losses, from_points, lattice
@@ -261,3 +266,48 @@ def test_profiles_of_any_size_are_read(largest: Fraction) -> None:
     found, infinite = from_points.atoms(given)
     assert infinite == pytest.approx(1e-9, rel=1e-12) and infinite >= 1e-9
     assert sum(p for _, p in found) + infinite == pytest.approx(1, abs=1e-12)
+
+
+# --- long chains ---------------------------------------------------------------------------------
+
+
+def chain(number: int, made_by: str) -> str:
+    listed = "".join(f"  d{i}: {{from: d{i - 1}, map: {made_by}}}\n" for i in range(1, number + 1))
+    return (
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n  d0: {}\n" + listed + "mechanisms:\n"
+        f"  - {{name: m, reads: d{number}, notion: pure, epsilon: 1, relation: unbounded}}\n"
+    )
+
+
+def test_what_equal_maps_make_of_a_change_is_found_once() -> None:
+    """However many there are in a row."""
+    found = []
+    for number in (10, 100):
+        propagation.moved.cache_clear()
+        report = analyze(chain(number, "filter"))
+        assert report.status == "ok"
+        found.append(propagation.moved.cache_info().misses)
+    assert found[0] == found[1]
+
+
+def test_who_reads_samples_in_a_row_is_looked_up_once_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def looked_at(number: int) -> int:
+        seen: list[Dataset] = []
+        below = draws._below
+
+        def counted(dataset: Dataset) -> Iterator[tuple[Dataset, int]]:
+            seen.append(dataset)
+            return below(dataset)
+
+        monkeypatch.setattr(draws, "_below", counted)
+        samples = "d0: {}\n" + "".join(
+            f"d{i}: {{from: d{i - 1}, map: {{kind: sample, poisson: 9/10}}}}\n"
+            for i in range(1, number + 1)
+        )
+        lay_out(problem_of(samples, f"name: m, reads: d{number}, notion: pure, epsilon: 1"))
+        monkeypatch.undo()
+        return len(seen)
+
+    assert looked_at(200) <= 20 * looked_at(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -29,9 +30,10 @@ LIMIT = 500
 UNITS = 8
 
 
+@lru_cache(maxsize=4096)  # in a chain of equal maps, and in each notion, the same again
 def moved(
     state: State, made_by: Map, traits: Traits, push: bool, limit: int = LIMIT
-) -> list[State] | None:
+) -> tuple[State, ...] | None:
     """Every state that a map may turn `state` into; None if there are more than `limit`.
 
     `push`: statements below speak of the dataset that the map reads, so its units stay as items.
@@ -41,7 +43,7 @@ def moved(
     listed = _moved(state, how)
     if listed is not None and len(listed) > 1 and all_leaves(state).total() > UNITS:
         return None
-    return None if listed is None else list({top_level(each): None for each in listed})
+    return None if listed is None else tuple(dict.fromkeys(map(top_level, listed)))
 
 
 class _Along(NamedTuple):

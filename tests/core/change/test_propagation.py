@@ -35,7 +35,7 @@ def units(state: State) -> dict[str, int]:
 
 
 def test_rows_move_one_by_one() -> None:
-    assert moved(of(SINGLE, 3), RowMap(), ROWS, False) == [of(SINGLE, 3)]
+    assert moved(of(SINGLE, 3), RowMap(), ROWS, False) == (of(SINGLE, 3),)
     (flattened,) = moved(of(SINGLE, 2), Flatten(3), ROWS, False) or []
     assert units(flattened) == {"single": 6}
 
