@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Composition,
     Concentrated,
     Exchanged,
+    Grouped,
     MechanismLoss,
     Part,
     Response,
@@ -302,6 +303,9 @@ def _worse(a: Known, b: Known) -> bool:
             # The other row may change nothing, as if it were not there.
             same = rate == other_rate and base == once
             return same and (both is None or dominates(_pattern(both), _pattern(once)))
+        case Grouped(composition, 1), Sampled(_, base):
+            # A sample makes nothing worse.
+            return dominates(_pattern(composition), _pattern(base))
     return False
 
 

@@ -70,3 +70,16 @@ def test_no_rate_loses_more_than_no_sample(reader: str, protect: str, rate: str)
             if without is not None:
                 assert sampled is not None
                 assert sampled <= without * (1 + F(1, 10**7))
+
+
+def test_a_row_replaced_is_no_two_changes_below_a_sample() -> None:
+    """Of two rows that come of one, one may be replaced and one gone: not both apart."""
+    found = dpcompose.analyze(
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n  people: {}\n"
+        "  visits: {from: people, map: {kind: flatten, max_rows: 2}}\n"
+        "  some: {from: visits, map: {kind: sample, poisson: 0.1}}\nmechanisms:\n"
+        "  - {name: a, reads: some, mechanism: gaussian, sigma: 2, sensitivity: 1}\n"
+        "report: {delta: 0.01}\n"
+    )
+    [told] = numbers(found)
+    assert told is not None and told <= F("0.2686892")
