@@ -199,6 +199,8 @@ class _Line:
         """The sum by a period, up to where what is beyond is next to nothing of e^`size`, about
         what it comes to."""
         step = 2 * math.pi / period
+        if not step:  # the period is beyond all numbers
+            return None
         most = 0
         if self.few is None:
             found = _faint(self._kept, theta, step, size)
