@@ -8,6 +8,8 @@ from typing import Any
 
 #: Results carry this many significant bits at most.
 _BITS = 160
+#: Numbers below 2 to this power are not told apart: as fractions they would fill the memory.
+_FAINT = -30_000
 
 
 def digits_of(x: Fraction) -> int:
@@ -45,12 +47,22 @@ def exact_of(x: Any) -> Fraction:
 
 def up(x: Any, margin: Fraction) -> Fraction:
     """`x` of mpmath, above 0, times 1 + `margin`, rounded up to few bits."""
+    if _is_faint(x):
+        return Fraction(1, 1 << -_FAINT)
     return shorten(exact_of(x) * (1 + margin), up=True)
 
 
 def down(x: Any, margin: Fraction) -> Fraction:
     """`x` of mpmath less a share of `margin`, rounded down to few bits; never below 0."""
+    if _is_faint(x):
+        return Fraction(0)
     return max(Fraction(0), shorten(exact_of(x) * (1 - margin), up=False))
+
+
+def _is_faint(x: Any) -> bool:
+    """Whether a number is so small that twice as much is below the least that is told."""
+    _, mantissa, exponent, bits = x._mpf_
+    return bool(mantissa) and exponent + bits < _FAINT
 
 
 def shorten(x: Fraction, *, up: bool) -> Fraction:

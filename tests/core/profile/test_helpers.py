@@ -9,6 +9,7 @@ import pytest
 from mpmath import mp, mpf
 
 from dpcompose.core.profile import rounding
+from dpcompose.core.profile.gaussian_profile import gaussian_delta
 from dpcompose.core.profile.max_loss import greatest_loss, greatest_sum
 from dpcompose.core.profile.parts import (
     Composition,
@@ -41,6 +42,18 @@ def test_numbers_of_mpmath_are_exact_fractions() -> None:
             assert rounding.exact_of(rounding.mpf_of(value)) == value
         assert rounding.up(mpf(3), F(1, 2**60)) == 3 * (1 + F(1, 2**60))
         assert rounding.down(mpf(3), F(1, 2)) == F(3, 2) and rounding.down(mpf(3), F(2)) == 0
+
+
+def test_what_is_too_small_to_be_written_out_is_told_as_something_small() -> None:
+    """e^-10^14 as a fraction would have some 10^14 digits."""
+    with mp.workdps(30):
+        tiny, less = mp.exp(mpf(-(10**14))), mp.exp(mpf(-20_790))
+        assert rounding.down(tiny, F(1, 2)) == 0
+        assert 0 < rounding.up(tiny, F(1, 2)) <= rounding.up(less, F(0)) < F(1, 10**9000)
+        assert rounding.exact_of(less) < rounding.up(less, F(1, 10**9))
+    for epsilon in (F(1, 2), F(1), F(5)):
+        found = gaussian_delta(F(1, 10**14), epsilon)
+        assert found.lower == 0 < found.upper < F(1, 10**9000)
 
 
 def test_logarithms_of_any_size() -> None:
