@@ -194,7 +194,8 @@ class _Teller:
             )
         says = f"the {units} of the mechanisms that feel the change add up"
         if step.facts["sampled"] and self.solution.loss != self.solution.added_up():
-            says += "; what reads one sample adds up first, and ε becomes ln(1 + q(e^ε - 1)) once"
+            says += "; what reads one draw of a sample adds up first, and ε becomes "
+            says += "ln(1 + q(e^ε - 1)) for each draw"
             if step.facts["directed"]:
                 says += ", or -ln(1 - q + q·e^-ε) where the row is added"
         return f"{says}; no other change is worse"

@@ -350,7 +350,7 @@ def _copies(felt: FeltLoss) -> str:
     if felt.mechanism.count > 1:
         parts.append(f"{wording.whole(felt.mechanism.count)} × ")
     if draws > 1:
-        parts.append(f"{wording.whole(draws)} × ")
+        parts.append(f"in each of {wording.whole(draws)} draws ")
     return "".join(parts)
 
 
@@ -366,7 +366,7 @@ def _sum(solution: Solution, step: Step, total: Bound) -> str:
         amplified = "ε to ln(1 + q(e^ε - 1))"
         if step.facts["directed"]:
             amplified += ", or to -ln(1 - q + q·e^-ε) where the row is added"
-        return f"{says}, and what reads one sample is amplified together: {amplified}"
+        return f"{says}, and what reads one draw of a sample is amplified together: {amplified}"
     if step.facts["bounded"]:
         return f"{says}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:
