@@ -350,7 +350,7 @@ def _copies(felt: FeltLoss) -> str:
     if felt.mechanism.count > 1:
         parts.append(f"{wording.whole(felt.mechanism.count)} × ")
     if draws > 1:
-        parts.append(f"in each of {wording.whole(draws)} draws ")
+        parts.append(f"{wording.whole(draws)} draws: ")
     return "".join(parts)
 
 
