@@ -210,8 +210,10 @@ class _Line:
             return None
         last, beyond = found
         many = math.ceil(last / step)
-        losses = sum(len(kind.counts) * kind.work for kind in self.kinds)
-        if many > _MOST_PLACES or many * losses > _MOST_VALUES:
+        losses = sum(len(kind.counts) for kind in self.kinds)
+        # On a grid, too, every loss takes its time.
+        work = max(losses, *(kind.work for kind in self.kinds))
+        if many > _MOST_PLACES or many * work > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         if many > _SIEVED and self.few is None:

@@ -426,3 +426,14 @@ def test_unlike_noise() -> None:
         found = epsilon_at(Composition(tuple(losses)), MILLIONTH)
         assert found is not None and found.grid is None
         assert before * (1 - 1e-6) <= found.upper <= before
+
+
+def test_phases_of_training() -> None:
+    """However many unlike ones there are, a sum of few places needs no grid (of 3.87469611)."""
+    phases = [
+        (Sampled(F(i + 1, 3000), Composition(gaussian=F(9, 10 + i) ** 2), side="removed"), 100 + i)
+        for i in range(300)
+    ]
+    found = epsilon_at(Composition(tuple(phases)), MILLIONTH)
+    assert found is not None and found.grid is None
+    assert 3.6138 < found.upper < 3.6138033615
