@@ -92,7 +92,7 @@ def test_the_tree_of_a_sample() -> None:
     kinds = [node.kind for node in report.tree]
     assert kinds == ["dataset", "dataset", "mechanism", "sum", "reading"]
     assert report.tree[1].theorem == "poisson-sample"
-    assert "14062 × 10/11-GDP (σ 1.1, Δ 1)" in report.tree[2].says
+    assert "14062 draws: 10/11-GDP (σ 1.1, Δ 1)" in report.tree[2].says
     assert report.tree[-1].bound is not None
     assert report.tree[-1].bound.value == report.at_delta[0].value
     (share,) = report.shares
