@@ -352,3 +352,41 @@ mechanisms:
 """
     truth = 0.22386341473926280 if less else 2 * amplified("1", "1/10")
     assert float(bound(text)) == pytest.approx(truth, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", ["2", "2.01", "2.05", "2.1", "2.2", "0.3"])
+def test_in_one_block_at_most_is_in_one_block(epsilon: str) -> None:
+    """Whichever way the last digits are rounded of a row that stays in its block."""
+    blocks = [("0.1", [pure(epsilon)])] * 3
+    found = bound(spec(blocks, partition="{by: membership, blocks: [b0, b1, b2], max_blocks: 1}"))
+    e, q = mpf(epsilon), mpf("0.1")
+    true = mp.log((1 - q + q * mp.exp(e)) / (1 - q + q * mp.exp(-e)))
+    assert float(found) == pytest.approx(float(true), rel=1e-12)
+
+
+@pytest.mark.parametrize("beside", [None, "gdp, mu: 0.01"])
+def test_two_users_of_one_row_are_two_rows(beside: str | None) -> None:
+    """Also where something beside them is stated for users: either row is drawn by itself."""
+    lines = [
+        "dpcompose: 1",
+        "protect: {relation: user, distance: 2}",
+        "datasets:",
+        "  r: {unit: u}",
+        "  c: {from: r, map: {kind: cap, rows: 1, keep: first, order: t}}",
+        "  s: {from: c, map: {kind: sample, poisson: 0.9}}",
+        "mechanisms:",
+        "  - {name: m, reads: s, mechanism: gaussian, sigma: 1, sensitivity: 1}",
+    ]
+    if beside:
+        lines.append(f"  - {{name: k, reads: c, stated_on: r, notion: {beside}, relation: user}}")
+    weights = [(0.01, 0), (0.18, 1), (0.81, 2)]
+    x = np.linspace(-12, 14, 400_001)
+    before = sum(w * norm.pdf(x - rows) for w, rows in weights)
+
+    def over(epsilon: float) -> float:
+        gained = np.maximum(before - math.exp(epsilon) * norm.pdf(x), 0)
+        return float(gained.sum() * (x[1] - x[0])) - 0.01
+
+    true = brentq(over, 0, 60)
+    found = float(at("\n".join(lines), "0.01"))
+    assert true * (1 - 1e-9) <= found <= true * (1 + 2e-4)

@@ -122,14 +122,16 @@ def membership_pair(
     `both`; the total weight is at most 2·`most`. Where both ≤ 2·once the gains of the first and
     of the second hit fall, so taking the largest gains is optimal. Where both > 2·once a block is
     better hit twice than two such blocks once, so that at most one of them is hit once. Either end
-    by itself is in at most `most` blocks: where both ≤ once + new, what it loses there is a bound.
+    by itself is in at most `most` blocks: where both ≤ once + new, what it loses there is a bound,
+    and `new` is taken as large as that.
     """
     if new is not None:
         worse = [max(pair) for pair in zip(once, new, strict=True)]
         found = membership_pair(worse, both, sizes, most)
-        if all(b <= x + y for b, x, y in zip(both, once, new, strict=True)):
-            left, hits = membership_single(once, sizes, most)
-            entered, others = membership_single(new, sizes, most)
+        left, hits = membership_single(once, sizes, most)
+        if left < math.inf:
+            raised = [max(y, b - x) for b, x, y in zip(both, once, new, strict=True)]
+            entered, others = membership_single(raised, sizes, most)
             if left + entered < found[0]:
                 return left + entered, (*hits, *(each._replace(new=True) for each in others))
         return found
