@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpcompose.core.loss.pattern import Known
-from dpcompose.core.loss.pattern_algebra import in_notion
+from dpcompose.core.loss.pattern_totals import in_notion
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import ONE, ZERO, float_up
 from dpcompose.core.profile import parts

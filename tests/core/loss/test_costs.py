@@ -30,11 +30,8 @@ from dpcompose.core.loss.pattern import Atom, Known, one
 from dpcompose.core.loss.pattern_algebra import (
     Patterns,
     either,
-    in_notion,
-    total,
-    total_pair,
-    worst_total,
 )
+from dpcompose.core.loss.pattern_totals import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.loss.walk import (
     Answer,

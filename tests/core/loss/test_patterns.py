@@ -28,8 +28,8 @@ from dpcompose.core.loss.pattern_algebra import (
     Patterned,
     Patterns,
     _any_of,
-    total,
 )
+from dpcompose.core.loss.pattern_totals import total
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.profile.parts import (

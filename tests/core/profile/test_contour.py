@@ -18,6 +18,7 @@ from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.profile import contour, sampled_transforms, transforms
 from dpcompose.core.profile.few_between import FewBetween
+from dpcompose.core.profile.line_sum import VerticalLine
 from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 from dpcompose.core.profile.transforms import Transforms
@@ -437,3 +438,15 @@ def test_phases_of_training() -> None:
     found = epsilon_at(Composition(tuple(phases)), MILLIONTH)
     assert found is not None and found.grid is None
     assert 3.6138 < found.upper < 3.6138033615
+
+
+def test_periods_of_a_sum() -> None:
+    """A longer one is no further from the truth, and one beyond all numbers has no sum."""
+    line = VerticalLine([transforms.ResponseTransforms([Response(F(1, 10))], [40])], 0.5)
+    short, long = line.sum(1.0, 40.0, 0.0), line.sum(1.0, 80.0, 0.0)
+    assert short is not None and long is not None
+    for epsilon in (0.5, 1.0, 3.0):
+        one, other = short.log_delta(epsilon), long.log_delta(epsilon)
+        assert other.log_upper <= one.log_upper + 1e-9
+        assert one.log_lower <= other.log_upper
+    assert line.sum(1.0, math.inf, 0.0) is None

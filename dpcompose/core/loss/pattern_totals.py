@@ -1,0 +1,114 @@
+"""What losses and patterns come to in one notion: basic composition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.pattern import (
+    Known,
+    Pattern,
+)
+from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.core.numbers.exact import ONE, ZERO
+from dpcompose.core.profile.parts import (
+    AnyOf,
+    Composition,
+    Concentrated,
+    MechanismLoss,
+    Part,
+    Response,
+)
+
+
+def in_notion(known: Known, notion: Notion) -> Fraction | None:
+    """The least amount of a notion (ε, ρ or μ²) that an option is known to give, None if none."""
+    if known.stay != 1:
+        return None
+    part = known.part
+    if isinstance(part, AnyOf):
+        found = _greatest(part.options, notion)
+        rest = in_notion(Known(None, known.gaussian), notion)
+        return None if found is None or rest is None else found + rest
+    pure = _pure(part)
+    if notion is Notion.PURE:
+        return None if known.gaussian else pure
+    if notion is Notion.GDP:
+        if isinstance(part, MechanismLoss):
+            mu = part.mu()
+            return None if mu is None else known.gaussian + mu * mu
+        if pure is None:
+            return None
+        return known.gaussian + Fraction(convert(pure, Notion.PURE, Notion.GDP))
+    ways: list[Fraction] = []
+    if pure is not None:
+        ways.append(Fraction(convert(pure, Notion.PURE, Notion.ZCDP)))
+    match part:
+        case MechanismLoss():
+            ways.append(part.rho())
+        case Concentrated(rho):
+            ways.append(rho)
+    return min(ways) + known.gaussian / 2 if ways else None
+
+
+def _pure(part: Part | None) -> Fraction | None:
+    match part:
+        case None:
+            return ZERO
+        case Response(epsilon):
+            return epsilon
+        case MechanismLoss():
+            return part.greatest()
+        case _:
+            return None
+
+
+def _greatest(options: Sequence[Composition], notion: Notion) -> Fraction | None:
+    """The largest basic composition of several; None if one has none."""
+    found = [_total(each, notion) for each in options]
+    known = [amount for amount in found if amount is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _total(composition: Composition, notion: Notion) -> Fraction | None:
+    """Basic composition of one, as `total` of a pattern."""
+    rest = in_notion(Known(None, composition.gaussian, composition.stay), notion)
+    amounts = [(in_notion(Known(part), notion), n) for part, n in composition.parts]
+    if rest is None or any(amount is None for amount, _ in amounts):
+        return None
+    return rest + sum((amount * n for amount, n in amounts if amount is not None), ZERO)
+
+
+def total(pattern: Pattern, notion: Notion) -> Fraction | None:
+    """Basic composition of a pattern in one notion."""
+    amount = ZERO
+    for atom, n in pattern.atoms.items():
+        found = [x for x in (in_notion(option, notion) for option in atom.options) if x is not None]
+        if not found:
+            return None
+        amount += min(found) * n
+    return amount
+
+
+def worst_total(loss: Sequence[Pattern], notion: Notion) -> Fraction | None:
+    """The largest total of several patterns; None if one has none."""
+    found = [total(pattern, notion) for pattern in loss]
+    known = [amount for amount in found if amount is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
+    """Basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom is not of that kind."""
+    epsilon, stay = ZERO, Survival(ONE)
+    for atom, n in pattern.atoms.items():
+        for option in atom.options:
+            pure = in_notion(option._replace(stay=ONE), Notion.PURE)
+            if pure is not None:
+                epsilon += pure * n
+                if option.stay != 1:
+                    stay = stay + Survival(option.stay) * n
+                break
+        else:
+            return None
+    return epsilon, 1 - stay.stay
