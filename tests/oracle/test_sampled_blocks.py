@@ -232,6 +232,7 @@ def attained(case: str, delta: str) -> float:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("delta", ["1e-6", "0.01"])
 def test_the_number_at_a_delta_is_attained(case: str, delta: str) -> None:
@@ -255,6 +256,7 @@ def normal_delta(rates: Sequence[float], epsilon: float) -> float:
     return float(max(np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ways))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [("1/10", "1/10"), ("1/2", "1/20")])
 def test_gaussian_noise_is_convolved_one_way_round(rates: tuple[str, str]) -> None:
     noise = "mechanism: gaussian, sigma: 1, sensitivity: {unbounded: 1, bounded: 1}"

@@ -48,6 +48,7 @@ def test_no_name_of_a_file_or_of_a_class_stands_twice() -> None:
     assert not [name for name, times in (files + classes).items() if times > 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notion", ["pure", "approx", "zcdp", "gdp"])
 def test_a_number_passes_twenty_modules_at_most(notion: str) -> None:
     """From YAML to the screen: whatever is called with it, returns it or holds it."""

@@ -148,6 +148,7 @@ def any_block(n: int, seed: int) -> Patterned:
     return Patterns().undominated(blocks)
 
 
+@pytest.mark.slow
 def test_many_losses_together_are_never_below_one_choice_of_each() -> None:
     """At a δ, against picks at random, and the worst pick in ρ."""
     losses = [any_block(8, seed) for seed in range(12)]

@@ -167,6 +167,7 @@ KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "losses", "moment"), KINDS, ids=lambda x: getattr(x, "__name__", "")
 )
@@ -326,6 +327,7 @@ FEW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shifts", FEW, ids=len)
 def test_few_losses_between(shifts: list[str]) -> None:
     """Against the exact curve, by inclusion and exclusion in 120 digits."""
@@ -429,6 +431,7 @@ def test_unlike_noise() -> None:
         assert before * (1 - 1e-6) <= found.upper <= before
 
 
+@pytest.mark.slow
 def test_phases_of_training() -> None:
     """However many unlike ones there are, a sum of few places needs no grid (of 3.87469611)."""
     phases = [

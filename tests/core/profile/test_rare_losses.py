@@ -34,6 +34,7 @@ def close(loss: np.ndarray, chances: np.ndarray, count: int, epsilons: list[floa
     return [float((total * np.maximum(-np.expm1(e - losses), 0)).sum()) for e in epsilons]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["removed", "added"])
 @pytest.mark.parametrize(
     ("rate", "sigma", "count"), [("1e-4", "1", 1000), ("1e-4", "1/2", 100), ("1e-5", "1/3", 2000)]
@@ -60,6 +61,7 @@ def test_told_apart_they_are_above_the_truth_and_next_to_it(
         assert epsilon - 1e-5 <= at.upper <= epsilon + (float(step) / 3 if epsilon < 0.1 else 1e-3)
 
 
+@pytest.mark.slow
 def test_the_line_agrees_where_it_is_known() -> None:
     """By another method: an integral over the transform, without any grid."""
     from dpcompose.core.profile.contour import epsilon_on_line
@@ -87,6 +89,7 @@ def test_what_is_not_told_apart() -> None:
     assert rare_losses.apart(sampled("1e-4", "1"), 400, F(2), "removed") is None
 
 
+@pytest.mark.slow
 def test_tiny_rates_at_a_tiny_delta() -> None:
     """Known by a grid of a million places and more, or by Rényi's divergences, they were more."""
     three = (sampled("1e-5", "1/2"), sampled("2e-6", "0.7"), sampled("3e-4", "1.1"))
@@ -96,6 +99,7 @@ def test_tiny_rates_at_a_tiny_delta() -> None:
     assert found is not None and 13.1442 < found.upper < 13.14425
 
 
+@pytest.mark.slow
 def test_a_power_of_one_transform_is_above_the_sum_and_next_to_it() -> None:
     """Both tails, in relative terms; multiplied out in the same chances without any transform."""
     at = np.arange(2201)
@@ -116,6 +120,7 @@ def test_a_power_of_one_transform_is_above_the_sum_and_next_to_it() -> None:
     assert float(true[: max(first, 0)].sum()) <= 1e-60
 
 
+@pytest.mark.slow
 def test_two_rows_replaced_through_a_sample() -> None:
     """Above what noise does that moves by one for each row drawn, up for one table and down for the
     other."""
