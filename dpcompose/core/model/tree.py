@@ -35,7 +35,6 @@ class Edge:
 
     `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
     `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
-    `top`: the place of the root.
     """
 
     parent: Place
@@ -44,10 +43,6 @@ class Edge:
     partition: Partition | None = None
     block: int = 0
     rounds: int = 1
-    top: Place = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "top", self.parent.top)
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +62,7 @@ class Place:
     depth or further down say something. Or a random map is part of the one release that depends on
     it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
     `above` is the depth of what the map reads, at which or further up statements must be stated.
+    `top`: the place of the root.
     """
 
     dataset: Dataset
@@ -83,6 +79,10 @@ class Place:
     given: int = 0
     whole: Place | None = None
     above: int | None = None
+    top: Place = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.top = self if self.edge is None else self.edge.parent.top
 
     @property
     def below(self) -> Iterator[Place]:
@@ -133,11 +133,6 @@ class Place:
     def stated_on(self, statement: Statement) -> Place:
         """The place of the dataset that a statement of a mechanism that reads this speaks of."""
         return self.up(statement.up)
-
-    @property
-    def top(self) -> Place:
-        """The place of the root."""
-        return self if self.edge is None else self.edge.top
 
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
