@@ -246,7 +246,7 @@ class OverBlocks:
         mixed = len({leaf.sign for leaf in found if leaf.kind is Kind.SINGLE}) > 1
         if mixed or any(leaf.kind is Kind.PAIR for leaf in found):
             # A replaced row, or one removed and one added, may cost less than one end alone.
-            once = yield from self._losses(state, _one_end)
+            once = yield from self._losses(state, become(OLD_END))
             parts = [
                 self.algebra.chain([(a[1], 1), (b[1], 1)]) for a, b in zip(full, once, strict=True)
             ]
@@ -326,10 +326,6 @@ class OverBlocks:
                 found.append(choice)
         worst = worst if worst is not None else worst_of(self.algebra, found)
         return worst._replace(how=How("every way"))
-
-
-def _one_end(leaf: Leaf) -> Leaf:
-    return OLD_END
 
 
 def _as_said(leaf: Leaf | None) -> Leaf | None:

@@ -38,7 +38,6 @@ from dpcompose.core.loss.loss_bounds import (
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
 from dpcompose.core.loss.pattern import Known, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, single
-from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
@@ -148,7 +147,7 @@ class Coster:
             drawn = [each for each in placed if each.usable]
             found.extend(
                 amount_of(mechanism, shift, target)
-                for mechanism, shift in least_known(dict(shifts(self, drawn, state)))
+                for mechanism, shift in shifts(self, drawn, state)
             )
         return min(found, default=math.inf)
 

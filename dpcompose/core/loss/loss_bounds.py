@@ -84,16 +84,17 @@ def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | 
 def shifts(
     costs: Costs, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Family, Fraction]]:
-    """How far each mechanism whose noise is known is moved: its sensitivities along a path."""
+    """How far each mechanism whose noise is known is moved: its sensitivities along a path.
+
+    Of several that tell one loss, without those of which another one is known to tell no more.
+    """
     groups: dict[Family, list[Placed]] = {}
     for each in placed:
         guarantee = each.statement.guarantee
         if guarantee.noise is not None:
             groups.setdefault(guarantee.noise, []).append(_as_steps(each, guarantee.shift))
-    for noise, group in groups.items():
-        shift = _summed(costs, group, state)
-        if shift is not None:
-            yield noise, shift
+    moved = {noise: _summed(costs, group, state) for noise, group in groups.items()}
+    yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
 
 
 def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
@@ -113,7 +114,7 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
 
 
 def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
-    for mechanism, shift in least_known(dict(shifts(costs, placed, state))):
+    for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
