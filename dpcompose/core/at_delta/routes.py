@@ -28,9 +28,8 @@ from dpcompose.core.profile.parts import (
     Renyi,
     Response,
 )
+from dpcompose.core.profile.rounding import BEYOND_DOUBLES
 
-#: Numbers like 1e-300 or 1e300 leave the range of doubles; a route then gives nothing.
-BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Shares of δ that are tried where it is split.
 SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 #: A larger ε is not read as a μ.

@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+#: Numbers like 1e-300 or 1e300 leave the range of doubles; a way to a bound then gives nothing.
+BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Results carry this many significant bits at most.
 _BITS = 160
 #: Numbers below 2 to this power are not told apart: as fractions they would fill the memory.

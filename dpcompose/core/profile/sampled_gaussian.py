@@ -47,8 +47,7 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
     The second is (P, (1-q)P+qQ) seen from the other end. The profile grows with μ and with q, so
     that these are rounded up.
     """
-    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
-    q = min(max(float_up(rate), _LEAST), 1.0)
+    mu, q = _raised(mu_squared, rate)
     if mu > _MOST_MU or step > _MOST_STEP:
         return revealing(rate, step, added)
     for reach in _REACHES:
@@ -80,8 +79,7 @@ class SampledGaussian:
     @staticmethod
     def of(mu_squared: Fraction, rate: Fraction, added: bool) -> SampledGaussian | None:
         """None where the two laws are so far apart that little lies between them."""
-        mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
-        q = min(max(float_up(rate), _LEAST), 1.0)
+        mu, q = _raised(mu_squared, rate)
         return SampledGaussian(mu, q, added) if mu < NORMAL_TAIL else None
 
     @property
@@ -126,6 +124,12 @@ class SampledGaussian:
         pieces = list(_integrate(self.mu, self.q, float(step), self.added, *ends, sign * shift))
         places = np.concatenate([np.zeros(0), *(places for places, _ in pieces)])
         return sign * places, np.concatenate([np.zeros(0), *(p for _, p in pieces)])
+
+
+def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
+    """μ and q as doubles that are no less."""
+    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
+    return mu, min(max(float_up(rate), _LEAST), 1.0)
 
 
 def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:

@@ -26,7 +26,7 @@ from dpcompose.core.profile.parts import (
     just_so,
 )
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
-from dpcompose.core.profile.rounding import exact_of, float_of, log_of, shorten
+from dpcompose.core.profile.rounding import BEYOND_DOUBLES, exact_of, float_of, log_of, shorten
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -209,7 +209,7 @@ def _epsilon_by_any_way(composition: Composition, delta: Fraction) -> Bracket | 
     """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
     found = epsilon_at(composition, delta)
     if not all(just_so(part) for part, _ in composition.parts):
-        with suppress(ArithmeticError, ValueError):
+        with suppress(*BEYOND_DOUBLES):
             other = renyi.epsilon_at(composition, delta)
             if other is not None and (found is None or other < found.upper):
                 return Bracket(other, None, False)
@@ -220,7 +220,7 @@ def _delta_by_any_way(composition: Composition, epsilon: Fraction) -> Bracket:
     """The same as `delta_at`, likewise."""
     found = delta_at(composition, epsilon)
     if not all(just_so(part) for part, _ in composition.parts):
-        with suppress(ArithmeticError, ValueError):
+        with suppress(*BEYOND_DOUBLES):
             other = renyi.delta_at(composition, epsilon)
             if other < found.upper:
                 return Bracket(other, None, False)
