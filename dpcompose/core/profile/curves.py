@@ -59,6 +59,7 @@ def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArra
     right = min(int(wrong[-1]) + 2 if len(wrong) else 1, last)
     stack: list[int] = []
     at: list[int] = places.tolist()
+    high: list[float] = heights.tolist()
 
     def ahead() -> tuple[int, int]:
         if not stack:
@@ -75,16 +76,16 @@ def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArra
     for i in range(right - 1, -1, -1):
         while True:
             near, far = ahead()
-            before = (heights[i] - heights[near]) / -math.expm1((at[i] - at[near]) * width)
+            before = (high[i] - high[near]) / -math.expm1((at[i] - at[near]) * width)
             after = (
-                (heights[near] - heights[far]) / _expm1((at[far] - at[near]) * width)
+                (high[near] - high[far]) / _expm1((at[far] - at[near]) * width)
                 if (far <= last)
                 else 0.0
             )
             if before > after or near == last:
                 break
             drop()
-        if near == last and heights[i] == heights[near]:
+        if near == last and high[i] == high[near]:
             # Level to the end: the end is not a corner but where the level begins.
             last = right = i
             stack.clear()
@@ -95,8 +96,8 @@ def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArra
         first, second = ahead()
         if second > last:
             break
-        across = (1 - heights[first]) / (1 + math.exp(-at[first] * width))
-        if across > (heights[first] - heights[second]) / _expm1((at[second] - at[first]) * width):
+        across = (1 - high[first]) / (1 + math.exp(-at[first] * width))
+        if across > (high[first] - high[second]) / _expm1((at[second] - at[first]) * width):
             break
         drop()
     return np.concatenate([np.array(stack[::-1], dtype=np.int64), np.arange(right, last + 1)])

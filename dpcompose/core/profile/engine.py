@@ -19,7 +19,7 @@ from dpcompose.core.profile.components import (
     tilt_for_epsilon,
 )
 from dpcompose.core.profile.lattice import MOST_POINTS, NATS, lattice_law, window
-from dpcompose.core.profile.law import Law, LogDelta, delta_of
+from dpcompose.core.profile.law import Law, LogDelta, delta_of, gathered
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.root import epsilon_of, lower_epsilon
 from dpcompose.core.profile.rounding import float_of
@@ -255,7 +255,7 @@ def _law(
         exact = all((2 * epsilon / step).denominator == 1 for epsilon in responses)
         unit = step if exact else step / 2 ** _room(responses, step)
         parts = ensemble(responses, laws, gaussian, unit)
-        return lattice_law(parts, theta, step, at, shifts), step
+        return _pessimistic(lattice_law(parts, theta, step, at, shifts), step)
     bottom, top = window(rough, theta, shifts)
     span = top - bottom
     common = common_step(responses)
@@ -274,7 +274,11 @@ def _law(
     if units >= 1 << 61:
         return None, None
     step = units * rough.unit
-    return lattice_law(rough, theta, step, at, shifts), step
+    return _pessimistic(lattice_law(rough, theta, step, at, shifts), step)
+
+
+def _pessimistic(law: Law | None, step: Fraction) -> Tilted:
+    return None if law is None else gathered(law, float_of(step)), step
 
 
 def _room(responses: Responses, step: Fraction) -> int:

@@ -17,6 +17,7 @@ from scipy.stats import norm
 from dpcompose.core.profile import curves, discrete, divergences, group_distance, sampled_laws
 from dpcompose.core.profile.exchange import exchanged
 from dpcompose.core.profile.from_points import atoms
+from dpcompose.core.profile.law import Law, delta_of, gathered
 from dpcompose.core.profile.loss_distribution import base_law
 from dpcompose.core.profile.masses import Masses, profile
 from dpcompose.core.profile.parts import (
@@ -231,3 +232,25 @@ def test_a_replaced_row_through_a_sample_by_enumeration() -> None:
                     true = np.maximum(first - math.exp(epsilon) * second, 0).sum()
                     assert profile(law, epsilon) >= true - 1e-15
     assert profile(law, 0.0) <= 1.01 * rate * response(2)(0.0) + 1e-6
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.002, 0.02, 0.6])
+def test_losses_gathered_before_a_wide_gaussian(theta: float) -> None:
+    mu, step, random = 200.0, 0.01, np.random.default_rng(7)
+    x = np.arange(-40_000, 40_000) * step
+    p = np.exp(-((x / 150) ** 2) / 2) * random.random(len(x)) ** 4
+    p /= p.sum()
+    mass = float((p * np.exp(theta * x)).sum())
+    tilted = p * np.exp(theta * x) / mass
+    law = Law(F(0), x, tilted, theta, math.log(mass), 0.0, 0.0, 0.0, 0.0, 0.0, mu**2)
+    fewer = gathered(law, step)
+    assert len(fewer.x) < len(x) / 3
+    for epsilon in (0.0, 100.0, 900.0, 1900.0):
+        z = (epsilon - x) / mu
+        # By logarithms: e^(ε-l) alone is beyond doubles.
+        log_far = (epsilon - x) + norm.logsf(z + mu / 2)
+        weights = np.maximum(norm.sf(z - mu / 2) - np.exp(np.minimum(log_far, 0.0)), 0.0)
+        truth = math.log(float((p * weights).sum()))
+        found = delta_of(fewer, F(epsilon))
+        assert truth - 1e-11 <= found.log_upper <= truth + 1e-6
+        assert found.log_lower <= found.log_upper
