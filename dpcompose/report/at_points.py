@@ -231,9 +231,9 @@ def part_text(part: Part) -> str:
             how = "without replacement" if replace else "Poisson"
             inside = _listing(list(_losses(base)))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
-        case parts.Drawn(rate, base):
-            inside = _listing(list(_losses(base)))
-            return f"with chance {number(rate)} ({inside}), else nothing"
+        case parts.Drawn(ways):
+            told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
+            return f"{_listing(told)}, else nothing"
         case parts.Exchanged(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.poisson import any_drawn
+from dpcompose.core.change.poisson import any_drawn, drawn
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, moved, one_below
 from dpcompose.core.change.units import (
     ANY,
@@ -27,12 +27,13 @@ from dpcompose.core.change.units import (
     undirected,
     with_alike,
 )
-from dpcompose.core.kernel.some_drawn import some_drawn
+from dpcompose.core.kernel.some_drawn import of_part, some_drawn
 from dpcompose.core.loss import amplification
-from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.core.model.tree import Place
+from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Refused
 
 #: So many rows that change alike are drawn in all numbers; more are a path of single ones.
@@ -100,6 +101,10 @@ class AlongMap:
     def _below(self, state: State, become: Callable[[Leaf], Leaf | None]) -> State:
         push = self.place.depth in self.below.levels
         return fit(one_below(state, push, become), self.place, self.below, push)
+
+    def _ask(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
+        """The loss of what units of a change become in the dataset below."""
+        return (yield (self.below, self._below(state, become)))
 
     # -- any map -------------------------------------------------------------------------------
 
@@ -207,7 +212,9 @@ class AlongMap:
         after, loss = yield from inside(as_it_is(leaf))
         found: list[Loss | None] = []
         if made_by.size is not None:
-            found.append(algebra.times(amplification.thinned(algebra, loss, made_by.rate), rounds))
+            found.append(
+                algebra.times(amplification.coupled(algebra, [(made_by.rate, loss)]), rounds)
+            )
             if not below.traits.ordered:
                 # The row may also give way to any other one, which keeps no column; where rows have
                 # positions that one stands elsewhere.
@@ -236,21 +243,31 @@ class AlongMap:
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
     def coupled(self, state: State) -> Walk:
-        """Several rows through one Poisson sample as if it were public, all of them drawn.
+        """Several rows through one Poisson sample as if it were public which of them are drawn.
 
-        Draw the rows that the tables share alike, and those that change by themselves: then the
-        samples differ by some of these, which is a mixture of changes none of which is worse than
-        all of them. A path of single rows, each amplified, may lose more.
+        Draw the rows that the tables share alike, and those that change by themselves, of a
+        replaced one both ends or none: then the samples differ by some of these, which is a mixture
+        of changes (profiles are jointly convex). A path of single rows, each amplified, may lose
+        more.
         """
-        made_by = self.made_by
+        algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
             raise Refused("it is for a Poisson sample whose outcome is taken as given")
         if not all(leaf.kind in (Kind.SINGLE, Kind.PAIR) for leaf in all_leaves(state)):
             raise Refused("it is for rows")
         after = self._below(state, as_it_is)
         loss = yield (self.below, after)
-        told = amplification.unamplified(self.algebra, loss)
-        total = self.algebra.times(told, self.rounds)
+        listed = None if isinstance(algebra, Scalars) else drawn(state, made_by.rate)
+        told = amplification.unamplified(algebra, loss)
+        if listed is not None:
+            chances = dict(listed)
+            chances[state] = chances.pop(state, ZERO)  # all of it last
+            ways = []
+            for part, chance in chances.items():
+                if part:
+                    ways.append((chance, (yield from of_part(algebra, part, self._ask))))
+            told = amplification.coupled(algebra, ways)
+        total = algebra.times(told, self.rounds)
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
@@ -263,11 +280,7 @@ class AlongMap:
         after = self._below(state, as_it_is)
         branch = Branch(self.below, after, self.rounds)
         if not isinstance(algebra, Patterns):
-
-            def ask(part: State, become: Callable[[Leaf], Leaf]) -> Walk:
-                return (yield (self.below, self._below(part, become)))
-
-            way = some_drawn(algebra, state, made_by.rate, one_sided, ask)
+            way = some_drawn(algebra, state, made_by.rate, one_sided, self._ask)
             total = algebra.times((yield from way), self.rounds)
             return Choice(total, (branch,), True, how=How("sampled-rows"))
         # They are alike: all replaced, or none.

@@ -10,6 +10,7 @@ from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, Leaf, State, all_leaves, single_units
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.amplification import Chance, mixed
+from dpcompose.core.loss.pattern_algebra import Algebra, all_lost
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
@@ -44,7 +45,7 @@ def some_drawn(
     if units.total() == 1:
         [leaf] = units
         path = [((yield from ask(state, become(SINGLE))), int(leaf.size or 1))]
-    if whole in (algebra.none, algebra.chain(path)):
+    if whole == algebra.chain(path) and (whole or isinstance(algebra, Scalars)):
         raise Refused("a path says the same")
     ways = [(state, ()), ((), state)] if one_sided else shared_out(state)
     if ways is None:
@@ -56,10 +57,25 @@ def some_drawn(
             raise Refused("there is too much that may be drawn")
         known[part] = []
         for some, chance in listed:
-            loss = (yield from ask(some, as_it_is)) if some else algebra.zero
+            loss = (yield from of_part(algebra, some, ask)) if some else algebra.zero
             known[part].append((chance, loss))
     found = [mixed(algebra, known[more], known[fewer]) for more, fewer in ways]
     if None in found:
         raise Refused("some part of the change loses too much")
     # Nor does it lose more than all rows that change.
     return algebra.best([algebra.worst(found), whole])
+
+
+def of_part(algebra: Algebra, part: State, ask: Ask) -> Walk:
+    """The loss of what may be drawn; all, where it is of several units, of each of which a loss is
+    known, and the δ of all together reaches 1."""
+    loss: Loss = yield from ask(part, as_it_is)
+    if loss != algebra.none:
+        return loss
+    units = single_units(part)
+    if len(units) == 1 and units[0][1] == 1:
+        return loss
+    for unit, _ in units:
+        if (yield from ask(unit, as_it_is)) == algebra.none:
+            return loss
+    return all_lost(algebra)

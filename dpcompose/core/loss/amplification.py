@@ -120,7 +120,7 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
             return algebra.best(ways)
         case Pairs():
             found = islice(_weighed(algebra, once, both, rate), _MOST_WAYS)
-            best = algebra.best([algebra.frontier(found), thinned(algebra, both, rate)])
+            best = algebra.best([algebra.frontier(found), coupled(algebra, [(rate, both)])])
             return algebra.times(best, rounds)
         case Scalars():
             if algebra.notion is not Notion.PURE:
@@ -169,7 +169,7 @@ def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chan
     Given the rest of the sample let μ₀ be the law where none of these rows is drawn. A part of loss
     (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the tables are
     (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the other.
-    None where some part has too large a loss.
+    None where some part has too large a loss, or nothing is left.
     """
     ways: Iterable[Sequence[tuple[Any, Fraction]]]
     if isinstance(algebra, Scalars):
@@ -191,9 +191,8 @@ def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chan
         found.append((epsilon, given + (1 + grown) * other / (1 - lost)))
     if isinstance(algebra, Scalars):
         return found[0][0] if found else None
-    return algebra.frontier(
-        (epsilon, algebra.delta(min(ONE, capped(delta)))) for epsilon, delta in found
-    )
+    pairs = [(epsilon, capped(delta)) for epsilon, delta in found]
+    return algebra.frontier((e, algebra.delta(delta)) for e, delta in pairs if delta < 1) or None
 
 
 def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]]:
@@ -206,15 +205,30 @@ def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]
     yield from product(*plain)
 
 
-def thinned(algebra: Algebra, loss: Loss, rate: Fraction) -> Loss:
-    """The row is drawn into both samples or into none: ε stays, δ is multiplied by the rate."""
+def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
+    """Some part of the change is drawn into both samples, or none of it: the largest ε, and Σ w·δ.
+
+    `ways`: the chance and the loss of each part.
+    """
     match algebra:
         case Patterns():
-            return algebra.coupled(loss, rate)
+            return algebra.coupled(ways)
         case Pairs():
-            return algebra.frontier((epsilon, _thinned(delta, rate)) for epsilon, delta in loss)
+            if not all(loss for _, loss in ways):
+                return algebra.none
+            least = max(loss[0][0] for _, loss in ways)
+            found = []
+            for epsilon in {each for _, loss in ways for each, _ in loss if each >= least}:
+                delta = ZERO
+                for chance, loss in ways:
+                    told = next(told for other, told in reversed(loss) if other <= epsilon)
+                    delta += chance * algebra.plain(told)
+                delta = delta if len(ways) == 1 else bits_up(delta, _BITS)
+                if delta < 1:
+                    found.append((epsilon, algebra.delta(delta)))
+            return algebra.frontier(found)
         case Scalars():
-            return unamplified(algebra, loss)
+            return unamplified(algebra, algebra.worst(loss for _, loss in ways))
 
 
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
 
-from dpcompose.core.loss.algebras import Pairs, Scalars, Survival, walk_pairs
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival, walk_pairs
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, dominates, family, of_family, weighed
 from dpcompose.core.loss.pair_steps import pair_steps
@@ -26,8 +26,10 @@ from dpcompose.core.loss.pattern_totals import in_notion, total_pair, worst_tota
 from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.notion import Amount, Notion, chain
 from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
+from dpcompose.core.numbers.order import rank
 from dpcompose.core.profile.parts import (
     AnyOf,
+    Composition,
     Concentrated,
     Drawn,
     Exchanged,
@@ -220,15 +222,19 @@ class Patterns:
         """The same as a bound that perhaps no change attains."""
         return tuple(_from_above(each) for each in loss)
 
-    def coupled(self, loss: Patterned, rate: Fraction, rounds: int = 1) -> Patterned:
-        """The row is drawn into both samples or into none: ε stays, what gives all away thins."""
-        once = tuple(_drawn(pattern, rate) for pattern in loss)
-        return self.times(once, rounds)
+    def coupled(self, ways: Sequence[tuple[Fraction, Patterned]]) -> Patterned:
+        """A sample that holds some part of a change in both tables, or none of it: see `Drawn`."""
+        if len(ways) == 1:
+            ((rate, loss),) = ways
+            return tuple(_drawn([(rate, pattern)]) for pattern in loss)
+        if not all(loss for _, loss in ways):
+            return ()
+        return (_drawn([(rate, covering(loss)) for rate, loss in ways]),)
 
     def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
         """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
         if not once:
-            return self.coupled(both, rate, rounds)
+            return self.times(self.coupled([(rate, both)]), rounds)
         told = (both or once)[0].trace
         end, whole = covering(once), covering(both) if both else None
         if not end.atoms or (whole is not None and not whole.atoms):
@@ -262,10 +268,9 @@ class Patterns:
         if not any(end.atoms for end in ends):
             return self.zero
         alike = [covering(loss) for loss in replaced] if all(replaced) else []
-        ways = zip(*(compositions(each) for each in (*ends, *alike)), strict=False)
         options = (
             Known(SampledRows(rate, way[: len(ends)], len(replaced), way[len(ends) :], one_sided))
-            for way in islice(ways, _MOST_PAIRS)
+            for way in _read_together([*ends, *alike])
         )
         atom = Atom(tuple(dict.fromkeys(options)))
         return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
@@ -329,12 +334,15 @@ def _any_of(loss: Patterned, most: int) -> Pattern:
         loss = (*loss[:fitting], _concentrated(loss[fitting:]))
     if len(loss) == 1:
         return loss[0]
-    ways = [list(islice(compositions(pattern), _MOST_PAIRS)) for pattern in loss]
-    options = [
-        Known(AnyOf(tuple(dict.fromkeys(each[min(i, len(each) - 1)] for each in ways))))
-        for i in range(max(map(len, ways)))
-    ]
+    options = [Known(AnyOf(tuple(dict.fromkeys(way)))) for way in _read_together(loss)]
     return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
+
+
+def _read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, ...]]:
+    """Several patterns as compositions, all by their first options, then by the next ones."""
+    ways = [list(islice(compositions(pattern), _MOST_PAIRS)) for pattern in patterns]
+    for i in range(max(map(len, ways))):
+        yield tuple(each[min(i, len(each) - 1)] for each in ways)
 
 
 def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
@@ -475,17 +483,27 @@ def _unsampled(pattern: Pattern, always: bool = False) -> Iterator[Known]:
             yield Known(Grouped(composition, 1))
 
 
-def _drawn(pattern: Pattern, rate: Fraction) -> Pattern:
-    """The loss where the change is drawn with chance `rate`, and nothing else."""
-    if rate == 1 or not pattern.atoms:
-        return _from_above(pattern)
-    options = [Known(Drawn(rate, composition)) for composition in compositions(pattern)]
-    stated = total_pair(pattern)
-    if stated is not None:
-        part = Response(stated[0]) if stated[0] else None
-        options.append(Known(part, ZERO, 1 - rate * stated[1]))
-    options.extend(_unsampled(pattern))
-    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, pattern.trace)
+def _drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
+    """The loss where parts of the change are drawn with these chances, all of it last."""
+    rate, whole = ways[-1]
+    parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
+    if rate == 1 or not parts:
+        return _from_above(whole)
+    options: list[Known] = []
+    for way in _read_together([pattern for _, pattern in parts]):
+        chances: dict[Composition, Fraction] = {}
+        for (q, _), composition in zip(parts, way, strict=True):
+            chances[composition] = chances.get(composition, ZERO) + q
+        alike = sorted(chances.items(), key=rank)
+        options.append(Known(Drawn(tuple((q, composition) for composition, q in alike))))
+    stated = [(q, total_pair(pattern)) for q, pattern in parts]
+    known = [(q, *pair) for q, pair in stated if pair is not None]
+    if len(known) == len(stated):
+        epsilon = max(each for _, each, _ in known)
+        delta = sum((q * each for q, _, each in known), ZERO)
+        options.append(Known(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
+    options.extend(_unsampled(whole))
+    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace)
 
 
 def _amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pattern:
@@ -514,3 +532,14 @@ def single(options: Sequence[Known], attained: bool) -> Patterned:
 
 #: The algebra of a notion, or of patterns.
 Algebra = Scalars | Pairs | Patterns
+
+
+def all_lost(algebra: Algebra) -> Loss:
+    """Of what gives everything away: (0, 1), which a sample may make rare."""
+    match algebra:
+        case Patterns():
+            return (one(Known(None, ZERO, ZERO), attained=False),)
+        case Pairs():
+            return ((ZERO, algebra.delta(ONE)),)
+        case Scalars():
+            return algebra.none

@@ -56,8 +56,8 @@ def greatest_loss(part: Part) -> Fraction | None:
         case Sampled(rate, base):
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else amplified(one, rate)
-        case Drawn(_, base):
-            return greatest_sum(base) if base.stay == 1 else None
+        case Drawn(ways):
+            return _greatest_of([base for _, base in ways])
         case Exchanged(rate, once, both):
             ends = [None if x is None or x.stay < 1 else greatest_sum(x) for x in (once, both)]
             return exchanged_up(ends[0], ends[1], rate)
@@ -67,10 +67,15 @@ def greatest_loss(part: Part) -> Fraction | None:
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else one * steps
         case AnyOf(options):
-            every = [greatest_sum(each) if each.stay == 1 else None for each in options]
-            known = [each for each in every if each is not None]
-            return max(known) if len(known) == len(every) else None
+            return _greatest_of(options)
     return None
+
+
+def _greatest_of(options: Sequence[Composition]) -> Fraction | None:
+    """That of whichever it is."""
+    every = [greatest_sum(each) if each.stay == 1 else None for each in options]
+    known = [each for each in every if each is not None]
+    return max(known) if len(known) == len(every) else None
 
 
 def sampled_rows_greatest(part: SampledRows) -> Fraction | None:

@@ -161,14 +161,13 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A composition that reads a sample which holds the change with chance `rate`, else none of it.
+    """What reads a sample that holds a part of the change, each with its chance, or none of it.
 
-    Both tables are sampled alike; telling whether the change is drawn makes the loss no smaller, so
-    δ becomes rate·δ at every ε ≥ 0.
+    Both tables are sampled alike; telling which part is drawn makes the loss no smaller, so that δ
+    is Σ chance·δ of that part at every ε ≥ 0. `ways`: the chance of each part, and what it loses.
     """
 
-    rate: Fraction
-    base: Composition
+    ways: tuple[tuple[Fraction, Composition], ...]
 
 
 @dataclass(frozen=True, slots=True)

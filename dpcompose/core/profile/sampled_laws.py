@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.core.numbers.exact import float_up
+from dpcompose.core.numbers.exact import ZERO, float_up
 from dpcompose.core.profile.curves import greatest, mirrored
 from dpcompose.core.profile.masses import (
     EPS,
@@ -119,14 +119,27 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
 
 
 def drawn(part: Drawn, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """No loss with chance 1-q, else the base's."""
-    law = base_law(part.base, step, side)
-    q = min(float_up(part.rate), 1.0)
-    first, end = min(law.first, 0), max(law.first + len(law.p), 1)
-    p = np.zeros(end - first)
-    p[law.first - first : law.first - first + len(law.p)] = q * law.p * (1 + 4 * EPS)
-    p[-first] += max(0.0, 1 - q) + 4 * EPS
-    return Masses(step, first, p, min(1.0, q * law.infinite * (1 + 4 * EPS)))
+    """The loss of each part with its chance, and none where nothing is drawn."""
+    bases = [base for _, base in part.ways]
+    if any(map(_leans, bases)):
+        return greatest(*(_mixed(part, step, each, base_law) for each in ("removed", "added")))
+    return _mixed(part, step, side, base_law)
+
+
+def _mixed(part: Drawn, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
+    laws = [(min(float_up(q), 1.0), base_law(base, step, side)) for q, base in part.ways]
+    first = min((law.first for _, law in laws), default=0)
+    first, end = min(first, 0), max((law.first + len(law.p) for _, law in laws), default=1)
+    p = np.zeros(max(end, 1) - first)
+    infinite = 0.0
+    for q, law in laws:
+        place = law.first - first
+        p[place : place + len(law.p)] += q * law.p * (1 + 4 * EPS)
+        infinite += q * law.infinite
+    nothing = 1 - sum((q for q, _ in part.ways), ZERO)
+    rise = 1 + (len(laws) + 4) * EPS
+    p[-first] += float_up(max(nothing, ZERO)) + 4 * EPS
+    return Masses(step, first, p * rise, min(1.0, infinite * rise * (1 + 4 * EPS)))
 
 
 def both_orders(base: Composition, side: str) -> tuple[str, ...]:

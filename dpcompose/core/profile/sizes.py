@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,6 +29,8 @@ RESPONSE = 1.3
 _DEVIATIONS = 17.0
 #: A natural grid with more points than about this is not used.
 MOST_POINTS = 1 << 17
+#: Nor is one that several parts share, so many times finer than that of one.
+_MOST_FINER = 1 << 10
 
 
 def natural_step(part: Part) -> Fraction | None:
@@ -42,9 +45,22 @@ def natural_step(part: Part) -> Fraction | None:
             return part.natural_step()
         case Points(points):
             return _step_of_points(points)
-        case Drawn(_, Composition(((inner, 1),), gaussian)) if not gaussian:
-            return natural_step(inner)
+        case Drawn(ways):
+            return _step_of_ways([base for _, base in ways])
     return None
+
+
+def _step_of_ways(ways: Sequence[Composition]) -> Fraction | None:
+    """That of several compositions of one part each."""
+    inner = [base.parts[0][0] for base in ways if base.parts]
+    if any(base.gaussian or sum(n for _, n in base.parts) > 1 for base in ways) or not inner:
+        return None
+    steps = [step for part in inner if (step := natural_step(part))]
+    if len(steps) < len(inner):
+        return None
+    top = math.lcm(*(each.denominator for each in steps))
+    step = Fraction(math.gcd(*(int(each * top) for each in steps)), top)
+    return step if max(steps) < step * _MOST_FINER else None
 
 
 @lru_cache(maxsize=256)  # asked for by each grid
@@ -78,8 +94,8 @@ def scale(part: Part) -> float:
             return math.sqrt(least(2 * (lowest + rho), 1e300))
         case Sampled(rate, base):
             return _sampled(least(rate, 1), composed_scale(base))
-        case Drawn(rate, base):
-            return math.sqrt(least(rate, 1)) * composed_scale(base)
+        case Drawn(ways):
+            return math.sqrt(sum(least(q, 1) * _square(composed_scale(base)) for q, base in ways))
         case Exchanged(rate, once, both):
             moved = 2 * composed_scale(once) if both is None else composed_scale(both)
             return _sampled(least(rate, 1), moved)
@@ -107,6 +123,10 @@ def composed_scale(composition: Composition) -> float:
     for part, count in composition.parts:
         square += scale(part) ** 2 * min(count, 1e100)
     return math.sqrt(square)
+
+
+def _square(x: float) -> float:
+    return x * x  # infinite where it is too large
 
 
 def least(x: Fraction | int, most: float) -> float:

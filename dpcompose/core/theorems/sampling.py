@@ -210,7 +210,9 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
     With q = 1 it is b. For (u, δ) per row added or removed the same ε', with b = 2u, has δ' =
     qδ(1 + e^(ε'-u)): P_1 is at most e^u·P + δ on any event, and P_2 at least e^-u·(P - δ). With
     (b, δ₂) per row replaced ε' has δ' = (1-q)(e^ε'-1)e^-u·δ + q·e^(ε'-b)·δ₂. A guarantee for
-    replaced rows alone keeps its ε, since both rows may be drawn; its δ becomes qδ.
+    replaced rows alone keeps its ε, since both rows may be drawn; its δ becomes qδ. Of several rows
+    j are drawn with the chance w_j: drawn alike from both tables, they lose Σ w_j·δ_j at every ε,
+    where δ_j is that of j rows replaced.
 
     At a chosen δ the tool composes the whole profile of the replaced row. Let δ₁ be the profile of
     one row added or removed, δ₂ that of one replaced, A = (1-q)(e^ε - 1) and B = q·e^ε. Since

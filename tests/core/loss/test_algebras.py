@@ -20,7 +20,7 @@ from dpcompose.core.loss.algebras import (
     bounds_of,
     walk_pairs,
 )
-from dpcompose.core.loss.amplification import amplified, replaced, stepwise, thinned, unamplified
+from dpcompose.core.loss.amplification import amplified, coupled, replaced, stepwise, unamplified
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -129,11 +129,11 @@ def test_a_sample_amplifies_epsilon_and_delta() -> None:
 
 
 def test_a_row_drawn_into_both_samples_or_none_keeps_epsilon() -> None:
-    assert thinned(PAIRS, ((F(1), F(1, 10)),), HALF) == ((F(1), F(1, 20)),)
+    assert coupled(PAIRS, [(HALF, ((F(1), F(1, 10)),))]) == ((F(1), F(1, 20)),)
     kept = Pairs(survival=True)
-    ((_, delta),) = thinned(kept, ((F(1), Survival(F(9, 10))),), HALF)
+    ((_, delta),) = coupled(kept, [(HALF, ((F(1), Survival(F(9, 10))),))])
     assert delta.stay == F(19, 20)
-    assert thinned(PURE, F(1), HALF) == 1
+    assert coupled(PURE, [(HALF, F(1))]) == 1
 
 
 def test_where_nothing_is_known_of_a_sample() -> None:
@@ -183,7 +183,7 @@ def test_a_replaced_row_against_linear_programs(seed: int) -> None:
             assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
         # No more than two steps of the amplified loss, and than a row in both samples or none.
         steps = PAIRS.chain([(amplified(PAIRS, once, q), 2)])
-        for e, d in (*steps, *thinned(PAIRS, both, q)):
+        for e, d in (*steps, *coupled(PAIRS, [(q, both)])):
             slack = 1 + F(1, 10**40)
             assert any(x <= e * slack and y <= d * slack for x, y in found)
 

@@ -1,0 +1,173 @@
+"""Several rows that change above a sample, against the worst mechanism by linear programs.
+
+The mechanism gives one event a chance for every sample that may be drawn; its statement bounds
+these by one another, and the chances of the event on the two tables are their means. That is all
+that the statement says, so that the optimum is the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.stats import norm
+
+import dpcompose
+
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+#: How many of the old rows are drawn, and how many of the new ones.
+Part = tuple[int, int]
+#: A part, and the one that one step leads to.
+Steps = Iterable[tuple[Part, Part]]
+#: ε and δ.
+Said = tuple[float, float]
+#: Chances of parts.
+Law = dict[Part, float]
+
+
+def analysed(
+    distance: int,
+    sample: str,
+    said: str,
+    epsilons: Sequence[float],
+    root: str = "",
+    protect: str = "bounded",
+) -> dpcompose.Report:
+    """One mechanism on a sample of a table of which some rows are replaced, or come or go."""
+    text = f"""dpcompose: 1
+protect: {{relation: {protect}, distance: {distance}}}
+datasets:
+  rows: {{{root}}}
+  some: {{from: rows, map: {{kind: sample, {sample}}}}}
+mechanisms:
+  - {{name: m, reads: some, {said}}}
+report: {{epsilon: [{", ".join(map(str, epsilons))}]}}
+"""
+    report = dpcompose.analyze(text, recheck=True)
+    assert report.status == "ok", report.findings
+    return report
+
+
+def told(at: Any) -> float:
+    """The δ at an ε."""
+    return float(at.value)
+
+
+def pair(epsilon: float, delta: float, relation: str = "bounded") -> str:
+    """A guarantee for replaced rows alone, or for another relation."""
+    if not delta:
+        return f"notion: pure, epsilon: {epsilon}, relation: {relation}"
+    return f"notion: approx, epsilon: {epsilon}, delta: {delta}, relation: {relation}"
+
+
+def worst(first: Law, second: Law, steps: Steps, said: Said, epsilon: float) -> float:
+    """The largest P(E) - e^ε·Q(E) of all mechanisms that are so private at each step."""
+    known = list(steps)
+    places = {part: n for n, part in enumerate(dict.fromkeys([*first, *second, *sum(known, ())]))}
+    rise, delta = math.exp(said[0]), said[1]
+    sides, right = [], []
+    for a, b in [*known, *((b, a) for a, b in known)]:
+        row = np.zeros(len(places))
+        row[places[a]], row[places[b]] = 1, -rise
+        # The event, and its complement.
+        sides += [row, -row]
+        right += [delta, delta + rise - 1]
+    gain = np.zeros(len(places))
+    for law, factor in ((first, -1.0), (second, math.exp(epsilon))):
+        for part, chance in law.items():
+            gain[places[part]] += factor * chance
+    bounds = (np.array(sides), np.array(right)) if sides else (None, None)
+    return -float(linprog(gain, *bounds, bounds=(0, 1), options=EXACT).fun)
+
+
+# --- drawn each by itself, for replaced rows alone ------------------------------------------------
+
+
+def binomial(rows: int, rate: float) -> list[float]:
+    return [math.comb(rows, n) * rate**n * (1 - rate) ** (rows - n) for n in range(rows + 1)]
+
+
+def by_themselves(rows: int, rate: float, said: Said, epsilon: float) -> float:
+    """A Poisson sample, whose size the mechanism may tell."""
+    chances = binomial(rows, rate)
+    first = {(n, 0): chance for n, chance in enumerate(chances)}
+    second = {(0, n): chance for n, chance in enumerate(chances)}
+    steps = [
+        ((old, size - old), (old - 1, size - old + 1))
+        for size in range(1, rows + 1)
+        for old in range(1, size + 1)
+    ]
+    return worst(first, second, steps, said, epsilon)
+
+
+@pytest.mark.parametrize("rate", ["1/100", "0.4", "0.9"])
+@pytest.mark.parametrize(
+    ("rows", "said"), [(2, (1, 0)), (3, (0.4, 0)), (2, (1, 1e-6)), (3, (0.5, 0.01)), (7, (0.2, 0))]
+)
+def test_of_replaced_rows_some_are_drawn(rows: int, rate: str, said: Said) -> None:
+    epsilons = [0.1, 0.4, 0.5, 0.9, 1.3]
+    report = analysed(rows, f"poisson: {rate}", pair(*said), epsilons)
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        truth = by_themselves(rows, float(Fraction(rate)), said, epsilon)
+        assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
+    if said[1] and report.bound is not None:
+        truth = by_themselves(rows, float(Fraction(rate)), said, float(report.bound.value))
+        assert truth - 1e-9 <= float(report.bound.delta or 0) <= 1.02 * truth
+
+
+def test_a_gaussian_told_for_replaced_rows() -> None:
+    epsilons = [0.5, 1, 1.5]
+    said = "mechanism: gaussian, sigma: 1, sensitivity: {bounded: 1}"
+    report = analysed(2, "poisson: 0.01", said, epsilons)
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        truth = sum(
+            chance
+            * (norm.cdf(n / 2 - epsilon / n) - math.exp(epsilon) * norm.cdf(-n / 2 - epsilon / n))
+            for n, chance in enumerate(binomial(2, 0.01))
+            if n
+        )
+        assert truth <= told(found) <= truth * (1 + 1e-6)
+
+
+def test_of_many_rows_so_many_are_hardly_ever_drawn() -> None:
+    # Over 40 steps (1, 1e-6) says nothing, and as many of 40 rows are not drawn.
+    report = analysed(40, "poisson: 0.01", pair(1, 1e-6), [3.0])
+    bound = report.bound
+    assert bound is not None and bound.delta is not None and bound.delta < Fraction(1, 1000)
+    truth = by_themselves(40, 0.01, (1, 1e-6), 3.0)
+    assert truth - 1e-9 <= told(report.at_epsilon[0]) <= truth * (1 + 1e-4) + 1e-9
+    # A half of all outcomes, at three steps more than all of them.
+    report = analysed(3, "poisson: 1/2", pair(1, 0.4), [1.0])
+    assert report.bound is not None and report.bound.delta is not None
+    truth = by_themselves(3, 0.5, (1, 0.4), float(report.bound.value))
+    assert truth - 1e-9 <= float(report.bound.delta) < 0.95
+
+
+def test_the_headline_of_a_pair_counts_who_is_drawn() -> None:
+    bound = analysed(2, "poisson: 0.01", pair(1, 1e-6), [1]).bound
+    assert bound is not None and bound.value == 2
+    # (2·0.0099 + 0.0001·(1+e))·1e-6, where two steps of (1, 1e-8) are 3.72e-8.
+    assert float(bound.delta or 0) == pytest.approx(1e-6 * (0.0198 + 1e-4 * (1 + math.e)), rel=1e-9)
+
+
+# --- rows that come or go -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rows", "rate"), [(2, 0.5), (3, 0.5), (2, 0.9)])
+def test_of_rows_that_go_some_are_drawn(rows: int, rate: float) -> None:
+    epsilons, said = [0.3, 1.0, 1.4], (1.0, 0.001)
+    text = pair(*said, "unbounded")
+    report = analysed(rows, f"poisson: {rate}", text, epsilons, protect="unbounded")
+    first = {(n, 0): chance for n, chance in enumerate(binomial(rows, rate))}
+    steps = [((n, 0), (n + 1, 0)) for n in range(rows)]
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        truth = max(
+            worst(p, q, steps, said, epsilon)
+            for p, q in ((first, {(0, 0): 1.0}), ({(0, 0): 1.0}, first))
+        )
+        assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
