@@ -328,8 +328,9 @@ def covering(patterns: Sequence[Pattern]) -> Pattern:
     pures = [pure for each in sums for pure, _ in each.pure]
     one = _one_epsilon(pures)
     if len(others) > 1 and one is None and not all(_plain(each.pure) for each in pures):
-        # Two at a time some may be steps of one ε.
-        return covering([covering([first, others[0]]), *others[1:]])
+        # In halves some may be steps of one ε.
+        most = 1 + (len(others) + 1) // 2
+        return covering([covering([first, *others][:most]), covering([first, *others][most:])])
     atoms = _most_of_each([each.others for each in sums])
     for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
         steps = None if one is None else equal_steps(one, int(epsilon / one))

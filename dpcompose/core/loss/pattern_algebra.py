@@ -56,6 +56,8 @@ MOST_ATOMS_OF_SHORT, MOST_COVERED = 2, 200_000
 #: Of all others so many sorts of losses are told apart, each any of some patterns, of so many parts
 #: in all; one of a composition, which takes long to put on a grid, counts so often.
 MOST_SORTS, MOST_PARTS, _COMPOSED = 32, 1_000, 20
+#: Of a choice among many losses so many ranks are told apart, each any of so many of the losses.
+MOST_RANKS, MOST_BEHIND = 16, 8
 #: By how much losses of one sort may differ in size, the least that gives few sorts.
 _LIKENESS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, math.inf)
 #: After so many comparisons of atoms patterns are no longer held against each other.
@@ -136,14 +138,7 @@ class Patterns:
         Losses of about the same size are taken as one sort, any of whose patterns it may be.
         """
         order = sorted(losses, key=lambda each: self.key(each[0]), reverse=True)
-        sizes = [self.key(loss)[0] for loss, _ in order]
-        for likeness in _LIKENESS:
-            starts: list[int] = []
-            for place, about in enumerate(sizes):
-                if not starts or about * (1 + likeness) < sizes[starts[-1]]:
-                    starts.append(place)
-            if len(starts) <= MOST_SORTS:
-                break
+        starts = _alike(order, MOST_SORTS)
         return [
             (
                 self.undominated(each for loss, _ in order[start:end] for each in loss),
@@ -151,6 +146,26 @@ class Patterns:
             )
             for start, end in pairwise([*starts, len(order)])
         ]
+
+    def behind(
+        self, ordered: Sequence[tuple[Patterned, int]], most: int
+    ) -> list[tuple[Pattern, int]]:
+        """Patterns, with how many of each, of which the i-th dominates the i-th loss and all after
+        it, for the `most` first; losses are given with how many there are of each, the largest
+        first."""
+        if is_one_loss(covering([each for loss, _ in ordered for each in loss])):
+            return _covers_behind(ordered)
+        places = list(accumulate((n for _, n in ordered), initial=0))
+        reached = [each for each, place in zip(ordered, places[:-1], strict=True) if place < most]
+        starts = _alike(reached, MOST_RANKS)
+        found: list[tuple[Pattern, int]] = []
+        behind: Patterned = ()
+        for start, end in reversed(list(pairwise([*starts, len(ordered)]))):
+            some = sorted((each for loss, _ in ordered[start:end] for each in loss), key=size)
+            few = _largest_and_rest(some[::-1], MOST_PATTERNS)
+            behind = _largest_and_rest(self._undominated([*few, *behind]), MOST_BEHIND)
+            found.append((_any_of(behind, MOST_PARTS), places[end] - places[start]))
+        return found[::-1]
 
     def times(self, loss: Patterned, copies: int) -> Patterned:
         """So many copies, each at any of the patterns."""
@@ -309,6 +324,20 @@ class Patterns:
         return [pattern for _, pattern in kept]
 
 
+def _alike(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int]:
+    """Where each of at most so many runs of losses of about one size starts; the largest first."""
+    sizes = [Patterns().key(loss)[0] for loss, _ in ordered]
+    starts: list[int] = []
+    for likeness in _LIKENESS:
+        starts = []
+        for place, about in enumerate(sizes):
+            if not starts or about * (1 + likeness) < sizes[starts[-1]]:
+                starts.append(place)
+        if len(starts) <= most:
+            break
+    return starts
+
+
 def _longest(loss: Patterned) -> int:
     """How many sorts of atoms the pattern has that has most."""
     return max(len(pattern.atoms) for pattern in loss)
@@ -329,9 +358,7 @@ def _any_of(loss: Patterned, most: int) -> Pattern:
 
     `most`: so many parts are put on a grid; the smallest patterns are taken together.
     """
-    fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
-    if fitting < len(loss):
-        loss = (*loss[:fitting], _concentrated(loss[fitting:]))
+    loss = _largest_and_rest(loss, most)
     if len(loss) == 1:
         return loss[0]
     options = [Known(AnyOf(tuple(dict.fromkeys(way)))) for way in _read_together(loss)]
@@ -343,6 +370,32 @@ def _read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, .
     ways = [list(islice(compositions(pattern), _MOST_PAIRS)) for pattern in patterns]
     for i in range(max(map(len, ways))):
         yield tuple(each[min(i, len(each) - 1)] for each in ways)
+
+
+def _largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
+    """The first patterns, of so many parts in all, and one that dominates all others: what covers
+    them, where that is one loss and a δ."""
+    fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
+    if fitting == len(loss):
+        return tuple(loss)
+    rest = covering(loss[fitting:])
+    return (*loss[:fitting], rest if is_one_loss(rest) else _concentrated(loss[fitting:]))
+
+
+def is_one_loss(pattern: Pattern) -> bool:
+    """Whether there is at most one loss, of one sort, beside a δ."""
+    known = [option for atom in pattern.atoms for option in atom.options]
+    losses = sum(option != Known(None, ZERO, option.stay) for option in known)
+    return losses <= 1 and not any(isinstance(option.part, AnyOf) for option in known)
+
+
+def _covers_behind(ordered: Sequence[tuple[Patterned, int]]) -> list[tuple[Pattern, int]]:
+    found: list[tuple[Pattern, int]] = []
+    after: Patterned = ()
+    for loss, n in reversed(ordered):
+        after = (covering([*loss, *after]),)
+        found.append((after[0], n))
+    return found[::-1]
 
 
 def _concentrated(patterns: Sequence[Pattern]) -> Pattern:

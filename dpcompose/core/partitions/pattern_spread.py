@@ -20,8 +20,8 @@ from dpcompose.core.change.partitions.whereabouts import (
     Whereabouts,
 )
 from dpcompose.core.loss.dominance import covering, dominates
-from dpcompose.core.loss.pattern import NOTHING, Pattern, size, together
-from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
+from dpcompose.core.loss.pattern import Pattern, size, together
+from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, is_one_loss
 from dpcompose.core.partitions.placements import SpreadRule
 
 #: So many ways of hitting the blocks are listed one by one.
@@ -32,6 +32,8 @@ MOST_DIRECTED = 400
 MOST_PARTNERS = 60
 #: Numbers of blocks hit twice are bounded in at most so many intervals.
 MOST_INTERVALS = 100
+#: And in at most so many where blocks may lose in several ways, which take long to compose.
+FEW_INTERVALS = 4
 
 
 def spread(
@@ -98,7 +100,7 @@ def _largest(
                     algebra.times(losses[i], n) for i, n in enumerate(taken) if n
                 )
         return
-    yield _Covers(losses, sizes).of(most)
+    yield _Covers(algebra, losses, sizes, most).of(most)
 
 
 def _first(
@@ -120,32 +122,31 @@ def _first(
 class _Covers:
     """Patterns that dominate every choice of so many blocks.
 
-    The i-th block chosen, in some order, is covered by what covers the i-th block of all and
-    everything after it.
+    The i-th block chosen, in some order, is any of those that come i-th or later among all.
     """
 
-    def __init__(self, losses: Sequence[Patterned], sizes: Sequence[int]) -> None:
-        covered = [covering(loss) for loss in losses]
-        self._sizes = sizes
-        self._order = _by_size(losses)
-        self._behind: list[Pattern] = []
-        after = NOTHING
-        for i in reversed(self._order):
-            after = covering([covered[i], after]) if after.atoms else covered[i]
-            self._behind.append(after)
-        self._behind.reverse()
-        self._trace = covered[self._order[0]].trace if self._order else ()
+    def __init__(
+        self,
+        algebra: Patterns,
+        losses: Sequence[Patterned],
+        sizes: Sequence[int],
+        most: int,
+        order: Sequence[int] | None = None,
+    ) -> None:
+        order = order or _by_size(losses)
+        self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
     def of(self, most: int) -> Pattern:
         """The pattern for `most` blocks."""
         taken: list[Pattern] = []
-        for covered, i in zip(self._behind, self._order, strict=True):
-            used = min(most, self._sizes[i])
+        for pattern, many in self.behind:
+            used = min(most, many)
             if not used:
                 break
-            taken.append(covered.times(used))
+            taken.append(pattern.times(used))
             most -= used
-        return Pattern(together(taken).atoms, True, False, self._trace)
+        joint = together(taken)
+        return Pattern(joint.atoms, True, False, joint.trace)
 
 
 def _two_of(
@@ -212,8 +213,18 @@ def _membership_pair(
     if ways <= MOST_WAYS or len(sizes) == 1:
         yield from _listed(algebra, once, both, sizes, most)
         return
-    doubles, singles = _Covers(both, sizes), _Covers(once, sizes)
-    step = -(-(most + 1) // MOST_INTERVALS)
+    order = _by_size(both)
+    doubles = _Covers(algebra, both, sizes, most, order)
+    singles = _Covers(algebra, once, sizes, 2 * most, order)
+    alike = all(is_one_loss(pattern) for pattern, _ in (*doubles.behind, *singles.behind))
+    if alike and all(
+        dominates(double, single.times(2))
+        for (double, _), (single, _) in zip(doubles.behind, singles.behind, strict=False)
+    ):
+        # Two blocks hit once come no earlier than one of them, and lose no more than it hit twice.
+        yield doubles.of(most)
+        return
+    step = -(-(most + 1) // (MOST_INTERVALS if alike else FEW_INTERVALS))
     for fewest in range(0, most + 1, step):
         parts = [doubles.of(min(most, fewest + step - 1)), singles.of(2 * (most - fewest))]
         joint = together(parts)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import pytest
 from walks import driven, problem_of, top_of
 
+from dpcompose.core.at_delta.chosen import choose
+from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -17,6 +19,7 @@ from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.pattern import Known, one, size
 from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
 from dpcompose.core.loss.walk import Walk
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, pattern_spread
 from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
@@ -27,7 +30,7 @@ from dpcompose.core.partitions.placements import (
     placements,
     rule_for,
 )
-from dpcompose.core.profile.parts import Composition, Response, Sampled
+from dpcompose.core.profile.parts import Composition, Concentrated, Response, Sampled
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -246,6 +249,54 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     (found,) = pattern_spread.spread(algebra, largest([1, 1, 1], 2), losses, losses)
     assert size(found) == size(algebra.add([loss(3), loss(2)])[0])
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
+
+
+def unlike(number: int, seed: int) -> tuple[list[Patterned], list[Patterned]]:
+    """What is lost in blocks that one end of a row reaches, and that both reach: Laplace noise, a
+    Gaussian, a ρ, an ε with a δ in turn, of any sizes."""
+    rng = random.Random(seed)
+    once: list[Patterned] = []
+    both: list[Patterned] = []
+    for i in range(number):
+        size = F(rng.randrange(20, 99), 100)
+        for losses, times in ((once, 1), (both, 2)):
+            known = (
+                Known(LaplaceLoss(size * times)),
+                Known(None, (size * times) ** 2 / 3),
+                Known(Concentrated(size**2 * times / 4)),
+                Known(Response(size * times), F(0), 1 - F(times * i, 10**9)),
+            )[i % 4]
+            losses.append((one(known),))
+    return once, both
+
+
+def epsilon_of(loss: Patterned) -> Fraction:
+    value = choose(loss, Point(delta=F(1, 10**6)), compared=False).value
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize("kind", [None, 1, 3])
+def test_no_choice_of_blocks_is_worse_than_what_covers_them_all(kind: int | None) -> None:
+    """Of unlike blocks, and of those with ε and δ in no order alone; choices at random."""
+    algebra, most, number = Patterns(), 4, 36
+    once, both = unlike(number, 3)
+    if kind is not None:
+        once, both = once[kind::4], both[kind::4]
+    sizes = [1] * len(once)
+    rng = random.Random(5)
+    rules = (SpreadRule(InSome(most), pair, sizes) for pair in (False, True))
+    single, pair = (epsilon_of(pattern_spread.spread(algebra, rule, once, both)) for rule in rules)
+    singles, pairs = [], []
+    largest = pattern_spread._by_size(once)
+    of_each = [[i for i in largest if i % 4 == each][:most] for each in range(4)]
+    ways = [largest[:most], *of_each, *(rng.sample(largest, most) for _ in range(4))]
+    for before, after in [*zip(ways, ways, strict=True), *pairwise(ways)]:
+        hits = [both[i] if i in before and i in after else once[i] for i in {*before, *after}]
+        singles.append(epsilon_of(algebra.add(once[i] for i in before)))
+        pairs.append(epsilon_of(algebra.add(hits)))
+    assert max(singles) <= single <= max(singles) * F(3, 2)
+    assert max(pairs) <= pair <= max(pairs) * F(3, 2)
 
 
 def labelled(which: str, block: int) -> Patterned:
