@@ -241,6 +241,11 @@ def part_text(part: Part) -> str:
             how = f"{wording.plural(len(once), 'row')}{' replaced' if replaced else ''}"
             inside = _listing(list(_losses(once[-1])))
             return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
+        case parts.ReplacedRows(_, once):
+            inside = _listing(list(_losses(once[-1])))
+            return (
+                f"rows replaced, up to {len(once)} of them in a sample of one size, of ({inside})"
+            )
         case parts.Grouped(base, steps):
             return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
         case parts.AnyOf(options):

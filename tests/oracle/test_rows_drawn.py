@@ -171,3 +171,80 @@ def test_of_rows_that_go_some_are_drawn(rows: int, rate: float) -> None:
             for p, q in ((first, {(0, 0): 1.0}), ({(0, 0): 1.0}, first))
         )
         assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
+
+
+# --- so many of them, without replacement ---------------------------------------------------------
+
+
+def of_one_size(rows: int, size: int, of: int, said: Said, epsilon: float) -> float:
+    """A sample of one size: others of the table are drawn in the place of the rest."""
+    chances = [
+        math.comb(rows, n) * math.comb(of - rows, size - n) / math.comb(of, size)
+        for n in range(min(rows, size) + 1)
+    ]
+    first = {(n, 0): chance for n, chance in enumerate(chances)}
+    second = {(0, n): chance for n, chance in enumerate(chances)}
+    parts = [(old, new) for old in range(rows + 1) for new in range(rows + 1 - old)]
+    steps = [
+        (part, other)
+        for part in parts
+        for other in ((part[0] + 1, part[1]), (part[0], part[1] + 1), (part[0] - 1, part[1] + 1))
+        if other in parts and sum(part) <= size and sum(other) <= size
+    ]
+    return worst(first, second, steps, said, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "of", "said"),
+    [
+        (2, 10, 100, (1, 0)),
+        (3, 50, 100, (0.3, 0)),
+        (2, 3, 4, (1, 0)),
+        (3, 3, 5, (0.8, 0)),
+        (3, 2, 6, (0.8, 0)),
+        (5, 10, 30, (0.5, 0)),
+        (2, 10, 100, (1, 1e-3)),
+        (3, 3, 6, (1.5, 0.01)),
+    ],
+)
+def test_of_a_sample_of_one_size(rows: int, size: int, of: int, said: Said) -> None:
+    epsilons = [0.05, 0.2, 0.5, 1.0]
+    table = f"domain: fixed-size-table, size: {of}"
+    report = analysed(rows, f"size: {size}, of: {of}", pair(*said), epsilons, table)
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        truth = of_one_size(rows, size, of, said, epsilon)
+        assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-4) + 1e-9
+    bound = report.bound
+    assert bound is not None and report.theorem is not None
+    assert report.theorem == "sample-without-replacement"
+    at = float(bound.value)
+    assert of_one_size(rows, size, of, said, at) <= float(bound.delta or 0) + 1e-9
+    if not said[1]:
+        assert of_one_size(rows, size, of, said, at * 0.999) > 1e-7
+
+
+def test_a_public_lower_bound_of_the_rows_will_do() -> None:
+    table = "domain: fixed-size-table"
+    report = analysed(2, "size: 10, of: 50", pair(1, 0), [0.05, 0.2], table)
+    for epsilon, found in zip([0.05, 0.2], report.at_epsilon, strict=True):
+        for of in (50, 51, 80):
+            assert of_one_size(2, 10, of, (1, 0), epsilon) <= told(found)
+
+
+def test_of_an_ordered_table_rows_are_drawn_alike() -> None:
+    """A row in the place of another one would stand elsewhere, so that nothing is amplified."""
+    table, epsilons = "domain: ordered-table, size: 100", [0.5, 1.5]
+    report = analysed(2, "size: 10, of: 100", pair(1, 0), epsilons, table)
+    one, two = 2 * 10 * 90 / (100 * 99), 10 * 9 / (100 * 99)
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        # Known where the rows are, and that just these are told.
+        truth = sum(
+            chance * worst({(n, 0): 1.0}, {(0, n): 1.0}, places(n), (1, 0), epsilon)
+            for n, chance in ((1, one), (2, two))
+        )
+        assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
+
+
+def places(rows: int) -> Steps:
+    """Old rows, and new ones in their places."""
+    return [((old, rows - old), (old - 1, rows - old + 1)) for old in range(1, rows + 1)]

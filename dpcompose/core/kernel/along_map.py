@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpcompose.core.change.drawn_rows import Drawn, any_drawn, drawn, how_many_of
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.poisson import any_drawn, drawn
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, moved, one_below
 from dpcompose.core.change.units import (
     ANY,
@@ -33,6 +33,7 @@ from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Refused
 
@@ -243,7 +244,7 @@ class AlongMap:
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
     def coupled(self, state: State) -> Walk:
-        """Several rows through one Poisson sample as if it were public which of them are drawn.
+        """Several rows through one sample as if it were public which of them are drawn.
 
         Draw the rows that the tables share alike, and those that change by themselves, of a
         replaced one both ends or none: then the samples differ by some of these, which is a mixture
@@ -251,15 +252,23 @@ class AlongMap:
         more.
         """
         algebra, made_by = self.algebra, self.made_by
-        if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
-            raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        if not isinstance(made_by, Sample) or not self.sampled:
+            raise Refused("it is for a sample whose outcome is taken as given")
         if not all(leaf.kind in (Kind.SINGLE, Kind.PAIR) for leaf in all_leaves(state)):
             raise Refused("it is for rows")
+        listed: Drawn | None = None
+        if made_by.size is not None and made_by.of is not None:
+            rows = self._replaced(state)
+            if not self.below.traits.ordered and not any(leaf.kept for leaf in all_leaves(state)):
+                raise Refused("rows that give way to any other ones lose less")
+            known = how_many_of(rows, made_by.size, made_by.of)
+            listed = [(with_alike(state, n) if n else (), chance) for n, chance in known]
+        elif not isinstance(algebra, Scalars):
+            listed = drawn(state, made_by.rate)
         after = self._below(state, as_it_is)
         loss = yield (self.below, after)
-        listed = None if isinstance(algebra, Scalars) else drawn(state, made_by.rate)
         told = amplification.unamplified(algebra, loss)
-        if listed is not None:
+        if listed is not None and not isinstance(algebra, Scalars):
             chances = dict(listed)
             chances[state] = chances.pop(state, ZERO)  # all of it last
             ways = []
@@ -271,10 +280,12 @@ class AlongMap:
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
-        """Several rows through one Poisson sample by which of them may be drawn."""
+        """Several rows through one sample by which of them may be drawn."""
         algebra, made_by = self.algebra, self.made_by
-        if not isinstance(made_by, Sample) or not self.sampled or made_by.size is not None:
-            raise Refused("it is for a Poisson sample whose outcome is taken as given")
+        if not isinstance(made_by, Sample) or not self.sampled:
+            raise Refused("it is for a sample whose outcome is taken as given")
+        if made_by.size is not None and made_by.of is not None:
+            return (yield from self._rows_of_size(state, made_by.size, made_by.of))
         # What a part of the rows loses against none of them is used both ways round.
         one_sided, state = self._one_sided(state), undirected(state)
         after = self._below(state, as_it_is)
@@ -304,6 +315,40 @@ class AlongMap:
             if pairs:
                 both.append((yield (self.below, self._below(some, as_it_is))))
         loss = algebra.sampled_rows(once, both, rate, one_sided)
+        total = algebra.times(loss, self.rounds)
+        return Choice(total, (branch,), True, how=How("sampled-rows"))
+
+    def _replaced(self, state: State) -> int:
+        """How many rows are replaced; `Refused` where they are not alike, or where it is one."""
+        rows = alike(state) or 0
+        if rows < 2 or any(leaf.kind is not Kind.PAIR for leaf in all_leaves(state)):
+            raise Refused("it is for several rows that are replaced alike")
+        return rows
+
+    def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
+        """Several rows replaced above a sample of one size, by how many of them are drawn."""
+        algebra, rows = self.algebra, self._replaced(state)
+        if self.below.traits.ordered:
+            raise Refused("a row that gives way to any other one stands elsewhere")
+        chances = how_many_of(rows, size, of)
+        if isinstance(algebra, Patterns) and len(chances) > MOST_ROWS + 1:
+            raise Refused("it is for a few rows")
+        # A row may give way to any other one, which keeps no column.
+        losses: list[Loss] = []
+        for some, _ in chances[1:]:
+            part = with_alike(state, some)  # at last all that can be drawn
+            losses.append((yield from of_part(algebra, part, self._ask, become(PAIR))))
+        loss: Loss | None
+        if isinstance(algebra, Patterns):
+            loss = algebra.replaced_rows([chance for _, chance in chances], losses)
+        elif algebra.notion in (Notion.PURE, Notion.APPROX):
+            known = zip((chance for _, chance in chances), [algebra.zero, *losses], strict=True)
+            loss = amplification.mixed(algebra, list(known), rising=True)
+        else:
+            loss = None
+        if loss is None:
+            raise Refused("there is no amplified ρ or μ, nor where too much may be lost")
+        branch = Branch(self.below, self._below(part, become(PAIR)), self.rounds)
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpcompose.core.change.poisson import drawn, shared_out
+from dpcompose.core.change.drawn_rows import drawn, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, Leaf, State, all_leaves, single_units
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -66,16 +66,18 @@ def some_drawn(
     return algebra.best([algebra.worst(found), whole])
 
 
-def of_part(algebra: Algebra, part: State, ask: Ask) -> Walk:
+def of_part(
+    algebra: Algebra, part: State, ask: Ask, become: Callable[[Leaf], Leaf] = as_it_is
+) -> Walk:
     """The loss of what may be drawn; all, where it is of several units, of each of which a loss is
     known, and the δ of all together reaches 1."""
-    loss: Loss = yield from ask(part, as_it_is)
+    loss: Loss = yield from ask(part, become)
     if loss != algebra.none:
         return loss
     units = single_units(part)
     if len(units) == 1 and units[0][1] == 1:
         return loss
     for unit, _ in units:
-        if (yield from ask(unit, as_it_is)) == algebra.none:
+        if (yield from ask(unit, become)) == algebra.none:
             return loss
     return all_lost(algebra)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice, product
+from itertools import accumulate, islice, product
 from typing import Any
 
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars, Survival
@@ -161,7 +161,12 @@ def _weighed(
         yield pair(grown, share + rate * grown * exp_up(-b) * algebra.plain(other))
 
 
-def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chance]) -> Loss | None:
+def mixed(
+    algebra: Scalars | Pairs,
+    more: Sequence[Chance],
+    fewer: Sequence[Chance] = (),
+    rising: bool = False,
+) -> Loss | None:
     """Mixtures of what a sample may hold of two tables, from the losses against holding nothing.
 
     `more`: what it may hold of the rows that one table has and the other one has not, with chances
@@ -169,7 +174,8 @@ def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chan
     Given the rest of the sample let μ₀ be the law where none of these rows is drawn. A part of loss
     (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the tables are
     (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the other.
-    None where some part has too large a loss, or nothing is left.
+    None where some part has too large a loss, or nothing is left. `rising`: no part counts with a
+    smaller ε than the one before, as for a sample of one size (`profile.replaced_rows`).
     """
     ways: Iterable[Sequence[tuple[Any, Fraction]]]
     if isinstance(algebra, Scalars):
@@ -182,6 +188,9 @@ def mixed(algebra: Scalars | Pairs, more: Sequence[Chance], fewer: Sequence[Chan
         if any(epsilon > MAX_EXPONENT for epsilon, _ in way):
             continue
         parts = [(w, *pair) for w, pair in zip(chances, way, strict=True)]
+        if rising:
+            largest = accumulate((epsilon for _, epsilon, _ in parts), max)
+            parts = [(w, e, delta) for e, (w, _, delta) in zip(largest, parts, strict=True)]
         up, down = parts[: len(more)], parts[len(more) :]
         grown = sum((w * (exp_up(epsilon) - 1) for w, epsilon, _ in up), ZERO)
         lost = sum((w * (1 - 1 / exp_up(epsilon)) for w, epsilon, _ in down), ZERO)

@@ -26,6 +26,7 @@ from dpcompose.core.profile.parts import (
     Part,
     Points,
     Renyi,
+    ReplacedRows,
     Response,
     SampledRows,
 )
@@ -207,7 +208,7 @@ def _rho(known: Known) -> float:
             return rho + double(extra) + min(double(e / a) for a, e in points)
         case Points(points):
             return rho + min((double(e) for e, _ in points), default=0.0)
-        case SampledRows():  # looked at before a path of single rows
+        case SampledRows() | ReplacedRows():  # looked at before a path of single rows
             return rho + 0.5
         case AnyOf(options):
             return rho + max(map(_rho_of, options))

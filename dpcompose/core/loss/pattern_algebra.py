@@ -36,6 +36,7 @@ from dpcompose.core.profile.parts import (
     Grouped,
     MechanismLoss,
     Part,
+    ReplacedRows,
     Response,
     Sampled,
     SampledRows,
@@ -67,7 +68,7 @@ NEARLY = 1 - 1e-9
 #: Samples are followed along a path of so many steps; their curves take long.
 MOST_STEPS = 64
 #: Parts of which few are followed along a path.
-_SLOW = (Sampled, Exchanged, SampledRows, Grouped)
+_SLOW = (Sampled, Exchanged, SampledRows, ReplacedRows, Grouped)
 #: Ways of reading the losses of one row there or not, and of one replaced, that are tried.
 _MOST_PAIRS = 4
 
@@ -287,6 +288,20 @@ class Patterns:
             Known(SampledRows(rate, way[: len(ends)], len(replaced), way[len(ends) :], one_sided))
             for way in _read_together([*ends, *alike])
         )
+        atom = Atom(tuple(dict.fromkeys(options)))
+        return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
+
+    def replaced_rows(self, chances: Sequence[Fraction], once: Sequence[Patterned]) -> Patterned:
+        """Several rows replaced above a sample of one size: see `profile.replaced_rows`.
+
+        `chances` that none of them is drawn, one, …; `once`: the losses of one row, of two, ….
+        """
+        if not all(once):
+            return ()
+        ends = [covering(loss) for loss in once]
+        if not any(end.atoms for end in ends):
+            return self.zero
+        options = (Known(ReplacedRows(tuple(chances), way)) for way in _read_together(ends))
         atom = Atom(tuple(dict.fromkeys(options)))
         return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
 

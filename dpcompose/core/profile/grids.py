@@ -31,6 +31,7 @@ from dpcompose.core.profile.parts import (
     Grouped,
     MechanismLoss,
     Part,
+    ReplacedRows,
     Sampled,
     SampledRows,
 )
@@ -321,7 +322,7 @@ def _anchored(asked: GridQuestion, fine: float) -> Fraction:
             case MechanismLoss():
                 if (anchor := part.anchor()) is not None:
                     anchors[anchor / 2] = 1
-            case Sampled() | Exchanged() | SampledRows() | Grouped() if (
+            case Sampled() | Exchanged() | SampledRows() | ReplacedRows() | Grouped() if (
                 greatest := greatest_loss(part)
             ) is not None:
                 anchors[greatest / 2] = 1

@@ -12,6 +12,7 @@ from dpcompose.core.profile import (
     divergences,
     exchange,
     group_distance,
+    replaced_rows,
     sampled_laws,
     sampled_rows,
 )
@@ -29,6 +30,7 @@ from dpcompose.core.profile.parts import (
     Part,
     Points,
     Renyi,
+    ReplacedRows,
     Response,
     Sampled,
     SampledRows,
@@ -75,6 +77,8 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return exchange.exchanged(part, step, base_law)
         case SampledRows():
             return sampled_rows.sampled_rows(part, step, base_law)
+        case ReplacedRows():
+            return replaced_rows.replaced_rows(part, step, base_law)
         case Grouped():
             return group_distance.grouped(part, step, side, base_law)
         case AnyOf(options):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exchanged_up, exp_up, log1p_up
 from dpcompose.core.profile.alone import amplified
@@ -17,6 +18,7 @@ from dpcompose.core.profile.parts import (
     MechanismLoss,
     Part,
     Points,
+    ReplacedRows,
     Response,
     Sampled,
     SampledRows,
@@ -63,6 +65,8 @@ def greatest_loss(part: Part) -> Fraction | None:
             return exchanged_up(ends[0], ends[1], rate)
         case SampledRows():
             return sampled_rows_greatest(part)
+        case ReplacedRows(chances, once):
+            return _replaced_rows_greatest(chances, once)
         case Grouped(base, steps):
             one = greatest_sum(base) if base.stay == 1 else None
             return None if one is None else one * steps
@@ -98,3 +102,15 @@ def sampled_rows_greatest(part: SampledRows) -> Fraction | None:
         for here, there in (split, split[::-1])
     )
     return log1p_up(worst - 1)
+
+
+def _replaced_rows_greatest(
+    chances: Sequence[Fraction], once: Sequence[Composition]
+) -> Fraction | None:
+    """ln Σ w_j·e^u_j."""
+    found = [ZERO, *(greatest_sum(each) if each.stay == 1 else None for each in once)]
+    each = list(accumulate((one for one in found if one is not None), max))
+    if len(each) < len(found) or each[-1] > MAX_EXPONENT:
+        return None
+    grown = (w * (exp_up(one) - 1) for w, one in zip(chances, each, strict=True))
+    return log1p_up(sum(grown, ZERO))

@@ -207,6 +207,18 @@ class SampledRows:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplacedRows:
+    """A composition that reads a sample of one public size, for several rows replaced at once.
+
+    `chances` that none of them is drawn, one, …; `once`: what one row replaced in the sample loses,
+    two, …. `replaced_rows` has the curve.
+    """
+
+    chances: tuple[Fraction, ...]
+    once: tuple[Composition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """A composition at group distance `steps` ≥ 2: each (ε, δ) becomes
     (steps·ε, δ·(e^(steps·ε)-1)/(e^ε-1)), and the least is taken."""
@@ -235,6 +247,7 @@ Part = (
     | Drawn
     | Exchanged
     | SampledRows
+    | ReplacedRows
     | Grouped
     | AnyOf
 )

@@ -175,7 +175,7 @@ def mixed(weights: Sequence[float], curves: Sequence[Power]) -> Power:
     used = [pair for pair in zip(weights[1:], curves, strict=True) if pair[0] >= _MINUTE]
     made = []
     for of in (0, 2):
-        levels = _shared([curve.levels[of] for _, curve in used])
+        levels = shared_levels([curve.levels[of] for _, curve in used])
         chosen = [(*pair, pair[1].at_level(levels, of)) for pair in used]
         grown = np.full(len(levels), math.log(weights[0]) if weights[0] > 0 else -math.inf)
         up, back = np.full(len(levels), minute), np.zeros(len(levels))
@@ -196,7 +196,7 @@ def path(first: Power, second: Power) -> Power:
     """P against Q, from R against Q and P against R."""
     made = []
     for here, there in ((1, 0), (3, 2)):
-        levels = _shared([first.levels[here], second.levels[there]])
+        levels = shared_levels([first.levels[here], second.levels[there]])
         one, two = first.at_level(levels, here), second.at_level(levels, there)
         losses = first.losses[one] + second.losses[two]
         up = second.up[two] + _scaled(second.losses[two], first.up[one], second.slack)
@@ -219,7 +219,7 @@ def _roundings(losses: Floats) -> float:
     return 16 * EPS * float(finite.max(initial=0.0))
 
 
-def _shared(known: Sequence[Floats]) -> Floats:
+def shared_levels(known: Sequence[Floats]) -> Floats:
     """Levels at which some of several curves bend, up to the middle, with both ends."""
     every: Floats = np.unique(np.concatenate([*known, [0.0, 0.5]]))
     every = every[(every <= 0.5) & ((every >= _LEAST) | (every == 0))]

@@ -18,6 +18,7 @@ from dpcompose.core.profile.parts import (
     Part,
     Points,
     Renyi,
+    ReplacedRows,
     Response,
     Sampled,
     SampledRows,
@@ -101,6 +102,8 @@ def scale(part: Part) -> float:
             return _sampled(least(rate, 1), moved)
         case SampledRows(rate, once, replaced):
             return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
+        case ReplacedRows(chances, once):
+            return _sampled(least(1 - chances[0], 1), composed_scale(once[-1]))
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
         case AnyOf(options):

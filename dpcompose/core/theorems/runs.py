@@ -14,9 +14,10 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
-from dpcompose.core.change.poisson import any_drawn
+from dpcompose.core.change.drawn_rows import any_drawn, how_many_of
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.amplification import mixed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Refused
@@ -139,7 +140,15 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
     if sample.size is not None:
         inside = _inside(setting, place, Kind.PAIR)
         row = _amplified(setting, bound, inside, sample.size, sample.of)
-        return _through(setting, place, [(row, n) for n in units.values()])
+        [*counts] = units.values()
+        if len(counts) > 1 or counts[0] == 1 or sample.of is None:
+            return _through(setting, place, [(row, n) for n in counts])
+        known = [
+            (chance, algebra.chain([(inside, n)]))
+            for n, chance in how_many_of(counts[0], sample.size, sample.of)
+        ]
+        rows = mixed(algebra, known, rising=True)
+        return _through(setting, place, [(algebra.none if rows is None else rows, 1)])
     row = _amplified(setting, bound, _inside(setting, place, Kind.SINGLE), sample.rate)
     rows = {Kind.SINGLE: 1, Kind.PAIR: 2}
     each: list[tuple[Loss, int]] = []

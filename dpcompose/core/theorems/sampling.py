@@ -254,6 +254,12 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     from P_2. The inequality of the mechanism for P_1 against P_2 and against P, weighted such that
     the parts of P cancel, gives the bound.
 
+    Of several rows replaced j are drawn with hypergeometric chances w_j. Where j rows replaced in
+    the sample lose (ε_j, δ_j), and ε_j does not fall with j, the release is
+    (ln Σ w_j·e^ε_j, Σ w_j·δ_j)-DP, which is less than as many steps of one row. At a chosen δ it
+    has at ε the least Σ w_j·δ_j(ln(X_j/w_j)) for what of the laws with new rows is left to those
+    with old ones.
+
     It says nothing about rows added or removed: those change the number of rows, and with it the
     chance of every other row to be drawn.
     """

@@ -127,6 +127,25 @@ def test_a_sample_without_replacement_covers_replaced_rows_alone() -> None:
     assert driven(rules.sample(of(SINGLE)), units)[0].loss == PURE.none
 
 
+def test_of_a_sample_of_one_size_some_rows_are_drawn() -> None:
+    rules = along("{kind: sample, size: 10, of: 40}", size=40)
+    found, asked = driven(rules.sampled_rows(of(PAIR, 2)), units)
+    none, one, two = F(30 * 29, 40 * 39), F(2 * 10 * 30, 40 * 39), F(10 * 9, 40 * 39)
+    assert float(found.loss) == pytest.approx(math.log(none + one * math.e + two * math.e**2))
+    assert [kinds(state) for _, state in asked] == [{"pair": 1}, {"pair": 2}]
+    # Two rows that lose less than one count as one.
+    less, _ = driven(rules.sampled_rows(of(PAIR, 2)), lambda _, state: 2 - units(_, state))
+    assert float(less.loss) == pytest.approx(math.log(none + (one + two) * math.e))
+    for state, why in ((of(PAIR), "several rows"), (of(SINGLE, 2), "several rows")):
+        with pytest.raises(Refused, match=why):
+            driven(rules.sampled_rows(state), units)
+    with pytest.raises(Refused, match="give way"):
+        driven(rules.coupled(of(PAIR, 2)), units)
+    rules = along("{kind: sample, size: 10, of: 40}", ZCDP, size=40)
+    with pytest.raises(Refused, match="no amplified ρ"):
+        driven(rules.sampled_rows(of(PAIR, 2)), units)
+
+
 def test_one_release_may_take_its_sample_as_part_of_itself() -> None:
     rules = along("{kind: sample, poisson: 1/4}", stated=", stated_on: people")
     assert rules.below.whole is not None

@@ -1,7 +1,8 @@
-"""What a Poisson sample holds of a change: parts of it with their chances.
+"""What a sample holds of a change: parts of it with their chances.
 
 A unit of change here is a row that is in one of two tables alone, or all rows of a user, of whom
-the number is known; of a replaced row each end is such a row. Each row is drawn by itself.
+the number is known; of a replaced row each end is such a row. In a Poisson sample each row is drawn
+by itself; of a sample of so many rows it is known how many of some rows it holds.
 """
 
 from __future__ import annotations
@@ -102,14 +103,33 @@ def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
         logarithm = MAX_EXPONENT + 1 if rate == 1 else log_inverse_up(1 - rate) * rows
         none = ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(Fraction(logarithm))
         return [(0, none), (rows, 1 - none)]
-    ends = list(range(min(rows, _EACH) + 1))
-    while ends[-1] < rows:
-        ends.append(min(rows, 2 * ends[-1]))
     yes, no = rate.numerator, rate.denominator - rate.numerator
     chances = [math.comb(rows, n) * yes**n * no ** (rows - n) for n in range(rows + 1)]
+    return _fewer(chances, rate.denominator**rows)
+
+
+def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
+    """The same of `size` rows that are drawn of `of` without replacement, or of more than these.
+
+    Of a larger table no more of the rows are drawn: one after the other is drawn, and each is one
+    of the rows with a smaller chance.
+    """
+    most = min(rows, size)
+    if rows >= of or most > _MOST_COUNTED:
+        return [(0, ZERO), (most, ONE)]
+    ways = [math.comb(rows, n) * math.comb(of - rows, size - n) for n in range(most + 1)]
+    return _fewer(ways, math.comb(of, size))
+
+
+def _fewer(chances: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
+    """Each number at first, and then some that stand for the smaller ones before them."""
+    most = len(chances) - 1
+    ends = list(range(min(most, _EACH) + 1))
+    while ends[-1] < most:
+        ends.append(min(most, 2 * ends[-1]))
     starts = [0, *(end + 1 for end in ends)]
     return [
-        (end, Fraction(sum(chances[start : end + 1]), rate.denominator**rows))
+        (end, Fraction(sum(chances[start : end + 1]), whole))
         for start, end in zip(starts, ends, strict=False)
     ]
 

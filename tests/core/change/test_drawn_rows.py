@@ -1,14 +1,14 @@
-"""What a Poisson sample holds of a change, against listing every draw of every row."""
+"""What a sample holds of a change, against listing every draw of every row."""
 
 from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 
-from dpcompose.core.change.poisson import any_drawn, drawn, how_many, shared_out
+from dpcompose.core.change.drawn_rows import any_drawn, drawn, how_many, how_many_of, shared_out
 from dpcompose.core.change.units import (
     NEW_END,
     OLD_END,
@@ -108,3 +108,25 @@ def test_too_much_is_not_listed() -> None:
     unlike = of(*(user(n) for n in range(1, 9)))
     assert drawn(unlike, F(1, 2)) is None
     assert shared_out(of(*(user(n) for n in range(1, 9)))) is None
+
+
+@pytest.mark.parametrize(("rows", "size", "of"), [(2, 3, 6), (3, 2, 5), (3, 4, 5), (1, 1, 4)])
+def test_so_many_of_some_rows_are_drawn_without_replacement(rows: int, size: int, of: int) -> None:
+    found: Counter[int] = Counter(
+        sum(row < rows for row in chosen) for chosen in combinations(range(of), size)
+    )
+    whole = sum(found.values())
+    listed = how_many_of(rows, size, of)
+    assert {n: w for n, w in listed if w} == {n: F(count, whole) for n, count in found.items()}
+
+
+def test_of_more_rows_no_more_of_some_are_drawn() -> None:
+    def at_least(n: int, of: int) -> F:
+        return sum((w for rows, w in how_many_of(4, 6, of) if rows >= n), F(0))
+
+    for n in range(5):
+        chances = [at_least(n, of) for of in (3, 6, 10, 11, 40)]
+        assert chances == sorted(chances, reverse=True)
+    # Of many the larger numbers stand for the smaller ones, and of very many all do.
+    assert [n for n, _ in how_many_of(40, 100, 1000)] == [*range(9), 16, 32, 40]
+    assert how_many_of(5000, 6000, 10**6) == [(0, F(0)), (5000, F(1))]
