@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from dpcompose.core.profile.masses import EPS, MAX_POINTS, TAIL, Floats, Masses
 
 _BLOCK = 2048
+#: What is above a chord to places so far apart is left out, in so many rounds, before the corners
+#: are gone through one by one.
+_APART, _ROUNDS = (64, 16, 4, 1), 16
 #: On a grid wider than this, e^(-step) is nothing.
 _WIDE = 100
 #: Losses below minus this have less than TAIL.
@@ -32,7 +35,8 @@ def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = N
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     width = float(step)
     places = np.arange(len(heights)) if at is None else at
-    corners = _corners(heights, places, width)
+    outer = _outer(heights, places, width)
+    corners = outer[_corners(heights[outer], places[outer], width)]
     height, kept = heights[corners], places[corners]
     # fall: of the chord to the next corner, times e^x of the corner it starts from.
     gaps, drops = np.diff(kept) * width, height[:-1] - height[1:]
@@ -47,12 +51,33 @@ def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = N
     return mirrored(step, p, float(height[-1]) * (1 + 8 * EPS), p[0])
 
 
+def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
+    """Of each place but the ends how much steeper the chord before it falls than the one after;
+    chords to the places so many before and after it."""
+    inner = np.arange(1, len(heights) - 1)
+    before, after = np.maximum(inner - apart, 0), np.minimum(inner + apart, len(heights) - 1)
+    with np.errstate(over="ignore"):
+        ahead = np.expm1((places[after] - places[inner]) * width)
+    behind = -np.expm1((places[before] - places[inner]) * width)
+    bends: Floats = (heights[before] - heights[inner]) / behind
+    bends -= (heights[inner] - heights[after]) / ahead
+    return bends
+
+
+def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
+    """Indices of all but places above a chord, as far as some chords tell; the corners are left."""
+    kept = np.arange(len(heights))
+    for apart in (each for _ in range(_ROUNDS) for each in _APART):
+        above = 1 + np.flatnonzero(_bends(heights[kept], places[kept], width, apart) < 0)
+        if not len(above) and apart == 1:
+            break
+        kept = np.delete(kept, above)
+    return kept
+
+
 def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
     """Indices of the corners of the convex curve, from the left; found from the right."""
-    drops, gaps = -np.diff(heights), np.diff(places) * width
-    with np.errstate(over="ignore"):
-        bends = drops[:-1] / -np.expm1(-gaps[:-1]) - drops[1:] / np.expm1(gaps[1:])
-    wrong = np.flatnonzero(bends < 0)
+    wrong = np.flatnonzero(_bends(heights, places, width) < 0)
     last = len(heights) - 1
     # To the right of the last wrong bend all are corners: `right` and above. The rest, from the
     # right: `stack`.

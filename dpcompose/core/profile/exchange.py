@@ -23,8 +23,10 @@ both samples or in none (t = 0); for pure DP the best s gives the exact formula 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,8 @@ _FINE = 2048
 _DEVIATIONS, _PER_DEVIATION = 10, 4
 #: And so many t inside of (0, 1).
 _SHARES = 15
+#: All of these are tried at so many places of the curve, then at every so many-th.
+_ALL, _APART = 1024, 16
 #: e to this is nothing.
 _LEAST = -700.0
 
@@ -87,7 +91,7 @@ class Curve:
         return result
 
 
-@lru_cache(maxsize=16)  # one question is answered on several grids
+@lru_cache(maxsize=128)  # one question is answered on several grids
 def curve_of(base: Composition, base_law: BaseLaw) -> Curve:
     return Curve(base, base_law)
 
@@ -136,7 +140,10 @@ def knots(end: int) -> NDArray[np.int64]:
 def _bound(
     rate: Fraction, losses: Floats, once: Curve, both: Curve | None, deviation: float
 ) -> Floats:
-    """The least of the bounds above at each of some ε ≥ 0."""
+    """The least of the bounds above at each of some ε ≥ 0, ascending.
+
+    All s and t are tried at some of the ε, and between two of these what was best there.
+    """
     q = min(float_up(rate), 1.0)
     odds = math.log(float(1 - rate) / q) if rate < 1 else _LEAST
     with np.errstate(divide="ignore"):
@@ -144,26 +151,49 @@ def _bound(
     # ln(A/q), no greater than it is.
     away = losses + rise + odds
     away -= 8 * EPS * (1 + losses - rise + abs(odds))
-    best = once.at(away)
-    for u in _crossings(once, deviation):
-        slack = (16 + 8 * (losses + u)) * EPS
-        bound = once.at(np.logaddexp(away, losses - u) - slack)
-        if rest := float(once.at(np.array([u]))[0]):
-            with np.errstate(over="ignore"):
-                bound = bound + np.exp(losses - u) * rest * (1 + slack)
-        best = np.minimum(best, bound)
+
+    crossings = _crossings(once, deviation)
+    # Raised, so that no factor beyond doubles is needed: e^700 times this is more than 1.
+    rests = once.at(crossings)
+    rests[rests > 0] = np.maximum(rests[rests > 0], 1e-300)
+
+    def crossing(index: Any, some: Floats, below: Floats) -> Any:
+        u, rest = crossings[index], rests[index]
+        slack = (16 + 8 * (some + u)) * EPS
+        bound = once.at(np.logaddexp(below, some - u) - slack)
+        return bound + np.exp(np.minimum(some - u, 700.0)) * rest * (1 + slack)
+
+    best = np.minimum(once.at(away), _least_of(crossing, len(crossings), losses, away))
     if both is not None:
+
+        def divided(index: Any, some: Floats, below: Floats) -> Any:
+            t = (index + 1) / (_SHARES + 1)
+            mixed = both.at(some - np.log1p(-t))
+            return t * once.at(below - np.log(t)) + (1 - t) * mixed
+
         best = np.minimum(best, both.at(losses))
-        for n in range(1, _SHARES + 1):
-            t = n / (_SHARES + 1)
-            bound = t * once.at(away - math.log(t)) + (1 - t) * both.at(losses - math.log1p(-t))
-            best = np.minimum(best, bound)
+        best = np.minimum(best, _least_of(divided, _SHARES, losses, away))
     result: Floats = q * best * (1 + 32 * EPS)
     return result
 
 
-def _crossings(once: Curve, deviation: float) -> list[float]:
+def _least_of(
+    bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
+) -> Floats:
+    """The least of so many bounds at each loss, as far as it is looked for."""
+    near = min(_ALL, len(losses))
+    some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
+    table = [bound(index, losses[some], away[some]) for index in range(tries)]
+    if near < len(losses):
+        chosen = np.argmin(table, axis=0)
+        after = np.searchsorted(some, np.arange(len(losses)))
+        first, last = chosen[np.maximum(after - 1, 0)], chosen[after]
+        table = [bound(index, losses, away) for index in (first, (first + last) // 2, last)]
+    least: Floats = np.minimum.reduce(table)
+    return least
+
+
+def _crossings(once: Curve, deviation: float) -> Floats:
     """Values of ln(1/s)."""
-    many = _DEVIATIONS * _PER_DEVIATION
-    some = [deviation * n / _PER_DEVIATION for n in range(many + 1)]
-    return [*(u for u in some if u < once.top), once.top]
+    some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
+    return np.append(some[some < once.top], once.top)
