@@ -39,6 +39,7 @@ from hostile_specs import (
     rdp,
     relations,
     roots,
+    sampled_blocks,
     samples,
     spec,
     stated_below_samples,
@@ -190,6 +191,14 @@ FAMILIES: dict[str, Family] = {
     "20 phases, bounded": (A, lambda: phases(20, "bounded")),
     "300 stated below samples": (A, lambda: stated_below_samples(300)),
     "30 stated below samples, bounded": (A, lambda: stated_below_samples(30, "bounded")),
+    "10 unlike sampled blocks": (
+        A,
+        lambda: sampled_blocks((f"{i + 1}/20" for i in range(10)), "by: value"),
+    ),
+    "30 unlike sampled blocks": (
+        A,
+        lambda: sampled_blocks((f"{i + 1}/40" for i in range(30)), "by: value"),
+    ),
     "membership 5 000 unlike rho": (
         A,
         lambda: membership(5000, 1000, lambda i: f"{zcdp(i)}, relation: unbounded", "bounded", ""),

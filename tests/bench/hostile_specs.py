@@ -126,6 +126,25 @@ def stated_below_samples(number: int, protect: str = "unbounded") -> str:
     return spec(rows, samples(f"{i + 1}/{10 * number}" for i in range(number)), protect)
 
 
+def sampled_blocks(rates: Iterable[str], how: str, protect: str = "bounded") -> str:
+    """A partition, and below each block a Poisson sample of its own and another sort of noise."""
+    each = list(rates)
+    noises = (
+        f"{LAPLACE}, scale",
+        f"{GAUSSIAN}, sigma",
+        f"{GEOMETRIC}, scale",
+        f"{DISCRETE}, sigma",
+        "relation: unbounded, notion: pure, epsilon",
+    )
+    datasets = f"  r: {{}}\n  p: {{from: r, partition: {{{how}, blocks: {len(each)}}}}}\n"
+    datasets += "".join(
+        f"  s{i}: {{from: p.{i}, map: {{kind: sample, poisson: {rate}}}}}\n"
+        for i, rate in enumerate(each)
+    )
+    rows = (f"reads: s{i}, {noises[i % len(noises)]}: {i + 5}/9" for i in range(len(each)))
+    return spec(rows, datasets, protect)
+
+
 def membership(blocks: int, most: int, each: Callable[[int], str], protect: str, end: str) -> str:
     """A mechanism of its own on each block of a partition by membership."""
     datasets = (

@@ -12,15 +12,19 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta import routes
 from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
+from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Pattern, size
+from dpcompose.core.loss.pattern import Atom, Pattern, size
 from dpcompose.core.loss.pattern_algebra import Patterned
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.profile.max_loss import pure_instead
 from dpcompose.core.profile.parts import Composition
 
 #: Basic composition is compared over at most so many patterns.
 MOST_COMPARED = 500
+#: So many patterns are worth a rough look at each before the greatest are looked at closely.
+FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +68,7 @@ def choose(
     `bounds` are certified in one notion for every change; each may be used as well. `compared`:
     whether routes are tried as well that are there for comparison.
     """
-    worst: Evaluated | None = None
-    for pattern in sorted(patterned, key=size, reverse=True):
-        if worst is not None and worst.value is None:
-            break
-        if worst is not None and _surely_below(pattern, point, worst):
-            continue
-        found = evaluate(pattern, point)
-        if worst is None or _key(found.value) > _key(worst.value):
-            worst = found
-    assert worst is not None
+    worst = _worst(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
     others = routes.for_comparison(worst.composition, point) if compared else []
     # Of several patterns another one may be the worst by a route that is only compared.
@@ -85,6 +80,51 @@ def choose(
         routed = (sharper, *(each for each in routed if each.rule is not sharper.rule))
     complete = Evaluated(worst.pattern, worst.composition, routed)
     return Chosen(point, complete, _lower(complete), len(patterned))
+
+
+def _worst(patterns: Sequence[Pattern], point: Point) -> Evaluated:
+    """The pattern that decides, the first of those that do."""
+    worst = evaluate(patterns[0], point)
+    left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
+    if len(left) >= FEW and not point.many:
+        # Most are seen to be below another one soon, when the greatest come first.
+        known = {id(each): _rough(each, point, worst) for each in left}
+        left.sort(key=lambda each: _key(known[id(each)]), reverse=True)
+    else:
+        known = {}
+    for pattern in left:
+        if worst.value is None:
+            break
+        about = known.get(id(pattern))
+        if about is not None and about <= worst.value:
+            break
+        if not _surely_below(pattern, point, worst):
+            found = evaluate(pattern, point)
+            worst = found if _key(found.value) > _key(worst.value) else worst
+    return worst
+
+
+def _rough(pattern: Pattern, point: Point, worst: Evaluated) -> Fraction | None:
+    """A bound that takes less time than the best; any that is not above the worst is enough."""
+    first, *others = compositions(pattern)
+    best = routes.rough(first, point)
+    for composition in others:
+        if _key(best) <= _key(worst.value):
+            break
+        if not pure_instead(composition, first):
+            best = min(best, routes.rough(composition, point), key=_key)
+    return best
+
+
+def _unlike(patterned: Patterned) -> list[Pattern]:
+    """The patterns by size, without those that are others seen from the other table."""
+    kept: list[Pattern] = []
+    seen: set[frozenset[tuple[Atom, int]]] = set()
+    for pattern in sorted(patterned, key=size, reverse=True):
+        if frozenset(pattern.atoms.items()) not in seen:
+            kept.append(pattern)
+            seen.add(frozenset(mirrored(pattern).atoms.items()))
+    return kept
 
 
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
@@ -121,6 +161,11 @@ def evaluate(pattern: Pattern, point: Point) -> Evaluated:
     """The least value of a pattern over the options of its atoms and the routes."""
     best: Evaluated | None = None
     for composition in compositions(pattern):
+        if best is not None and pure_instead(composition, best.composition):
+            # No less but for roundings, by which it may be.
+            about = routes.rough(composition, point)
+            if _key(about) > _key(best.value):
+                continue
         found = routes.main(composition, point)
         order = sorted(found, key=lambda each: _key(each.value))
         here = Evaluated(pattern, composition, tuple(order))

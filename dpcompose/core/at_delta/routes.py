@@ -21,6 +21,7 @@ from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.profile import closed_forms
 from dpcompose.core.profile.parts import (
     Bracket,
+    Care,
     Composition,
     Concentrated,
     MechanismLoss,
@@ -173,17 +174,18 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    bracket = _asked(composition, point)
+    care = Care.SHARED if point.many else Care.BEST
+    bracket = _asked(composition, point, care)
     whole = as_responses(composition)
     if whole is not composition:
         # What is gained over several steps may be less than what is lost by rounding.
-        other = _asked(whole, point)
+        other = _asked(whole, point, care)
         if other is not None and (bracket is None or other.upper <= bracket.upper):
             bracket = replace(other, lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
-def _asked(composition: Composition, point: Point) -> Bracket | None:
+def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None:
     from dpcompose.core.profile.solve import delta_at, epsilon_at
 
     bracket: Bracket | None
@@ -192,10 +194,10 @@ def _asked(composition: Composition, point: Point) -> Bracket | None:
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta, point.many)
+                bracket = epsilon_at(composition, point.delta, care)
             else:
                 assert point.epsilon is not None
-                bracket = delta_at(composition, point.epsilon, point.many)
+                bracket = delta_at(composition, point.epsilon, care)
     except BEYOND_DOUBLES:
         return None
     one = len(composition.parts) < 2 and all(isinstance(p, Response) for p, _ in composition.parts)
@@ -245,6 +247,14 @@ def quick(composition: Composition, point: Point) -> Fraction | None:
     """A bound that takes little time; None if there is none."""
     found = _renyi(composition, point)
     return None if found is None else found.value
+
+
+@lru_cache(maxsize=256)  # a spec is often analysed with small changes
+def rough(composition: Composition, point: Point) -> Fraction | None:
+    """A bound that takes some more time, and is about as low as any; None if there is none."""
+    known = quick(composition, point)
+    found = None if in_renyi_terms(composition) else _asked(composition, point, Care.ROUGH)
+    return known if found is None or (known is not None and known < found.upper) else found.upper
 
 
 def _stated(composition: Composition) -> list[tuple[Fraction, Fraction, int]]:

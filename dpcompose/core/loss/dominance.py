@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs
+from dpcompose.core.loss.both_orders import in_both_orders
+from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs, pure_way
 from dpcompose.core.loss.pattern import Atom, Known, Masses, Pattern, double
 from dpcompose.core.loss.pure_steps import equal_steps
 from dpcompose.core.numbers.exact import ONE, ZERO
@@ -276,6 +277,7 @@ def _matched(over: dict[Atom, int], under: dict[Atom, int]) -> bool:
     return True
 
 
+@lru_cache(maxsize=1 << 12)  # few atoms make many patterns
 def _covers(over: Atom, under: Atom) -> bool:
     """Each option of `over` is at least as bad as some option of `under`."""
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
@@ -288,9 +290,9 @@ def _worse(a: Known, b: Known) -> bool:
         return True
     if a.part is None:
         return False
-    ours, theirs = as_pure(Atom((Known(a.part),))), as_pure(Atom((Known(b.part),)))
+    ours, theirs = pure_way(a.part), pure_way(b.part)
     if ours is not None and theirs is not None:
-        return packs({ours: 1}, {theirs: 1})
+        return packs({(ours,): 1}, {(theirs,): 1})
     mine, other = family(a.part), family(b.part)
     if mine is not None and other is not None:
         return mine[0] == other[0] and mine[1] >= other[1]
@@ -357,24 +359,12 @@ def _most_of_each(others: Sequence[dict[Atom, int]]) -> dict[Atom, int]:
     orders: dict[Atom, dict[Atom, None]] = {}
     for each in others:
         for atom in each:
-            orders.setdefault(_in_both_orders(atom), {})[atom] = None
+            orders.setdefault(in_both_orders(atom), {})[atom] = None
     found: dict[Atom, int] = {}
     for whole, several in orders.items():
         atom = whole if len(several) > 1 else next(iter(several))
         found[atom] = max(sum(each.get(one, 0) for one in several) for each in others)
     return found
-
-
-def _in_both_orders(atom: Atom) -> Atom:
-    """What is one-sided by what dominates it whichever table has the row."""
-    parts = (known.part for known in atom.options)
-    if not any(isinstance(part, Sampled) and part.side != "both" for part in parts):
-        return atom
-    return Atom(tuple(known._replace(part=_of_both_sides(known.part)) for known in atom.options))
-
-
-def _of_both_sides(part: Part | None) -> Part | None:
-    return replace(part, side="both") if isinstance(part, Sampled) else part
 
 
 def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:

@@ -26,14 +26,15 @@ def as_pure(atom: Atom) -> Pure | None:
     """
     found: list[tuple[Fraction, int]] = []
     for known in atom.options:
-        way = _pure(known.part)
+        way = pure_way(known.part)
         if way is None or (len(atom.options) > 1 and known != Known(known.part)):
             return None
         found.append(way)
     return tuple(found)
 
 
-def _pure(part: Part | None) -> tuple[Fraction, int] | None:
+def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
+    """A pure loss as so many steps of one ε; None for another one."""
     match part:
         case Response(epsilon) if epsilon:
             return epsilon, 1

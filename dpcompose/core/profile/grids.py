@@ -27,6 +27,7 @@ from dpcompose.core.profile.lattice import window
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.max_loss import greatest_loss
 from dpcompose.core.profile.parts import (
+    Care,
     Exchanged,
     Grouped,
     MechanismLoss,
@@ -46,6 +47,8 @@ _POINTS = 1 << 20
 _SHARED_POINTS = 1 << 17
 #: No law has more points than this on a coarse grid, about.
 _COARSE_POINTS = 1 << 15
+#: The longest law has more than this where the answer there is the one that is asked for.
+_ROUGH_POINTS = 1 << 11
 #: A sum of several that would spread over so many steps without its largest loss, or over as
 #: many by a Gaussian, needs no second grid.
 _SEVERAL, _SMOOTH = 32, 64
@@ -71,15 +74,14 @@ LawsOf = Callable[[Part, int, Fraction, str], Laws]
 class GridQuestion:
     """What is composed with what: the responses, the other parts, μ² of the Gaussian.
 
-    `laws_of` puts copies of a part on a grid. `shared`: whether many questions are asked about
-    them, which then share their grids and laws.
+    `laws_of` puts copies of a part on a grid.
     """
 
     responses: Responses
     others: Others
     gaussian: Fraction
     laws_of: LawsOf
-    shared: bool = False
+    care: Care = Care.BEST
 
 
 def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
@@ -141,11 +143,14 @@ def _worst(asked: GridQuestion, method: _Method) -> Result | None:
     looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
-    if len(grids) == 2:
-        bounds = [
-            _upper(method.answer(laws, rough, grid.shared_coarse))
+    if len(grids) == 2 or asked.care is Care.ROUGH:
+        answers = [
+            method.answer(laws, rough, grid.shared_coarse)
             for grid, (laws, rough) in zip(grids, coarse, strict=True)
         ]
+        if asked.care is Care.ROUGH:
+            return max(answers, key=_upper)
+        bounds = [_upper(each) for each in answers]
         if bounds[1] > bounds[0]:
             grids, coarse, bounds = grids[::-1], coarse[::-1], bounds[::-1]
     worst: Result | None = None
@@ -172,7 +177,7 @@ def sides(others: Others) -> tuple[str, ...]:
 
 def _grid(asked: GridQuestion, side: str) -> _Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
-    if not asked.shared:
+    if asked.care is not Care.SHARED:
         return _Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
     return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
@@ -186,7 +191,12 @@ def _kept_grid(
     laws_of: LawsOf,
     side: str,
 ) -> _Grid:
-    return _Grid(GridQuestion(dict(responses), others, gaussian, laws_of, True), side)
+    return _Grid(GridQuestion(dict(responses), others, gaussian, laws_of, Care.SHARED), side)
+
+
+@lru_cache(maxsize=128)  # the same parts are composed with many others
+def _coarse_laws(laws_of: LawsOf, part: Part, count: int, step: Fraction, side: str) -> Laws:
+    return laws_of(part, count, step, side)
 
 
 class _Grid:
@@ -206,8 +216,9 @@ class _Grid:
         seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
         self.least = min(seen, default=self.spread)
         self.natural = _natural(asked)
-        self.shared = Shared() if asked.shared else None
-        self.shared_coarse = Shared() if asked.shared else None
+        shares = asked.care is Care.SHARED
+        self.shared = Shared() if shares else None
+        self.shared_coarse = Shared() if shares else None
         self._coarse: tuple[Laws, Ensemble] | None = None
         self._fine: tuple[Fraction, Laws] | None = None
 
@@ -223,8 +234,16 @@ class _Grid:
             longest = max(far(part) for part, _ in self.asked.others)
             fine = max(self.least / 16, self.spread / (1 << 14), longest / _COARSE_POINTS, 1e-290)
             step = dyadic(Fraction(fine))
-        laws = _on(self.asked, step, self.side)
+        laws = self._coarse_on(step)
+        short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
+        if self.asked.care is Care.ROUGH and step != self.natural and short > 1:
+            # Bounded losses end sooner than others of their deviation.
+            laws = self._coarse_on(step / 2 ** short.bit_length())
         return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)
+
+    def _coarse_on(self, step: Fraction) -> Laws:
+        of, others = self.asked.laws_of, self.asked.others
+        return tuple(law for each in others for law in _coarse_laws(of, *each, step, self.side))
 
     def best(self, rough: Ensemble, method: _Method) -> Result | None:
         """The least answer of some grids, finer until two of them agree or are large."""

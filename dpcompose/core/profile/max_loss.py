@@ -46,6 +46,32 @@ def greatest_sum(composition: Composition) -> Fraction | None:
     return total
 
 
+def pure_instead(over: Composition, under: Composition) -> bool:
+    """Whether `over` differs in pure losses alone, as large as the greatest of what they replace.
+
+    It is no less then, as they dominate all that never loses more.
+    """
+    if over.gaussian != under.gaussian or over.stay > under.stay:
+        return False
+    ours, theirs = dict(over.parts), dict(under.parts)
+    more = [(part, n - theirs.get(part, 0)) for part, n in over.parts]
+    less = [(part, n - ours.get(part, 0)) for part, n in under.parts]
+    if not all(isinstance(part, Response) for part, n in more if n > 0):
+        return False
+    free, needed = (
+        [(greatest_loss(part), n) for part, n in each if n > 0] for each in (more, less)
+    )
+    if any(epsilon is None for epsilon, _ in needed):
+        return False
+    # As many of each size or more.
+    sizes = {epsilon for epsilon, _ in needed if epsilon is not None}
+    return all(
+        sum(n for epsilon, n in free if epsilon is not None and epsilon >= size)
+        >= sum(n for epsilon, n in needed if epsilon is not None and epsilon >= size)
+        for size in sizes
+    )
+
+
 def greatest_loss(part: Part) -> Fraction | None:
     """The greatest loss of one part, rounded up; None if unbounded or not known."""
     match part:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -290,3 +291,11 @@ class Bracket:
     lower: Fraction | None = None
     exact: bool = True
     grid: Fraction | None = None
+
+
+class Care(Enum):
+    """What is done for an answer, which is certified in any case."""
+
+    BEST = "grids as fine as it takes"
+    SHARED = "grids that many questions about the same parts share"
+    ROUGH = "one coarse grid, to see soon what cannot decide"

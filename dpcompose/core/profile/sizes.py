@@ -137,6 +137,7 @@ def least(x: Fraction | int, most: float) -> float:
     return float(x) if x < most else most
 
 
+@lru_cache(maxsize=256)  # asked for by each grid
 def _sampled(q: float, mu: float) -> float:
     """The standard deviation of ln(1+q(e^z-1)) for a normal loss z of deviation `mu`."""
     if not mu or mu > 30:

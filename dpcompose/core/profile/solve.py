@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile import alone, renyi
@@ -16,6 +17,7 @@ from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_eps
 from dpcompose.core.profile.max_loss import greatest_sum
 from dpcompose.core.profile.parts import (
     Bracket,
+    Care,
     Composition,
     Grouped,
     MechanismLoss,
@@ -38,11 +40,8 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(composition: Composition, delta: Fraction, shared: bool = False) -> Bracket | None:
-    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
-
-    `shared`: whether it is asked for at many δ, which then share what they are composed on.
-    """
+def epsilon_at(composition: Composition, delta: Fraction, care: Care = Care.BEST) -> Bracket | None:
+    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
     if delta >= 1:
         return Bracket(ZERO, ZERO)
     composition = _settled(composition)
@@ -56,14 +55,14 @@ def epsilon_at(composition: Composition, delta: Fraction, shared: bool = False) 
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Bracket(ZERO, ZERO)
-    found = _epsilon(parts, composition.gaussian, left, bound, shared)
+    found = _epsilon(parts, composition.gaussian, left, bound, care)
     if bound is not None and (found is None or found.upper >= bound):
         found = Bracket(bound, found.lower if found else None, found.exact if found else False)
     return found
 
 
-def delta_at(composition: Composition, epsilon: Fraction, shared: bool = False) -> Bracket:
-    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0; `shared` as above."""
+def delta_at(composition: Composition, epsilon: Fraction, care: Care = Care.BEST) -> Bracket:
+    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.whole(composition.gaussian))
@@ -73,7 +72,7 @@ def delta_at(composition: Composition, epsilon: Fraction, shared: bool = False) 
         # δ(0) ≤ tanh(bound/2).
         rest = Bracket(shorten(bound / 2, up=True), None, False)
     else:
-        rest = _delta(parts, composition.gaussian, epsilon, shared)
+        rest = _delta(parts, composition.gaussian, epsilon, care)
     stay = composition.stay
     upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
     lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
@@ -145,7 +144,7 @@ def _epsilon(
     gaussian: Fraction,
     delta: Fraction,
     bound: Fraction | None,
-    shared: bool = False,
+    care: Care = Care.BEST,
 ) -> Bracket | None:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
@@ -159,7 +158,7 @@ def _epsilon(
         if on_line is not None:
             return Bracket(Fraction(on_line))
     parts, rounded = _fewer(parts)
-    found = _epsilon_of_few(parts, gaussian, delta, bound, shared)
+    found = _epsilon_of_few(parts, gaussian, delta, bound, care)
     return replace(found, lower=None, exact=False) if found and rounded else found
 
 
@@ -174,7 +173,7 @@ def _epsilon_of_few(
     gaussian: Fraction,
     delta: Fraction,
     bound: Fraction | None,
-    shared: bool,
+    care: Care,
 ) -> Bracket | None:
     if not parts.others:
         if not parts.responses:
@@ -191,23 +190,23 @@ def _epsilon_of_few(
                 return Bracket(rest.upper + little.upper, None, False, rest.grid)
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_epsilon(single, delta, _epsilon_by_any_way)
+        return alone.sampled_epsilon(single, delta, partial(_epsilon_by_any_way, care=care))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_epsilon(single, delta, epsilon_at)
-        curve = _epsilon_on_grid(parts, gaussian, delta, bound, shared)
+        curve = _epsilon_on_grid(parts, gaussian, delta, bound, care)
         if not alone.is_plain(single.base):
             return curve
         # By the formula as well, which needs no grid.
         known = alone.grouped_epsilon(single, delta, epsilon_at)
         found = [each for each in (curve, known) if each is not None]
         return min(found, key=lambda each: each.upper, default=None)
-    return _epsilon_on_grid(parts, gaussian, delta, bound, shared)
+    return _epsilon_on_grid(parts, gaussian, delta, bound, care)
 
 
-def _epsilon_by_any_way(composition: Composition, delta: Fraction) -> Bracket | None:
+def _epsilon_by_any_way(composition: Composition, delta: Fraction, care: Care) -> Bracket | None:
     """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
-    found = epsilon_at(composition, delta)
+    found = epsilon_at(composition, delta, _alone(care))
     if not all(just_so(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
             other = renyi.epsilon_at(composition, delta)
@@ -216,9 +215,14 @@ def _epsilon_by_any_way(composition: Composition, delta: Fraction) -> Bracket | 
     return found
 
 
-def _delta_by_any_way(composition: Composition, epsilon: Fraction) -> Bracket:
+def _alone(care: Care) -> Care:
+    """For a composition of which one point decides, so that it needs no grids to share."""
+    return Care.ROUGH if care is Care.ROUGH else Care.BEST
+
+
+def _delta_by_any_way(composition: Composition, epsilon: Fraction, care: Care) -> Bracket:
     """The same as `delta_at`, likewise."""
-    found = delta_at(composition, epsilon)
+    found = delta_at(composition, epsilon, _alone(care))
     if not all(just_so(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
             other = renyi.delta_at(composition, epsilon)
@@ -228,7 +232,7 @@ def _delta_by_any_way(composition: Composition, epsilon: Fraction) -> Bracket:
 
 
 def _epsilon_on_grid(
-    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None, shared: bool
+    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None, care: Care
 ) -> Bracket | None:
     # numpy is needed from here on only.
     from dpcompose.core.profile.engine import kept, least_epsilon, rough_ensemble, tail_bound
@@ -238,10 +242,12 @@ def _epsilon_on_grid(
     log_delta = _log_below(delta)
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
+        told = (
+            kept(tuple(parts.responses.items()), gaussian) if care is Care.SHARED else (None, None)
+        )
         found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
         if found is None:
             rough = rough_ensemble(parts.responses, (), gaussian)
@@ -262,7 +268,7 @@ def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
 
 
 def _delta(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool = False
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care = Care.BEST
 ) -> Bracket:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
@@ -274,13 +280,13 @@ def _delta(
         if on_line is not None:
             return Bracket(_exp(on_line, up=True))
     parts, rounded = _fewer(parts)
-    found = _delta_of_few(parts, gaussian, epsilon, shared)
+    found = _delta_of_few(parts, gaussian, epsilon, care)
     return replace(found, lower=None, exact=False) if rounded else found
 
 
-def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool) -> Bracket:
+def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care) -> Bracket:
     if not parts.others:
-        few = delta_of_few(parts.responses, gaussian, epsilon) if shared else None
+        few = delta_of_few(parts.responses, gaussian, epsilon) if care is Care.SHARED else None
         if few is not None:
             return few
         if not parts.responses:
@@ -291,21 +297,19 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, share
                 return found
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_delta(single, epsilon, _delta_by_any_way)
+        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, care=care))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)
-        curve = _delta_on_grid(parts, gaussian, epsilon, shared)
+        curve = _delta_on_grid(parts, gaussian, epsilon, care)
         if not alone.is_plain(single.base):
             return curve
         known = alone.grouped_delta(single, epsilon, delta_at)
         return min(curve, known, key=lambda each: each.upper)
-    return _delta_on_grid(parts, gaussian, epsilon, shared)
+    return _delta_on_grid(parts, gaussian, epsilon, care)
 
 
-def _delta_on_grid(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, shared: bool
-) -> Bracket:
+def _delta_on_grid(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care) -> Bracket:
     from dpcompose.core.profile.engine import (
         Result,
         kept,
@@ -317,10 +321,12 @@ def _delta_on_grid(
     from dpcompose.core.profile.loss_distribution import laws
 
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, shared)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         result = log_delta_on_grid(asked, epsilon)
     else:
-        told = kept(tuple(parts.responses.items()), gaussian) if shared else (None, None)
+        told = (
+            kept(tuple(parts.responses.items()), gaussian) if care is Care.SHARED else (None, None)
+        )
         result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
     if result is None and not parts.others:
         rough = rough_ensemble(parts.responses, (), gaussian)

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import norm
 
-from dpcompose.core.at_delta.chosen import choose, evaluate
+from dpcompose.core.at_delta import chosen
+from dpcompose.core.at_delta.chosen import Evaluated, choose, evaluate
 from dpcompose.core.at_delta.routes import (
     Point,
     RouteBound,
@@ -22,12 +23,14 @@ from dpcompose.core.at_delta.routes import (
     of_bound,
     quick,
     realised,
+    rough,
 )
-from dpcompose.core.loss.pattern import Known, one
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pattern import Known, Pattern, one, together
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Composition, Concentrated, Response
+from dpcompose.core.profile.parts import Composition, Concentrated, Response, Sampled
 
 F = Fraction
 DELTA = F(1, 10**5)
@@ -107,6 +110,47 @@ def test_the_worst_pattern_decides() -> None:
     assert float(found.value) == pytest.approx(true, abs=1e-12)
     bounded = choose((large,), AT_DELTA, [Quantity(Notion.PURE, F(1))])
     assert bounded.value == 1
+
+
+def _moved(number: int) -> list[Pattern]:
+    """A row that moves between blocks, each with a sample and noise of its own."""
+    blocks = [(F(i + 1, 20), LaplaceLoss(F(5, i + 3))) for i in range(number)]
+    ends = [
+        [one(Known(Sampled(q, Composition(((noise, 1),)), side=side))) for q, noise in blocks]
+        for side in ("removed", "added")
+    ]
+    return [
+        together([ends[0][i], ends[1][j]]) for i in range(number) for j in range(number) if i != j
+    ]
+
+
+@pytest.mark.parametrize(
+    "point", [Point(delta=F(1, 10**6)), Point(delta=F(1, 100)), Point(epsilon=F(1, 20))]
+)
+def test_the_worst_of_many_is_found_without_a_close_look_at_each(
+    point: Point, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patterns = _moved(5)
+    greatest = max(evaluate(each, point).value or 0 for each in patterns)
+    looked: list[Pattern] = []
+
+    def counted(pattern: Pattern, at: Point) -> Evaluated:
+        looked.append(pattern)
+        return evaluate(pattern, at)
+
+    monkeypatch.setattr(chosen, "evaluate", counted)
+    assert choose(tuple(patterns), point).value == greatest
+    assert len(looked) <= len(patterns) // 3
+
+
+def test_a_rough_bound_is_one() -> None:
+    for pattern in _moved(3):
+        (composition,) = compositions(pattern)
+        for point in (AT_DELTA, Point(epsilon=F(1, 2))):
+            best = least(main(composition, point)).value
+            about = rough(composition, point)
+            assert best is not None and about is not None
+            assert best * (1 - F(1, 10**9)) <= about <= best * F(101, 100)
 
 
 def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:

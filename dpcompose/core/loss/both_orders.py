@@ -1,0 +1,58 @@
+"""Which of the two tables has the row of a one-sided sample: both orders of them, and the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpcompose.core.loss.pattern import Atom, Pattern
+from dpcompose.core.numbers.order import rank
+from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled
+
+_OTHER_SIDE = {"removed": "added", "added": "removed"}
+
+
+def mirrored(pattern: Pattern) -> Pattern:
+    """The losses of the two tables in the other order; the pattern itself where that is the same.
+
+    What holds for both orders holds for both patterns.
+    """
+    atoms: dict[Atom, int] = {}
+    for atom, n in pattern.atoms.items():
+        turned = [_turned(known.part) for known in atom.options]
+        if any(part is not known.part for part, known in zip(turned, atom.options, strict=True)):
+            ways = zip(turned, atom.options, strict=True)
+            atom = Atom(tuple(known._replace(part=part) for part, known in ways))
+        atoms[atom] = atoms.get(atom, 0) + n
+    return pattern if atoms == pattern.atoms else replace(pattern, atoms=atoms)
+
+
+def _turned(part: Part | None) -> Part | None:
+    """A one-sided sample from the other side, also inside of a part; all else holds either way."""
+    match part:
+        case Sampled():
+            base, side = _turned_whole(part.base), _OTHER_SIDE.get(part.side, part.side)
+            same = base is part.base and side == part.side
+            return part if same else replace(part, base=base, side=side)
+        case Grouped():
+            base = _turned_whole(part.base)
+            return part if base is part.base else replace(part, base=base)
+    return part
+
+
+def _turned_whole(base: Composition) -> Composition:
+    turned = tuple((_turned(part) or part, n) for part, n in base.parts)
+    if all(new is old for (new, _), (old, _) in zip(turned, base.parts, strict=True)):
+        return base
+    return replace(base, parts=tuple(sorted(turned, key=rank)))
+
+
+def in_both_orders(atom: Atom) -> Atom:
+    """What is one-sided by what dominates it whichever table has the row."""
+    parts = (known.part for known in atom.options)
+    if not any(isinstance(part, Sampled) and part.side != "both" for part in parts):
+        return atom
+    return Atom(tuple(known._replace(part=_of_both_sides(known.part)) for known in atom.options))
+
+
+def _of_both_sides(part: Part | None) -> Part | None:
+    return replace(part, side="both") if isinstance(part, Sampled) else part

@@ -1,0 +1,71 @@
+"""Losses seen from the other table."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from dpcompose.core.at_delta.chosen import evaluate
+from dpcompose.core.at_delta.routes import Point
+from dpcompose.core.loss.both_orders import mirrored
+from dpcompose.core.loss.pattern import Known, Pattern, one, together
+from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled
+
+F = Fraction
+POINTS = (Point(delta=F(1, 10**6)), Point(delta=F(1, 100)), Point(epsilon=F(1, 5)))
+
+
+def _sampled(rate: Fraction, base: Composition, side: str) -> Pattern:
+    return one(Known(Sampled(rate, base, side=side)))
+
+
+def _gaussian(square: int) -> Composition:
+    return Composition(gaussian=F(square))
+
+
+def _of(*parts: Part) -> Composition:
+    return Composition(tuple((part, 1) for part in parts))
+
+
+MOVED = together(
+    [_sampled(F(1, 2), _gaussian(1), "removed"), _sampled(F(1, 9), _gaussian(3), "added")]
+)
+
+
+def test_each_side_is_turned() -> None:
+    turned = together(
+        [_sampled(F(1, 2), _gaussian(1), "added"), _sampled(F(1, 9), _gaussian(3), "removed")]
+    )
+    assert mirrored(MOVED) == turned
+    assert mirrored(turned) == MOVED
+
+
+def test_what_holds_either_way_stays() -> None:
+    either = together([one(Known(LaplaceLoss(F(1)))), _sampled(F(1, 3), _gaussian(1), "both")])
+    assert mirrored(either) is either
+
+
+def test_a_sample_inside_is_turned() -> None:
+    def nested(outer: str, inner: str) -> Pattern:
+        below = Sampled(F(1, 3), _of(LaplaceLoss(F(1))), side=inner)
+        above = Sampled(F(1, 2), _of(below), side=outer)
+        return one(Known(Grouped(_of(LaplaceLoss(F(2)), above), 1)))
+
+    assert mirrored(nested("removed", "added")) == nested("added", "removed")
+
+
+def test_two_that_become_one_are_counted() -> None:
+    mixed = Pattern(
+        {
+            **_sampled(F(1, 2), _gaussian(1), "removed").atoms,
+            **_sampled(F(1, 2), _gaussian(1), "added").atoms,
+        }
+    )
+    assert mirrored(mixed) == mixed
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_both_have_one_bound(point: Point) -> None:
+    assert evaluate(MOVED, point).value == evaluate(mirrored(MOVED), point).value
