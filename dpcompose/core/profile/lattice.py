@@ -10,7 +10,8 @@ above the window by Chernoff's bound. Losses below the window fold to places abo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,8 +26,10 @@ from dpcompose.core.profile.components import (
     reach,
 )
 from dpcompose.core.profile.law import Law
+from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.normal import dot
 from dpcompose.core.profile.rounding import float_of
+from dpcompose.core.profile.shifted_sums import NOTHING_ADDED, Row, ShiftedSum
 
 #: No window has more points.
 MOST_POINTS = 1 << 22
@@ -40,6 +43,8 @@ _MANY = 1 << 20
 _BLOCK = 1 << 15
 #: With more laws than this their transforms are not held all at once, but multiplied one by one.
 _FEW_LAWS = 8
+#: Responses are added one by one that have so many copies each, and take so many steps in all.
+_COPIES, _SHIFTS = 4, 1 << 25
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
 #: less than its transform: where it has fewer pairs of both than so many for each point.
 _ROW, _PAIRS = 64, 8
@@ -48,7 +53,7 @@ _HEAVY = 0.75
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pieces:
+class Pieces:
     """The parts in steps from their references.
 
     `pairs`: for each response the steps of its greater loss, of the lower and of the upper place of
@@ -103,13 +108,22 @@ def lattice_law(
         return None
     if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():
         return None
-    pieces = _pieces(parts, theta, step)
+    pieces = pieces_of(parts, theta, step)
     base = parts.greatest() + pieces.offset * step
     start = float_of(base)
     low = math.floor((bottom - start) / width) - 2
-    points = _good_length(math.ceil((top - start) / width) + 3 - low)
-    chances, noise = _invert(pieces, points)
-    chances = np.roll(chances, -(low % points))
+    points = good_length(math.ceil((top - start) / width) + 3 - low)
+    missing = math.exp(1 - NATS)
+    added = _shifted(pieces, points)
+    if added is None:
+        chances, noise = _invert(pieces, points)
+        chances = np.roll(chances, -(low % points))
+    else:
+        chances, noise = added.within(low + pieces.offset, points), 0.0
+        missing += added.lost
+        # Of each chance a share, as of the power of e in it.
+        slips = UNIT * dot(parts.num, 32 + 4 * (1 + 2 * theta) * parts.eps)
+        pieces = replace(pieces, log_error=pieces.log_error + slips)
     center = min(max(math.floor((at - base) / step), low), low + points - 1)
     shift = theta * float_of(center * step)
     x = (np.arange(points, dtype=np.float64) + float(low - center)) * width
@@ -121,20 +135,35 @@ def lattice_law(
         pieces.log_mass - shift,
         pieces.log_error + 4 * UNIT * abs(shift),
         noise,
-        math.exp(1 - NATS),
-        _infinite(parts),
+        missing,
+        infinite_of(parts.dense),
         4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
         parts.mu2,
     )
 
 
-def _infinite(parts: Ensemble) -> float:
+def _shifted(pieces: Pieces, points: int) -> ShiftedSum | None:
+    """The responses added one after the other, where there is nothing else and that is quick."""
+    many = int(pieces.counts.sum())
+    if pieces.spreads or many > _COPIES * len(pieces.counts) or many * points > _SHIFTS:
+        return None
+    return NOTHING_ADDED.plus(rows_of(pieces))
+
+
+def rows_of(pieces: Pieces) -> list[Row]:
+    """The responses, those that move least first."""
+    down = pieces.steps[0] - pieces.steps[1]
+    each = zip(down.tolist(), *pieces.chances.tolist(), map(int, pieces.counts), strict=True)
+    return sorted(Row(*row) for row in each)
+
+
+def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
     """The chance that any loss is infinite: all there is less all that is finite, rounded up."""
-    added = sum(count * law.infinite for law, count in parts.dense)
+    added = sum(count * law.infinite for law, count in laws)
     if added < 1e-12:
         return added
     finite = share = sums = 0.0
-    for law, count in parts.dense:
+    for law, count in laws:
         total = float(law.p.sum())
         finite += count * math.log(total)
         share += count * math.log1p(law.infinite / total)
@@ -143,13 +172,13 @@ def _infinite(parts: Ensemble) -> float:
     return min(added, math.exp(finite) * math.expm1(share) * (1 + (sums + 10) * 64 * UNIT))
 
 
-def _good_length(points: int) -> int:
+def good_length(points: int) -> int:
     """The least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`."""
     power = 1 << max(4, (points - 1).bit_length())
     return min(n for n in (power, power * 3 // 4, power * 5 // 8) if n >= points)
 
 
-def _pieces(parts: Ensemble, theta: float, step: Fraction) -> _Pieces:
+def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
     units, width, unit = int(step / parts.unit), float_of(step), float_of(parts.unit)
     chance = lower_chance(parts.eps, theta)
     down = -(-parts.twice // units)
@@ -183,7 +212,7 @@ def _pieces(parts: Ensemble, theta: float, step: Fraction) -> _Pieces:
         offset += count * (law.first + middle)
         logs.append(count * math.log(mass))
         sizes.append(UNIT * count * (20 + 4 * dot(weights, np.abs(away))))
-    return _Pieces(
+    return Pieces(
         np.stack([-reference, -down - reference, 1 - down - reference]),
         np.stack([(1 - chance) / total, under / total, over / total]),
         counts,
@@ -194,14 +223,14 @@ def _pieces(parts: Ensemble, theta: float, step: Fraction) -> _Pieces:
     )
 
 
-def _invert(pieces: _Pieces, points: int) -> tuple[Any, float]:
+def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
     """The tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
     half = points // 2 + 1
     transform = np.zeros(half, dtype=np.complex128)
     few = len(pieces.spreads) <= _FEW_LAWS
-    spreads, noise = _transforms(pieces.spreads, points) if few else ([], 0.0)
+    spreads, noise = transforms_of(pieces.spreads, points) if few else ([], 0.0)
     # By variance, so that most frequencies are soon found faint.
-    order = np.argsort(-_variances(pieces))
+    order = np.argsort(-variances_of(pieces))
     squares = 0.0
     bright = _bright(pieces, order, points)
     product = None
@@ -217,12 +246,12 @@ def _invert(pieces: _Pieces, points: int) -> tuple[Any, float]:
             phase += product.phase[begin : begin + _CHUNK]
             error += product.error[begin : begin + _CHUNK]
         for power, rest, copies in spreads:
-            _multiply(power[k], rest, copies, log, phase, error)
+            multiply(power[k], rest, copies, log, phase, error)
         kept, done = k, 0
         while done < len(order) and len(kept):
             # Of few frequencies, many responses at once.
             block = order[done : done + max(1, _BLOCK // len(kept))]
-            value = _characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
+            value = characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
             number = pieces.counts[block][:, None]
             size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
             log = log + (number * np.log(size)).sum(axis=0)
@@ -236,16 +265,26 @@ def _invert(pieces: _Pieces, points: int) -> tuple[Any, float]:
                 seen = log > -FAINT
                 if not seen.all():
                     kept, log, phase, error = kept[seen], log[seen], phase[seen], error[seen]
-        sizes = np.exp(log)
-        transform[kept] = sizes * np.exp(1j * phase)
-        squares += 2 * dot(sizes**2, np.expm1(np.minimum(error, 300.0)) ** 2)
+        squares += put(Product(kept, log, phase, error), transform)
+    return inverse(transform, points, squares, noise)
+
+
+def put(product: Product, transform: Any) -> float:
+    """Enters a product into a transform; the sum of its squared errors, of both signs."""
+    sizes = np.exp(product.log)
+    transform[product.k] = sizes * np.exp(1j * product.phase)
+    return 2 * dot(sizes**2, np.expm1(np.minimum(product.error, 300.0)) ** 2)
+
+
+def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[Any, float]:
+    """The chances and their error's norm, by the squared errors of the transform, and `noise`."""
     chances = np.maximum(np.fft.irfft(transform, points), 0.0)
     length = math.sqrt(dot(chances, chances))
     noise += math.sqrt(squares / points) + 2 * math.exp(-FAINT)
     return chances, noise + 16 * UNIT * math.log2(points) * (length + noise)
 
 
-def _bright(pieces: _Pieces, order: Any, points: int) -> Any:
+def _bright(pieces: Pieces, order: Any, points: int) -> Any:
     """The frequencies at which the responses may leave more than e^-FAINT.
 
     By blocks: within a block |φ_i| is at most its value in the middle and the block's half width
@@ -279,7 +318,7 @@ def _bright(pieces: _Pieces, order: Any, points: int) -> Any:
 
 
 @dataclass(slots=True, eq=False)
-class _Product:
+class Product:
     """The logarithms of a product of characteristic functions at the frequencies `k`."""
 
     k: Any
@@ -290,20 +329,20 @@ class _Product:
 
 def _product(
     spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
-) -> tuple[_Product, float]:
+) -> tuple[Product, float]:
     """The laws multiplied one after the other, where that is not faint, and the norm of the error
     of their transforms.
 
     The widest come first, so that few frequencies are soon left.
     """
-    of = _Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
+    of = Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
     noise = 0.0
-    for spread in sorted(spreads, key=_width, reverse=True):
+    for spread in sorted(spreads, key=width_of, reverse=True):
         first, chances, count = spread
         if len(chances) * len(of.k) > _PAIRS * points:
-            [(power, rest, copies)], lost = _transforms((spread,), points)
+            [(power, rest, copies)], lost = transforms_of((spread,), points)
             noise += lost
-            _multiply(power[of.k], rest, copies, of.log, of.phase, of.error)
+            multiply(power[of.k], rest, copies, of.log, of.phase, of.error)
         else:
             light, rest = _light(first, chances)
             power, copies = _summed(first, light, of.k, points), float(count)
@@ -312,15 +351,15 @@ def _product(
             size = np.maximum(np.abs(power), lost) if rest == 1 else 0.5
             if rest == 1:
                 power[np.abs(power) < lost] = lost
-            _multiply(power, rest, copies, of.log, of.phase, of.error)
+            multiply(power, rest, copies, of.log, of.phase, of.error)
             of.error += copies * (3 * lost / size)
         seen = of.log > -FAINT
         if not seen.all():
-            of = _Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
+            of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
     return of, noise
 
 
-def _width(spread: tuple[int, Any, int]) -> float:
+def width_of(spread: tuple[int, Any, int]) -> float:
     """The variance of so many copies of a law, in steps."""
     _, chances, count = spread
     places = np.arange(len(chances))
@@ -359,7 +398,7 @@ def _light(first: int, chances: Any) -> tuple[Any, float]:
     return light, float(light.sum())
 
 
-def _multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error: Any) -> None:
+def multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error: Any) -> None:
     """Adds `count` times the logarithm of a characteristic function to the running one, and what is
     lost; `value`: of all of the law, or of a `rest` < 1 of it, all else being at place 0."""
     if rest == 1:
@@ -377,7 +416,7 @@ def _multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error
     error += 4 * UNIT * (np.abs(turned) + np.abs(phase) + count * lost)
 
 
-def _characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
+def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
     """Σ chance·e^(-2πi·k·step/points), a row for each response; angles reduced in whole numbers."""
     value = np.zeros((steps.shape[1], len(k)), dtype=np.complex128)
     for step, chance in zip(steps % points, chances, strict=True):
@@ -391,12 +430,12 @@ def _characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
     return value
 
 
-def _variances(pieces: _Pieces) -> Any:
+def variances_of(pieces: Pieces) -> Any:
     mean = (pieces.steps * pieces.chances).sum(axis=0)
     return pieces.counts * ((pieces.steps - mean) ** 2 * pieces.chances).sum(axis=0)
 
 
-def _transforms(
+def transforms_of(
     spreads: tuple[tuple[int, Any, int], ...], points: int
 ) -> tuple[list[tuple[Any, float, float]], float]:
     """Transforms of the laws folded on the window, or of their rest with its chance, their counts,
