@@ -363,6 +363,34 @@ FAMILIES: dict[str, Family] = {
         for name, text in {
             "100 laplace": lambda: spec(map(laplace, range(100))),
             "100 mixed": lambda: spec(map(mixed, range(100))),
+            "100 gaussian": lambda: spec(map(gaussian, range(100))),
+            "100 geometric": lambda: spec(f"{GEOMETRIC}, scale: {1000 + i}/70" for i in range(100)),
+            "100 discrete gaussian": lambda: spec(
+                f"{DISCRETE}, sigma: {1000 + i}/70" for i in range(100)
+            ),
+            "100 exponential": lambda: spec(
+                f"{EXPONENTIAL}, epsilon: {1000 + i}/100003" for i in range(100)
+            ),
+            "100 randomized response": lambda: spec(
+                (f"{RANDOMIZED}, epsilon: {1000 + i}/9999, k: {i % 9 + 2}" for i in range(100)),
+                protect="bounded",
+            ),
+            "100 pure": lambda: spec(
+                f"notion: pure, epsilon: {1000 + i}/100003" for i in range(100)
+            ),
+            "100 pure, a row replaced": lambda: spec(
+                (f"{pure(1000 + i)}, relation: unbounded" for i in range(100)), protect="bounded"
+            ),
+            "100 approx": lambda: spec(approx(1000 + i) for i in range(100)),
+            "100 laplace, a row replaced": lambda: spec(
+                map(laplace, range(100)), protect="bounded"
+            ),
+            "100 mixed over partitions": lambda: partitions(10, 10, mixed, "unbounded"),
+            "100 laplace over partitions": lambda: partitions(10, 10, laplace, "unbounded"),
+            "100 approx over partitions": lambda: partitions(
+                10, 10, lambda i: approx(1000 + i), "unbounded"
+            ),
+            "30 phases": lambda: phases(30),
             "10 phases": lambda: phases(10),
             "3 000 pure": lambda: spec(map(pure, range(3_000))),
             "1 000 approx": lambda: spec(map(approx, range(1_000))),

@@ -118,6 +118,8 @@ def _rough(pattern: Pattern, point: Point, worst: Evaluated) -> Fraction | None:
 
 def _unlike(patterned: Patterned) -> list[Pattern]:
     """The patterns by size, without those that are others seen from the other table."""
+    if len(patterned) == 1:
+        return list(patterned)
     kept: list[Pattern] = []
     seen: set[frozenset[tuple[Atom, int]]] = set()
     for pattern in sorted(patterned, key=size, reverse=True):

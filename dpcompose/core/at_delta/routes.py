@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache, wraps
+from typing import TYPE_CHECKING
 
 from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.guarantee import Quantity
@@ -30,6 +31,9 @@ from dpcompose.core.profile.parts import (
     Response,
 )
 from dpcompose.core.profile.rounding import BEYOND_DOUBLES
+
+if TYPE_CHECKING:
+    from dpcompose.core.profile.nearby import Nearby
 
 #: Shares of δ that are tried where it is split.
 SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
@@ -82,12 +86,14 @@ class RouteBound:
 class Point:
     """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
-    `many`: whether it is one of very many about the same patterns.
+    `many`: whether it is one of very many about the same patterns. `near`: what is known of others
+    that are asked about at this δ, from which a composition may differ in little.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
+    near: Nearby | None = None
 
     @property
     def given(self) -> Fraction:
@@ -153,7 +159,12 @@ def main(composition: Composition, point: Point) -> list[RouteBound]:
     only_renyi = in_renyi_terms(composition)
     if not only_renyi or composition.gaussian:
         found.append(_profile(composition, point))
-    renyi = _renyi(composition, point)
+    near, delta, known = point.near, point.delta, found[0].value if found else None
+    if near is None or delta is None or known is None:
+        renyi = _renyi(composition, point)
+    else:
+        ruled_out = near.rules_out(composition, delta, known)
+        renyi = None if ruled_out else _renyi(composition, point)
     if renyi is not None:
         paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
         found.append(_not_by_rounding(renyi, found) if paths else renyi)
@@ -194,7 +205,8 @@ def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta, care)
+                near = point.near if care is Care.BEST else None
+                bracket = epsilon_at(composition, point.delta, care, near)
             else:
                 assert point.epsilon is not None
                 bracket = delta_at(composition, point.epsilon, care)

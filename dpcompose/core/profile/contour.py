@@ -12,7 +12,7 @@ from functools import partial
 from dpcompose.core.profile.cumulants import not_below
 from dpcompose.core.profile.engine import common_step
 from dpcompose.core.profile.grids import sides
-from dpcompose.core.profile.line_sum import LineMoments, VerticalLine, flat
+from dpcompose.core.profile.line_sum import LineMoments, LineSum, VerticalLine, flat
 from dpcompose.core.profile.parts import Composition, MechanismLoss, Part, Response, Sampled
 from dpcompose.core.profile.root import epsilon_of
 from dpcompose.core.profile.rounding import float_of
@@ -42,9 +42,17 @@ _MANY, _MOST_POINTS = 32, 1 << 16
 def epsilon_on_line(asked: Composition, log_delta: float, most: float) -> float | None:
     """An ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables; None where
     some part has no transform, or no place on the line can be the last."""
+    found = sums_on_lines(asked, log_delta, most)
+    return max((epsilon for epsilon, _ in found), default=None)
+
+
+def sums_on_lines(
+    asked: Composition, log_delta: float, most: float
+) -> list[tuple[float, LineSum | None]]:
+    """The same with the sum that tells it, for either order of the tables; empty where none is."""
     found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
-    known = [epsilon for epsilon in found if epsilon is not None]
-    return max(known) if known and len(known) == len(found) else None
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else []
 
 
 def log_delta_on_line(asked: Composition, epsilon: Fraction) -> float | None:
@@ -56,15 +64,19 @@ def log_delta_on_line(asked: Composition, epsilon: Fraction) -> float | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
+def _epsilon(
+    line: VerticalLine, log_delta: float, most: float
+) -> tuple[float, LineSum | None] | None:
     def much(theta: float, here: LineMoments) -> float:
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
     closed = line.closed()
     if closed is not None:
         epsilon = epsilon_of(closed.log_delta, log_delta, most, most, most)
-        if epsilon is None or closed.log_delta(epsilon).log_lower > -math.inf:
-            return epsilon
+        if epsilon is None:
+            return None
+        if closed.log_delta(epsilon).log_lower > -math.inf:
+            return epsilon, None
     theta, aimed = line.tilt(much), None
     for _ in range(3):
         if theta is None:
@@ -76,7 +88,7 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
         if epsilon is None:
             return None
         if epsilon == 0 or found.log_delta(epsilon).log_lower > -math.inf:
-            return epsilon
+            return epsilon, found
         aimed = epsilon
         theta = line.tilt(partial(_short_of, aimed))
     return None
@@ -99,7 +111,7 @@ def _lines(asked: Composition) -> list[VerticalLine]:
     """One for each order of the tables that differs; none where they are of no use."""
     lines: list[VerticalLine] = []
     for side in sides(asked.parts):
-        line = _line(asked, side)
+        line = line_of(asked, side)
         if line is None or not (line.smooth or line.few or _is_scattered(asked)):
             return []
         lines.append(line)
@@ -117,7 +129,8 @@ def _is_scattered(asked: Composition) -> bool:
     return composed_scale(asked) > _MOST_POINTS * float_of(common)
 
 
-def _line(asked: Composition, side: str) -> VerticalLine | None:
+def line_of(asked: Composition, side: str) -> VerticalLine | None:
+    """The transforms of all parts with the tables in one order; None where some part has none."""
     kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
     if asked.gaussian > _GREATEST:
         return None

@@ -252,9 +252,7 @@ def _law(
     shifts = chernoff(rough, theta, NATS)
     if laws:
         step = laws[0][0].step
-        exact = all((2 * epsilon / step).denominator == 1 for epsilon in responses)
-        unit = step if exact else step / 2 ** _room(responses, step)
-        parts = ensemble(responses, laws, gaussian, unit)
+        parts = ensemble(responses, laws, gaussian, unit_on(responses, step))
         return _pessimistic(lattice_law(parts, theta, step, at, shifts), step)
     bottom, top = window(rough, theta, shifts)
     span = top - bottom
@@ -281,9 +279,12 @@ def _pessimistic(law: Law | None, step: Fraction) -> Tilted:
     return None if law is None else gathered(law, float_of(step)), step
 
 
-def _room(responses: Responses, step: Fraction) -> int:
-    """How many bits below `step` the responses may be told to."""
-    return max(0, 58 - math.ceil(2 * max(responses) / step).bit_length())
+def unit_on(responses: Responses, step: Fraction) -> Fraction:
+    """What the ε of responses are told in on a grid: its step, or as many bits below as may be."""
+    if all((2 * epsilon / step).denominator == 1 for epsilon in responses):
+        return step
+    bits = max(0, 58 - math.ceil(2 * max(responses) / step).bit_length())
+    return step / (1 << bits)
 
 
 def _fits(responses: Responses, step: Fraction) -> bool:

@@ -113,7 +113,7 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
 def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, laws_of: LawsOf) -> Curve:
     """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
     asked = GridQuestion({}, parts, gaussian, laws_of)
-    coarse = [_Grid(asked, side).coarse() for side in sides(parts)]
+    coarse = [Grid(asked, side).coarse() for side in sides(parts)]
     top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
     if not top < math.inf:
         return ()
@@ -175,10 +175,10 @@ def sides(others: Others) -> tuple[str, ...]:
     return ("removed", "added") if lopsided else ("removed",)
 
 
-def _grid(asked: GridQuestion, side: str) -> _Grid:
+def _grid(asked: GridQuestion, side: str) -> Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
     if asked.care is not Care.SHARED:
-        return _Grid(asked, side)
+        return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
     return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
 
@@ -190,8 +190,8 @@ def _kept_grid(
     gaussian: Fraction,
     laws_of: LawsOf,
     side: str,
-) -> _Grid:
-    return _Grid(GridQuestion(dict(responses), others, gaussian, laws_of, Care.SHARED), side)
+) -> Grid:
+    return Grid(GridQuestion(dict(responses), others, gaussian, laws_of, Care.SHARED), side)
 
 
 @lru_cache(maxsize=128)  # the same parts are composed with many others
@@ -199,7 +199,7 @@ def _coarse_laws(laws_of: LawsOf, part: Part, count: int, step: Fraction, side: 
     return laws_of(part, count, step, side)
 
 
-class _Grid:
+class Grid:
     """The parts of a question in one order of the tables, on a coarse and on a fine grid."""
 
     def __init__(self, asked: GridQuestion, side: str) -> None:
@@ -295,9 +295,9 @@ class _Grid:
 
     def _on(self, step: Fraction) -> Laws:
         if self.shared is None:
-            return _on(self.asked, step, self.side)
+            return laws_on(self.asked, step, self.side)
         if self._fine is None or self._fine[0] != step:
-            self._fine = step, _on(self.asked, step, self.side)
+            self._fine = step, laws_on(self.asked, step, self.side)
         return self._fine[1]
 
 
@@ -318,7 +318,8 @@ def _lesser(one: Result | None, other: Result | None) -> Result | None:
     return other if _upper(other) < _upper(one) else one
 
 
-def _on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
+def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
+    """The parts that are not responses, on one grid."""
     return tuple(
         law for part, count in asked.others for law in asked.laws_of(part, count, step, side)
     )

@@ -52,8 +52,8 @@ _STEPS = 12
 _CLOSE = 1e-7
 #: Added to what a logarithm is taken of.
 _NOTHING = 1e-300
-#: A place beyond all others.
-_FAR = 1e100
+#: A place beyond all others, and a logarithm of what is nothing.
+_FAR, _MUCH = 1e100, 1e9
 #: Places, in standard deviations, by which moments are told.
 _NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
 
@@ -68,9 +68,31 @@ class LineMoments:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LineLogs:
+    """K(θ) within `lost`, and K(θ+it)-K(θ) at some t, each within `errors`."""
+
+    log_mass: float
+    lost: float
+    logs: Any
+    errors: Floats
+
+    def plus(self, other: LineLogs, sign: int = 1) -> LineLogs:
+        """Those of both; with `sign` -1, of this without the other, which is a part of it."""
+        return LineLogs(
+            self.log_mass + sign * other.log_mass,
+            self.lost + other.lost,
+            self.logs + sign * other.logs,
+            self.errors + other.errors + 4 * UNIT * (np.abs(self.logs) + np.abs(other.logs)),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LineSum:
     """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
-    left out within `missing`, and as what outcomes with at most `most` losses between add."""
+    left out within `missing`, and as what outcomes with at most `most` losses between add.
+
+    `period`: of the sum over `line`.
+    """
 
     theta: float
     log_mass: float
@@ -79,26 +101,39 @@ class LineSum:
     terms: Any
     errors: Floats
     missing: float
+    line: VerticalLine
+    period: float
     few: FewBetween | None = None
     most: int = 0
 
     def log_delta(self, epsilon: float) -> LogDelta:
         """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
-        turned = self.terms * np.exp(-1j * epsilon * self.t)
-        total = float(turned.real.sum())
-        away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
-        error = float((self.errors + away).sum()) + self.missing
+        total, error, slope = self._told(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
-        slope = float((turned * (self.theta + 1j * self.t)).real.sum())
-        if self.few is not None:
-            more = self.few.share(self.most, epsilon, scale)
-            total, error, slope = total + more.delta, error + more.error, slope + more.slope
         upper = math.log(max(total, 0.0) + error + _NOTHING) + scale + slack
         close = error + slack * total <= _CLOSE * total
         return LogDelta(
             min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
         )
+
+    def is_close(self, epsilon: float, share: float) -> bool:
+        """Whether δ(ε) is known to a share of itself."""
+        total, error, _ = self._told(epsilon)
+        return error + self.log_error * total <= share * total
+
+    def _told(self, epsilon: float) -> tuple[float, float, float]:
+        """The sum, its error, and what it is of the slope."""
+        turned = self.terms * np.exp(-1j * epsilon * self.t)
+        total = float(turned.real.sum())
+        away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
+        error = float((self.errors + away).sum()) + self.missing
+        slope = float((turned * (self.theta + 1j * self.t)).real.sum())
+        if self.few is not None:
+            scale = self.log_mass - self.theta * epsilon
+            more = self.few.share(self.most, epsilon, scale)
+            total, error, slope = total + more.delta, error + more.error, slope + more.slope
+        return total, error, slope
 
 
 class VerticalLine:
@@ -111,7 +146,7 @@ class VerticalLine:
     @cached_property
     def smooth(self) -> bool:
         """Whether the sum without a tilt ends somewhere, as others then do as well."""
-        return float(self._kept(0.0, np.array([_FAR]))[0]) < -_BEYOND
+        return float(self.kept(0.0, np.array([_FAR]))[0]) < -_BEYOND
 
     @cached_property
     def few(self) -> FewBetween | None:
@@ -123,21 +158,28 @@ class VerticalLine:
         few = FewBetween(laplaces[0], responses[0] if responses else None)
         return few if few.is_listed() and not self.smooth else None
 
-    def _kept(self, theta: float, places: Floats) -> Floats:
-        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
+    def kept(self, theta: float, places: Floats, spare: bool = False) -> Floats:
+        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place; `spare`: without
+        any one loss, however often it occurs."""
         kept = -self.square * places * places / 2
+        least = np.zeros(len(places))
         for kind in self.kinds:
-            kept += kind.kept(theta, places)
+            with np.errstate(divide="ignore"):
+                logs = kind.counts[:, None] * np.clip(kind.beyond(theta, places), -_MUCH, 0.0)
+            kept += logs.sum(axis=0)
+            least = np.minimum(least, logs.min(axis=0, initial=0.0))
+        if spare:
+            kept -= least
         result: Floats = np.maximum.accumulate(kept[::-1])[::-1]
         return result
 
     def moments(self, theta: float) -> LineMoments | None:
         """By K at θ and at a place nearby on the line."""
         for _ in range(40):
-            found = self._on_line(theta, np.array([self.near]))
+            found = self.on_line(theta, np.array([self.near]))
             if found is None:
                 return None
-            log_mass, _, logs, _ = found
+            log_mass, logs = found.log_mass, found.logs
             fall = -2 * float(logs[0].real)
             if not (math.isfinite(log_mass) and 0 < fall < math.inf):
                 self.near *= 0.01 if fall > 0 else 100.0
@@ -149,8 +191,8 @@ class VerticalLine:
                 return LineMoments(log_mass, logs[0].imag / self.near, fall / self.near**2)
         return None
 
-    def _on_line(self, theta: float, t: Floats) -> tuple[float, float, Any, Floats] | None:
-        """K(θ), its error; K(θ+it)-K(θ), and the error of that."""
+    def on_line(self, theta: float, t: Floats) -> LineLogs | None:
+        """K at θ and at θ+it; None where that would take too long."""
         log_mass, lost = self.square * theta * (theta + 1) / 2, 0.0
         turn = self.square * t * (theta + 0.5)
         logs = -self.square * t * t / 2 + 1j * turn
@@ -173,7 +215,7 @@ class VerticalLine:
             rough = 2 * np.abs(real) + real**2 + imaginary**2 + np.abs(angle) + np.abs(shrunk)
             logs += kind.counts @ (shrunk + 1j * angle)
             errors += kind.counts @ (np.log1p(3 * found.error / size) + rounding * rough)
-        return log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors
+        return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
         """The sum by a period, up to where what is beyond is next to nothing of e^`size`, about
@@ -183,11 +225,26 @@ class VerticalLine:
             return None
         most = 0
         if self.few is None:
-            found = _faint(self._kept, theta, step, size)
+            found = _faint(self.kept, theta, step, size)
         else:
             found, most = self._last_of_few(self.few, theta, step, size)
-        if found is None:
+        places = None if found is None else self._places(theta, step, found)
+        told = None if places is None else self.on_line(theta, places[0])
+        if places is None or told is None:
             return None
+        return self.summed(theta, period, *places, told, most)
+
+    def spared(self, theta: float, period: float, size: float) -> tuple[Floats, float] | None:
+        """Places for a sum without any one loss, however often it occurs, and bounds of what is at
+        all others."""
+        step = 2 * math.pi / period
+        found = _faint(partial(self.kept, spare=True), theta, step, size)
+        return None if found is None else self._places(theta, step, found, spare=True)
+
+    def _places(
+        self, theta: float, step: float, found: tuple[float, float], spare: bool = False
+    ) -> tuple[Floats, float] | None:
+        """The places up to the last one, and what is at all others; None if they are too many."""
         last, beyond = found
         many = math.ceil(last / step)
         losses = sum(len(kind.counts) for kind in self.kinds)
@@ -197,14 +254,16 @@ class VerticalLine:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         if many > _SIEVED and self.few is None:
-            t, left_out = self._bright(theta, t)
-            beyond += left_out * 2 / period
-        told = self._on_line(theta, t)
-        if told is None:
-            return None
-        log_mass, lost, logs, errors = told
-        values = np.exp(logs)
-        wrong = np.abs(values) * np.expm1(np.minimum(errors, 700.0))
+            t, left_out = self._bright(theta, t, spare)
+            beyond += left_out * step / math.pi
+        return t, beyond
+
+    def summed(
+        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs, most: int = 0
+    ) -> LineSum:
+        """The sum of what is told at some places, with a bound of what is at all others."""
+        values = np.exp(told.logs)
+        wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
         if self.few is not None:
             value, error = self._of_few(self.few, most, theta, t)
             values, wrong = values - value, wrong + error
@@ -212,14 +271,27 @@ class VerticalLine:
         weights = (2 / period) / (s * (s + 1))
         weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
-        return LineSum(theta, log_mass, lost, t, terms, wrong, beyond, self.few, most)
+        return LineSum(
+            theta,
+            told.log_mass,
+            told.lost,
+            t,
+            terms,
+            wrong,
+            beyond,
+            self,
+            period,
+            self.few,
+            most,
+        )
 
     def closed(self) -> LineSum | None:
         """The sum without places, where all losses may lie between."""
         if self.few is None or not self.few.is_whole():
             return None
         none = np.zeros(0)
-        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, self.few, int(self.few.many))
+        few, many = self.few, int(self.few.many)
+        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, self, math.inf, few, many)
 
     def _last_of_few(
         self, few: FewBetween, theta: float, step: float, size: float
@@ -240,27 +312,31 @@ class VerticalLine:
         error."""
         value, error = few.on_line(most, theta, t)
         others = [kind for kind in self.kinds if not isinstance(kind, LaplaceTransforms)]
-        told = VerticalLine(others, 0.0)._on_line(theta, t)
+        told = VerticalLine(others, 0.0).on_line(theta, t)
         assert told is not None  # responses have a closed form
-        _, _, logs, slips = told
-        wrong = error + np.abs(value) * np.expm1(np.minimum(slips, 700.0))
-        turn = np.exp(logs)
+        wrong = error + np.abs(value) * np.expm1(np.minimum(told.errors, 700.0))
+        turn = np.exp(told.logs)
         return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
 
-    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float]:
+    def _bright(self, theta: float, t: Floats, spare: bool) -> tuple[Floats, float]:
         """The places at which more than next to nothing may be left, and the sum of what is at the
-        others, over t²."""
+        others, over t²; `spare`: without any one loss."""
         # What is far away counts less.
         room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
         logs, left_out = -self.square * t * t / 2, 0.0
+        least = np.zeros(len(t))
         for kind in self.kinds:
             for start in range(0, len(kind.counts), _ROWS):
                 rows = slice(start, start + _ROWS)
                 with np.errstate(divide="ignore"):
-                    logs = logs + kind.counts[rows] @ np.minimum(kind.sizes(theta, t, rows), 0.0)
-                seen = (logs > -room) | (t == 0)
-                left_out += float((np.exp(logs[~seen]) / t[~seen] ** 2).sum())
-                t, logs, room = t[seen], logs[seen], room[seen]
+                    sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
+                each = sizes * kind.counts[rows, None]
+                logs = logs + each.sum(axis=0)
+                if spare:
+                    least = np.minimum(least, each.min(axis=0))
+                seen = (logs - least > -room) | (t == 0)
+                left_out += float((np.exp(logs - least)[~seen] / t[~seen] ** 2).sum())
+                t, logs, room, least = t[seen], logs[seen], room[seen], least[seen]
         return t, left_out * (1 + 1e-9)
 
     def smoothed(self, theta: float, at: float) -> VerticalLine:

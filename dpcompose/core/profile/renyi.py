@@ -105,18 +105,41 @@ def curve(composition: parts.Composition, alpha: Fraction | float) -> float:
 
 def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | None:
     """The least ε at `delta` by this route, rounded up; None if it gives none."""
-    # 1 - stay + stay·δ' = δ.
-    left = (delta - 1 + composition.stay) / composition.stay if composition.stay else Fraction(0)
+    left = composition.left(delta)
     total = _sum(composition)
     if left <= 0 or total is None:
         return None
     if left >= 1 or not (total.rho or total.rest):
         return Fraction(0)
     log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
-    rough_log = float(log_inverse)
+    s = _best_order(total, float(log_inverse))
+    return None if s is None else _evaluate_epsilon(total, s, log_inverse)
 
+
+def best_order(composition: parts.Composition, delta: Fraction) -> tuple[float, float] | None:
+    """About the best s = α-1 by this route, and K(s) there; None where it gives nothing."""
+    left = composition.left(delta)
+    total = _sum(composition)
+    if not 0 < left < 1 or total is None or not (total.rho or total.rest):
+        return None
+    s = _best_order(total, -math.log(left))
+    return None if s is None else (s, total.rough(s))
+
+
+def cumulant_at(composition: parts.Composition, s: float) -> float:
+    """K(s) of a composition up to rounding; infinite where it is not known."""
+    total = _sum(composition)
+    return math.inf if total is None or s > total.most else total.rough(s)
+
+
+def epsilon_by(cumulant: float, s: float, log_delta: float) -> float:
+    """The ε at a δ by one K(s), up to rounding."""
+    return (cumulant - log_delta - math.log1p(s)) / s - math.log1p(1 / s)
+
+
+def _best_order(total: _OrderSum, rough_log: float) -> float | None:
     def bound(s: float) -> float:
-        return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
+        return epsilon_by(total.rough(s), s, -rough_log)
 
     s = _best(bound, total, math.sqrt(rough_log / max(total.rough(1.0) / 2, 1e-200)))
     if not total.rest:
@@ -127,9 +150,7 @@ def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | No
                 / (2 * s * total.rough_rho + 1 / (1 + s))
             ),
         )
-    if not math.isfinite(bound(s)):
-        return None
-    return _evaluate_epsilon(total, s, log_inverse)
+    return s if math.isfinite(bound(s)) else None
 
 
 def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fraction:

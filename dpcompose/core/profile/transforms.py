@@ -61,12 +61,6 @@ class Transforms(ABC):
     def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
         """ln of an upper bound of |M(θ+it)/M(θ)|, for some of the losses, at each t."""
 
-    def kept(self, theta: float, t: Floats) -> Floats:
-        """The same for all losses together, each with its count."""
-        with np.errstate(divide="ignore"):
-            logs: Floats = self.counts @ np.minimum(self.beyond(theta, t), 0.0)
-        return logs
-
 
 class ResponseTransforms(Transforms):
     """Losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""

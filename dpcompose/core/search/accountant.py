@@ -23,13 +23,14 @@ from dpcompose.core.loss.walk import Answer, Choice, Effort, Walk, best_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
+from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
 
 #: The statements of a mechanism as seen from where it reads.
 Seen = tuple[Placed, ...]
-#: A mechanism, how it is seen, and what it then loses.
-Cost = tuple[Mechanism, Seen, Loss]
+#: A mechanism, how it is seen, what it then loses, and whether that is rounded.
+Cost = tuple[Mechanism, Seen, Loss, bool]
 #: Those, by the change and by the identity of the mechanism, in one algebra.
 Costs = dict[State, dict[int, Cost]]
 
@@ -138,9 +139,19 @@ class Accountant:
         before = known.get(id(mechanism))
         if before is not None and before[0] is mechanism and before[1] == placed:
             return before[2]
-        loss = self._coster.cost(mechanism, placed, state)
-        known[id(mechanism)] = mechanism, placed, loss
+        with watch_rounding() as watch:
+            loss = self._coster.cost(mechanism, placed, state)
+        known[id(mechanism)] = mechanism, placed, loss, watch.rounded
         return loss
+
+    def rounded(self, mechanism: Mechanism, placed: Seen, state: State) -> bool:
+        """Whether what a mechanism loses by itself is rounded."""
+        before = self._costs.get(state, {}).get(id(mechanism))
+        if before is not None and before[0] is mechanism and before[1] == placed:
+            return before[3]
+        with watch_rounding() as watch:
+            self._coster.cost(mechanism, placed, state)
+        return watch.rounded
 
     def _told(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
         """A loss with where it comes from, where the algebra keeps that."""

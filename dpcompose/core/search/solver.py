@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
@@ -24,6 +25,9 @@ from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.accountant import Accountant, Costs
+
+if TYPE_CHECKING:
+    from dpcompose.core.profile.nearby import Nearby
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
@@ -141,10 +145,14 @@ class Solver:
     """Solves one problem, in one notion or another, exactly or as sequential composition would.
 
     `like`: a solver of a problem that shares mechanisms with this one, whose losses it knows.
+    `near`: what is known, at a δ, of the compositions of such problems.
     """
 
-    def __init__(self, problem: Problem, like: Solver | None = None) -> None:
+    def __init__(
+        self, problem: Problem, like: Solver | None = None, near: Nearby | None = None
+    ) -> None:
         self.problem = problem
+        self.near: Nearby | None = near if like is None else like.near
         self._costs: dict[object, Costs] = {} if like is None else like._costs
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: Patterned | None = None
@@ -243,7 +251,7 @@ class Solver:
         # Survival over blocks goes through logarithms, which are rounded.
         rounded = isinstance(algebra, Pairs) and algebra.survival and _splits(visits)
         rounded = rounded or _sampled(visits)
-        quantities = tuple(_quantities(algebra, loss, felt, rounded))
+        quantities = tuple(_quantities(algebra, accountant, loss, felt, rounded))
         return Solution(
             algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
         )
@@ -307,15 +315,20 @@ def _splits(visits: Sequence[Visit]) -> bool:
 
 
 def _quantities(
-    algebra: Scalars | Pairs, loss: Loss, felt: Sequence[FeltLoss], rounded: bool
+    algebra: Scalars | Pairs,
+    accountant: Accountant,
+    loss: Loss,
+    felt: Sequence[FeltLoss],
+    rounded: bool,
 ) -> Iterator[Quantity]:
     """The certified bounds that a loss stands for; none if it is not finite."""
     with watch_rounding() as watch:
-        coster = Coster(algebra)
         for each in felt:
-            coster.cost(each.mechanism, each.placed, each.visit.state)
             if each.visit.distance > 1:
                 algebra.chain([(each.loss, each.visit.distance)])
-    exact = not (rounded or watch.rounded)
+    rounded = rounded or watch.rounded
+    exact = not rounded and not any(
+        accountant.rounded(each.mechanism, each.placed, each.visit.state) for each in felt
+    )
     for bound in bounds_of(algebra, loss):
         yield replace(bound, exact=exact)

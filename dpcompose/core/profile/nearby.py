@@ -1,0 +1,114 @@
+"""Many compositions that differ from one in little, each asked for its ε at one δ.
+
+What the one is composed on is kept, and what differs is exchanged there. Every answer is certified
+as one that is found directly, and as near to the least; where it would be further from it, or
+nothing can be exchanged, none is given.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+from dpcompose.core.numbers.exact import float_up
+from dpcompose.core.profile.changed_law import ChangedLaws
+from dpcompose.core.profile.changed_line import ChangedLines
+from dpcompose.core.profile.parts import Bracket, Composition, Part, just_so
+from dpcompose.core.profile.renyi import best_order, cumulant_at, epsilon_by
+from dpcompose.core.profile.rounding import float_of
+
+#: Fewer parts are quickly composed anew; so many may differ.
+_FEW, _MOST_CHANGED = 12, 4
+#: So many compositions are kept, each for δ's that are as near as this in ln δ.
+_KEPT, _CLOSE_LOG = 4, 0.1
+#: At that order divergences say more than another way by this factor, at least.
+_SURELY = 1.01
+
+
+class Nearby:
+    """Compositions that were asked for, and what they are composed on once others are near them."""
+
+    def __init__(self) -> None:
+        self._known: list[_Answered] = []
+        self._orders: list[tuple[Composition, tuple[float, float] | None]] = []
+
+    def epsilon(self, asked: Composition, log_delta: float, most: float) -> float | None:
+        """An ε with ln δ(ε) ≤ `log_delta`, next to the least; None where it is to be found anew.
+
+        No two parts are alike, and `stay` is 1. `most`: the sum of the greatest losses.
+        """
+        if len(asked.parts) < _FEW:
+            return None
+        for each in self._known:
+            if abs(each.log_delta - log_delta) <= _CLOSE_LOG:
+                less, more = apart(each.whole, asked)
+                if len(less.parts) + len(more.parts) <= _MOST_CHANGED:
+                    return each.epsilon(asked, less, more, log_delta, most)
+        self._known = [_Answered(asked, log_delta, most), *self._known[: _KEPT - 1]]
+        return None
+
+    def rules_out(self, asked: Composition, delta: Fraction, epsilon: Fraction) -> bool:
+        """Whether Rényi divergences hardly say less than an ε: no divergences do of losses that are
+        known, else as is seen at the order that is best for another composition."""
+        if all(just_so(part) for part, _ in asked.parts):
+            return True
+        for whole, order in self._orders:
+            less, more = apart(whole, asked)
+            if len(less.parts) + len(more.parts) <= _MOST_CHANGED:
+                left = asked.left(delta)
+                if order is None or left <= 0:
+                    return False
+                s, known = order
+                known += cumulant_at(more, s) - cumulant_at(less, s)
+                known += float_of(asked.gaussian - whole.gaussian) * s * (1 + s) / 2
+                return epsilon_by(known, s, math.log(left)) > _SURELY * float_of(epsilon)
+        self._orders = [(asked, best_order(asked, delta)), *self._orders[: _KEPT - 1]]
+        return False
+
+    def learn(self, asked: Composition, found: Bracket) -> None:
+        """What a composition came to that was to be found anew."""
+        if self._known and self._known[0].whole is asked:
+            self._known[0].found = found
+
+
+class _Answered:
+    """A composition that was asked for at a δ."""
+
+    def __init__(self, whole: Composition, log_delta: float, most: float) -> None:
+        self.whole, self.log_delta, self._most = whole, log_delta, most
+        self.found: Bracket | None = None
+
+    def epsilon(
+        self,
+        asked: Composition,
+        less: Composition,
+        more: Composition,
+        log_delta: float,
+        most: float,
+    ) -> float | None:
+        """What a composition comes to, by exchanging parts; None where that is not the way."""
+        same = not (less.parts or more.parts or asked.gaussian != self.whole.gaussian)
+        if same and self.found is not None and log_delta >= self.log_delta:
+            return float_up(self.found.upper)
+        way = self._lines or self._laws
+        return None if way is None else way.epsilon(asked, less, more, log_delta, most)
+
+    @cached_property
+    def _lines(self) -> ChangedLines | None:
+        return ChangedLines.of(self.whole, self.log_delta, self._most)
+
+    @cached_property
+    def _laws(self) -> ChangedLaws | None:
+        found = self.found
+        return None if found is None else ChangedLaws.of(self.whole, self.log_delta, found)
+
+
+def apart(whole: Composition, asked: Composition) -> tuple[Composition, Composition]:
+    """The parts that a composition has more than another one, and that this one has more."""
+    less, more = dict(whole.parts), dict[Part, int]()
+    for part, count in asked.parts:
+        left = less.pop(part, 0) - count
+        if left:
+            (less if left > 0 else more)[part] = abs(left)
+    return Composition(tuple(less.items())), Composition(tuple(more.items()))
