@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from dpcompose.core.profile.masses import EPS, MAX_POINTS, TAIL, Floats, Masses
 
 _BLOCK = 2048
-#: What is above a chord to places so far apart is left out, in so many rounds, before the corners
-#: are gone through one by one.
-_APART, _ROUNDS = (64, 16, 4, 1), 16
+#: What is above some chord is left out in so many rounds, before corners are gone through singly.
+_ROUNDS = 8
 #: On a grid wider than this, e^(-step) is nothing.
 _WIDE = 100
 #: Losses below minus this have less than TAIL.
@@ -67,11 +66,13 @@ def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int 
 def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
     """Indices of all but places above a chord, as far as some chords tell; the corners are left."""
     kept = np.arange(len(heights))
-    for apart in (each for _ in range(_ROUNDS) for each in _APART):
-        above = 1 + np.flatnonzero(_bends(heights[kept], places[kept], width, apart) < 0)
-        if not len(above) and apart == 1:
+    for _ in range(_ROUNDS):
+        size = len(kept)
+        for power in range(len(kept).bit_length() // 2, -1, -1):
+            bends = _bends(heights[kept], places[kept], width, 4**power)
+            kept = np.delete(kept, 1 + np.flatnonzero(bends < 0))
+        if len(kept) == size:
             break
-        kept = np.delete(kept, above)
     return kept
 
 
