@@ -1,14 +1,14 @@
 """The largest D_α/α of a loss whose divergence is known order by order: its least ρ, certified.
 
-K(s) = s·D_(1+s) is convex and 0 at s = 0, and so is g(s) = 1/(s(1+s)) convex. Between two orders
-both lie below their chords, and a product of two chords of which one rises and the other falls is
-at most the larger of its two ends and a quarter of the product of the two differences. Nor does
+K(s) = s·D_(1+s) is convex and 0 at s = 0. Between two orders it lies below its chord β·s - γ, where
+γ ≥ 0, and (β·s - γ)/(s(1+s)) rises up to s = (γ + √(γ² + βγ))/β and falls from there on. Nor does
 D_(1+s) = K(s)/s fall, which says more where s is small. Below the first order K is below its chord
 from 0; what lies above the last is for the caller to bound.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
@@ -62,7 +62,9 @@ _Point = tuple[float, float]
 
 def _interval(low: _Point, high: _Point) -> tuple[float, _Point, _Point]:
     (a, first), (b, second) = low, high
-    one, other = 1 / (a * (1 + a)), 1 / (b * (1 + b))
-    chords = max(first * one, second * other) + (second - first) * (one - other) / 4
-    bound = min(chords, second / b / (1 + a))
-    return -bound * (1 + 1e-14), low, high
+    rise = (second - first) / (b - a)
+    below = max(rise * a - first, 0.0)
+    # A little off the highest place is lower by the square of that: a few roundings.
+    top = min(max((below + math.sqrt(below * (below + rise))) / rise, a), b) if rise > 0 else a
+    bound = min((first + rise * (top - a)) / (top * (1 + top)), second / b / (1 + a))
+    return -bound * (1 + 1e-13), low, high
