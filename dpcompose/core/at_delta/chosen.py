@@ -73,8 +73,8 @@ def choose(
     others = routes.for_comparison(worst.composition, point) if compared else []
     # Of several patterns another one may be the worst by a route that is only compared.
     fixed = 0 if len(patterned) == 1 else 1
-    rest = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
-    routed = (*worst.found[:fixed], *rest)
+    order = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
+    routed = (*worst.found[:fixed], *order)
     sharper = _sharper(worst, point, bounds)
     if sharper is not None and _key(sharper.value) < _key(routed[0].value):
         routed = (sharper, *(each for each in routed if each.rule is not sharper.rule))

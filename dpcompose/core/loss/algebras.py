@@ -197,6 +197,9 @@ class Pairs:
         steps = [(loss, count) for loss, count in parts if count]
         if any(not loss for loss, _ in steps):
             return ()
+        if len(steps) == 1 and steps[0][1] == 1 and len(steps[0][0]) == 1:
+            ((_, delta),) = steps[0][0]
+            return steps[0][0] if self.plain(delta) < 1 else ()
         choices: list[list[tuple[Pair, int]]] = [[]]
         for loss, count in steps:
             plain = [(epsilon, self.plain(delta)) for epsilon, delta in loss]

@@ -81,6 +81,8 @@ def rejoined(state: State) -> State | None:
     return top_level(state_of(items))
 
 
+#: Statements for these relations cover changes of any size at once.
+_AT_ONCE = (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN)
 #: For so many sorts of mechanisms with several guarantees these are looked at together.
 _MOST_CURVES = 20
 
@@ -156,7 +158,7 @@ class Coster:
         guarantee = each.statement.guarantee
         if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
             return None
-        if each.statement.relation.kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+        if each.statement.relation.kind in _AT_ONCE:
             return None
         walk = self.needed(each, item)
         if len(walk) != 1 or walk[0][1] != 1:
@@ -238,10 +240,10 @@ class Coster:
 
     def pattern(self, placed: Sequence[Placed], state: State, curves: bool = False) -> Patterned:
         """All that is known of the loss for one change, as one atom."""
-        if len(placed) == 1 and self._at_one_step(placed, state):
-            amount = self._one_step(placed[0], state[0][0], Notion.PURE)
-            if isinstance(amount, Fraction) and amount:
-                return single((Known(Response(amount)),), True)
+        said = self._only_step(placed, state)
+        if said is not None and said.value and not (curves and said.delta):
+            stay = 1 - said.delta
+            return single((Known(Response(said.value), ZERO, stay),), True) if stay else ()
         options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero
@@ -277,7 +279,7 @@ class Coster:
             return None
         kind = said[0].statement.relation.kind
         noise = any(each.statement.guarantee.noise is not None for each in said)
-        if noise or kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+        if noise or kind in _AT_ONCE:
             return None
         taken = 0
         for item, times in state:
@@ -292,6 +294,16 @@ class Coster:
         one = [each._replace(statement=replace(each.statement, relation=once)) for each in said]
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
+    def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:
+        """The only guarantee, pure or (ε, δ), where one step covers the change, the usual case."""
+        if len(placed) != 1 or not self._at_one_step(placed, state):
+            return None
+        statement = placed[0].statement
+        guarantee = statement.guarantee
+        if statement.implied or statement.relation.kind in _AT_ONCE or guarantee.noise is not None:
+            return None
+        return guarantee if guarantee.notion in (Notion.PURE, Notion.APPROX) else None
+
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
         """Whether each statement is used for one step alone."""
         if len(state) != 1 or state[0][1] != 1:
@@ -302,6 +314,9 @@ class Coster:
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
         """The undominated (ε, δ), from the statements of pure and of approximate DP."""
+        only = self._only_step(placed, state)
+        if only is not None:
+            return ((only.value, algebra.delta(only.delta)),) if only.delta < 1 else ()
         usable = _as_pairs(placed)
         said = [each.statement for each in usable]
         at_once = [
