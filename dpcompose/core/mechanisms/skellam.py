@@ -297,9 +297,9 @@ def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
     recurrence, in whole numbers rounded both ways; the divergences are sums over outcomes, and the
     tails are bounded from above: -ln(I_(n+1)/I_n) < asinh((n+1)/v), since these ratios fall.
 
-    With σ = α - 1, σ·D_α is convex in σ and so is 1/(σ(σ+1)): between two orders each is at most
-    its chord. Intervals are halved until the largest is known to
-    three digits at least, and to six for a variance of at most 1. Beyond the last order
+    With σ = α - 1, σ·D_α is convex in σ: between two orders it is at most its chord. Intervals are
+    halved until the largest is known to four digits at least, and to seven for a variance of at
+    most 1. Beyond the last order
     a line above asinh bounds the loss, and the mean of its exponential is that of two Poisson laws.
 
     A variance above 10^6 counts as 10^6: more Skellam noise is a post-processing. More than 2^16
@@ -325,7 +325,7 @@ def _largest(shift: int, variance: Fraction) -> Fraction:
         return tilted if tilted <= floor * s * (1 + s) else exact(s)
 
     # Many outcomes take long at each order.
-    close = min(max(1e-6 * math.sqrt(v), 1e-6), 1e-3)
+    close = min(max(1e-7 * math.sqrt(v), 1e-7), 1e-3)
     return largest_ratio(cumulant, lambda ratio: _last(shift, v, ratio), close)
 
 

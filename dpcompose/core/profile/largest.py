@@ -1,9 +1,10 @@
 """The largest D_α/α of a loss whose divergence is known order by order: its least ρ, certified.
 
 K(s) = s·D_(1+s) is convex and 0 at s = 0. Between two orders it lies below its chord β·s - γ, where
-γ ≥ 0, and (β·s - γ)/(s(1+s)) rises up to s = (γ + √(γ² + βγ))/β and falls from there on. Nor does
-D_(1+s) = K(s)/s fall, which says more where s is small. Below the first order K is below its chord
-from 0; what lies above the last is for the caller to bound.
+γ ≥ 0, and (β·s - γ)/(s(1+s)) rises up to s = (γ + √(γ² + βγ))/β and falls from there on. A chord of
+upper bounds may have a γ < 0: then all of it falls. Nor does D_(1+s) = K(s)/s fall, which says more
+where s is small. Below the first order K is below its chord from 0; what lies above the last is for
+the caller to bound.
 """
 
 from __future__ import annotations
