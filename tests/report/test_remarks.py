@@ -258,6 +258,23 @@ def test_statements_above_a_shared_sample_are_not_used() -> None:
     assert report.status == "no-guarantee"
     assert any("the sample `batch` lies between" in each for each in report.reasons)
     assert all("stated_on: batch" in each for each in report.reasons)
+
+
+@pytest.mark.parametrize("kind", ["value, blocks: 3", "membership, blocks: 3, max_blocks: 2"])
+def test_what_is_missing_on_a_block_is_told_where_no_notion_is_common(kind: str) -> None:
+    report = analyze(
+        spec(
+            "bounded",
+            f"  r: {{}}\n  p: {{from: r, partition: {{by: {kind}}}}}\n",
+            "name: a, reads: p.0, mechanism: laplace, sensitivity: {unbounded: 1, bounded: 2}, "
+            "scale: 3",
+            "name: b, reads: p.1, notion: zcdp, rho: 0.1",
+            "name: c, reads: p.2, notion: approx, epsilon: 0.1, delta: 1e-9",
+            more="report: {delta: 1e-6}\n",
+        )
+    )
+    assert report.status == "no-guarantee"
+    assert report.reasons[0].startswith("`b` reads `p.1`, where the worst change is: 1 row added")
     alone = analyze(spec("unbounded", POISSON, f"name: a, reads: batch, {PURE}, stated_on: people"))
     assert alone.bound is not None and alone.bound.value == 1
 

@@ -59,15 +59,15 @@ def worst_hits(
     """
     if isinstance(algebra, Scalars):
         return rule(once, both, new)
-    if isinstance(algebra, Patterns):
-        return spread(algebra, rule, once, both, new), ()
-    if any(not loss for loss in (*once, *both)):
+    told = [once, both] if new is None else [once, both, new]
+    if any(not loss for losses in told for loss in losses):
         # Some block has no finite bound: find out whether it can be hit.
-        marks = [Fraction(0) if loss else math.inf for loss in once]
-        double = [Fraction(0) if loss else math.inf for loss in both]
-        amount, hits = rule(marks, double)
+        marks = ([Fraction(0) if loss else math.inf for loss in losses] for losses in told)
+        amount, hits = rule(*marks)
         if amount == math.inf:
             return algebra.none, hits
+    if isinstance(algebra, Patterns):
+        return spread(algebra, rule, once, both, new), ()
     pairs: list[tuple[Fraction, Any]] = []
     shown: tuple[Hit, ...] = ()
     ends = zip(once, once if new is None else new, strict=True)
@@ -75,12 +75,12 @@ def worst_hits(
     whole = [[(each, each) for each in loss or algebra.zero] for loss in both]
     for chosen in _choices([*ways, *whole]):
         one, two = chosen[: len(once)], chosen[len(once) :]
-        told = [[pair for pair, _ in one], [pair for pair, _ in two]]
+        taken = [[pair for pair, _ in one], [pair for pair, _ in two]]
         if new is not None:
-            told.append([pair for _, pair in one])
-        epsilon, hits = rule(*([x for x, _ in each] for each in told))
+            taken.append([pair for _, pair in one])
+        epsilon, hits = rule(*([x for x, _ in each] for each in taken))
         shown = shown or hits
-        delta, _ = rule(*([_plain(algebra, x) for _, x in each] for each in told))
+        delta, _ = rule(*([_plain(algebra, x) for _, x in each] for each in taken))
         pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
     return algebra.frontier(pairs), shown
 

@@ -124,11 +124,13 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
             for (mechanism, placed), loss in zip(place.mechanisms, answer.own, strict=True):
                 if loss == none:
                     yield from uncovered(Touched(mechanism, placed, place, state))
+            below = []
             for choice in answer.choices:
                 for branch in choice.branches if choice.loss == none else ():
                     if in_public_sample(branch.place, branch.state):
                         yield _only_replaced(branch.place), _REPLACE, branch.place.dataset.path
-                    stack.append((branch.place, branch.state))
+                    below.append((branch.place, branch.state))
+            stack.extend(reversed(below))
 
 
 def _beyond(found: Sequence[At]) -> Iterator[Reason]:
