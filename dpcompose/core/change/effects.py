@@ -94,7 +94,7 @@ def user_rows(leaf: Leaf, times: int = 1) -> Fate:
     """The rows of a user as single row changes, `times` for each."""
     if leaf.size is None:
         return anything(leaf)
-    return one(SINGLE, int(leaf.size) * times)
+    return one(single(leaf), int(leaf.size) * times)
 
 
 def spread(fate: Fate) -> list[Fate]:

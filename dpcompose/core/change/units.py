@@ -49,7 +49,7 @@ class Leaf(NamedTuple):
     have the same sign matters, since one removed and one added row make a replaced one. `directed`:
     the sign is meant as it is, and the loss is that of the table before against the one after; else
     the whole change may as well be read backwards, and the loss is that of both. Either all single
-    rows of a change are directed or none is.
+    rows of a change, and all rows of units, are directed or none is.
     """
 
     kind: Kind
@@ -206,13 +206,19 @@ def drop_level(state: State, depth: int) -> State:
 def top_level(state: State) -> State:
     """The state with canonical tags on the units that nothing encloses."""
     plain = state_of((_untagged(item), count) for item, count in state)
-    singles = {(leaf.sign, leaf.directed) for leaf in all_leaves(plain) if leaf.kind is Kind.SINGLE}
-    if any(directed for _, directed in singles):
-        return plain if all(directed for _, directed in singles) else undirected(plain)
-    if singles != {(1, False)}:
+    found = all_leaves(plain)
+    oneway = {leaf.directed for leaf in found if leaf.kind in (Kind.SINGLE, Kind.USER)}
+    if True in oneway:
+        return plain if oneway == {True} else undirected(plain)
+    if {leaf.sign for leaf in found if leaf.kind is Kind.SINGLE} != {1}:
         return plain
     mirrored = _mirrored(plain)
     return state_of((_untagged(item), count) for item, count in mirrored)
+
+
+def directed(state: State) -> State:
+    """The change as it is, not read backwards as well."""
+    return state_of((item._replace(leaf=item.leaf._replace(directed=True)), n) for item, n in state)
 
 
 def undirected(state: State) -> State:

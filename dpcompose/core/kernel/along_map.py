@@ -46,12 +46,9 @@ class AlongMap:
     """The rules for one map.
 
     `place`: the dataset that it reads; `below`: the one that it makes, with all draws alike.
-    `oriented`: in every change all rows are added or all are removed, so that one-sided losses keep
-    their side.
     """
 
     algebra: Algebra
-    oriented: bool
     place: Place
     below: Place
 
@@ -177,7 +174,7 @@ class AlongMap:
         whole = self.below.whole
         if whole is None:
             raise Refused("more than one release depends on what is drawn")
-        inside = AlongMap(self.algebra, self.oriented, self.place, whole)
+        inside = AlongMap(self.algebra, self.place, whole)
         part: Choice = yield from inside.replay(how, state)
         return self.drawn(part)
 
@@ -223,10 +220,7 @@ class AlongMap:
                 row = amplification.amplified(algebra, other, made_by.rate, replace=True)
                 found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.SINGLE:
-            side = "removed" if self.oriented else "both"
-            if leaf.directed:
-                side = "added" if leaf.sign else "removed"
-            row = amplification.amplified(algebra, loss, made_by.rate, side=side)
+            row = amplification.amplified(algebra, loss, made_by.rate, side=_side(leaf))
             found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
@@ -234,7 +228,7 @@ class AlongMap:
         elif leaf.kind is Kind.USER and leaf.size is not None and loss != algebra.zero:
             # Row by row: each is in the sample or not, by itself.
             _, once = yield from inside(SINGLE)
-            side = "both" if leaf.size == 1 else "removed"
+            side = _side(leaf) if leaf.size == 1 else "removed"
             row = amplification.amplified(algebra, once, made_by.rate, side=side)
             found.append(amplification.stepwise(algebra, row, int(leaf.size), rounds))
         sharper = [each for each in found if each is not None]
@@ -287,6 +281,7 @@ class AlongMap:
         if made_by.size is not None and made_by.of is not None:
             return (yield from self._rows_of_size(state, made_by.size, made_by.of))
         # What a part of the rows loses against none of them is used both ways round.
+        sides = {_side(leaf) for leaf in all_leaves(state)}
         one_sided, state = self._one_sided(state), undirected(state)
         after = self._below(state, as_it_is)
         branch = Branch(self.below, after, self.rounds)
@@ -303,7 +298,7 @@ class AlongMap:
             # All of a user's rows are drawn, or none.
             rate = any_drawn(int(leaf.size or 0), rate)
             parts = [state] if units == 1 else parts
-        elif rows == 1:
+        elif rows == 1 and leaf.kind is not Kind.USER:
             parts = []
         if not 0 < len(parts) <= MOST_ROWS:
             raise Refused("it is for a few rows that change alike")
@@ -314,7 +309,12 @@ class AlongMap:
             once.append((yield (self.below, self._below(some, end))))
             if pairs:
                 both.append((yield (self.below, self._below(some, as_it_is))))
-        loss = algebra.sampled_rows(once, both, rate, one_sided)
+        if one_sided and not both and all(each == once[0] for each in once):
+            # Some are drawn, or none.
+            side = sides.pop() if len(sides) == 1 else "both"
+            loss = algebra.amplified(once[0], any_drawn(len(once), rate), False, side)
+        else:
+            loss = algebra.sampled_rows(once, both, rate, one_sided)
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
@@ -358,7 +358,12 @@ class AlongMap:
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False
         directed = all(leaf.directed for leaf in units) and len({leaf.sign for leaf in units}) == 1
-        return self.oriented or directed or units.total() == 1
+        return directed or units.total() == 1
+
+
+def _side(leaf: Leaf) -> str:
+    """From the first table to the second, where that is known."""
+    return ("added" if leaf.sign else "removed") if leaf.directed else "both"
 
 
 def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:

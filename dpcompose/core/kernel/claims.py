@@ -53,10 +53,9 @@ class Claim:
 class Kernel:
     """Makes claims about one problem in one algebra."""
 
-    def __init__(self, problem: Problem, algebra: Algebra, oriented: bool = False) -> None:
+    def __init__(self, problem: Problem, algebra: Algebra) -> None:
         self.problem = problem
         self.algebra = algebra
-        self.oriented = oriented
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self.places: list[Place] = [each for _, top in self.tops for each in top.subtree()]
         self.numbers = {id(place): number for number, place in enumerate(self.places)}
@@ -139,7 +138,7 @@ class Kernel:
             return Answer(self.algebra.zero, tuple(own), ())
         choices: list[Choice] = []
         rest = iter(hows)
-        for rules in rules_of(self.algebra, self.oriented, place):
+        for rules in rules_of(self.algebra, place):
             how = next(rest, None)
             if how is None:
                 raise Refused(f"something made from `{place.dataset.name}` is left out")
@@ -156,10 +155,10 @@ def felt_by(mechanism: Mechanism, place: Place, state: State, loss: Patterned) -
     return tuple(replace(each, trace=felt) if each.atoms else each for each in loss)
 
 
-def rules_of(algebra: Algebra, oriented: bool, place: Place) -> Iterator[AlongMap | OverBlocks]:
+def rules_of(algebra: Algebra, place: Place) -> Iterator[AlongMap | OverBlocks]:
     """The rules for everything that is made from a dataset."""
     for below in place.derived:
-        yield AlongMap(algebra, oriented, place, below)
+        yield AlongMap(algebra, place, below)
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
         yield OverBlocks(algebra, False, place, partition, blocks)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement, product
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import State
+from dpcompose.core.change.units import State, directed
 from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.model.problem import Goal, Problem, Root
 from dpcompose.core.model.protected import initial
@@ -37,8 +37,12 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
     """
     goal = problem.goal
     answers: list[Shown] = []
+    one_way = isinstance(algebra, Patterns) and _one_way(goal) and len(tops) == 1
     for root, top in tops:
         state = initial(root, top, goal)
+        if one_way and top.leans:
+            # Patterns are read in both orders at the end.
+            state = directed(state)
         loss = yield (top, state)
         answers.append((top, state, loss))
     groups = [sorted(each) for each in problem.apart if len(each) > 1]
@@ -53,6 +57,12 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
         losses.append(loss)
         shown += found
     return losses[0] if len(losses) == 1 else algebra.add(losses), shown
+
+
+def _one_way(goal: Goal) -> bool:
+    """Whether all rows that change are removed, or all are added."""
+    kind = goal.relation.kind
+    return kind in (RelationKind.UNBOUNDED, RelationKind.USER) and goal.distance == 1
 
 
 def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:

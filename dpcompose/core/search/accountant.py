@@ -40,13 +40,11 @@ class Accountant:
     """Losses of changes in one notion.
 
     `charge_all`: price every block at its worst, as if every mechanism read the whole table
-    (what sequential composition would give). `oriented`: in every change that is followed, all rows
-    are added or all are removed, so that one-sided losses keep their side.
+    (what sequential composition would give).
     """
 
     algebra: Algebra
     charge_all: bool
-    oriented: bool
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
     _own: dict[tuple[int, State], tuple[Loss, ...]]
@@ -56,7 +54,6 @@ class Accountant:
     def __init__(self, algebra: Algebra, costs: Costs | None = None) -> None:
         self.algebra = algebra
         self.charge_all = False
-        self.oriented = False
         self._coster = Coster(algebra)
         self._known = {}
         self._own = {}
@@ -66,7 +63,7 @@ class Accountant:
     def charging_all(self) -> Accountant:
         """An accountant that charges all blocks, and knows the costs that this one has found."""
         other = Accountant(self.algebra)
-        other.charge_all, other.oriented = True, self.oriented
+        other.charge_all = True
         other._effort = Effort(0)
         other._coster, other._own, other._costs = self._coster, self._own, self._costs
         return other
@@ -163,7 +160,7 @@ class Accountant:
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
         """The best bound that the rules for a map give; `below` is the dataset that it makes."""
-        rules = AlongMap(self.algebra, self.oriented, place, below)
+        rules = AlongMap(self.algebra, place, below)
         choice: Choice
         if not below.read:
             return (yield from rules.unread(state))
@@ -173,7 +170,7 @@ class Accountant:
             choice = yield from self._sampled(rules, place, below, state)
         if below.whole is None:
             return choice
-        inside = AlongMap(self.algebra, self.oriented, place, below.whole)
+        inside = AlongMap(self.algebra, place, below.whole)
         part = rules.drawn((yield from self._moved(inside, state)))
         best = self.algebra.best([choice.loss, part.loss])
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)

@@ -9,7 +9,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
@@ -193,9 +192,7 @@ class Solver:
         return self._patterned
 
     def _accountant(self, algebra: Patterns) -> Accountant:
-        accountant = Accountant(algebra, self._known_to(algebra))
-        accountant.oriented = _oriented(self.problem)
-        return accountant
+        return Accountant(algebra, self._known_to(algebra))
 
     def _known_to(self, algebra: Algebra) -> Costs:
         """What mechanisms are known to lose in an algebra."""
@@ -255,21 +252,6 @@ class Solver:
         return Solution(
             algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
         )
-
-
-def _oriented(problem: Problem) -> bool:
-    """Whether all rows that change anywhere are added, or all are removed."""
-    goal = problem.goal
-    if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
-        return False
-    if len(problem.roots) != 1:
-        return False
-    for dataset in problem.datasets():
-        if dataset.made_by is not None and not dataset.made_by.conduct().grows:
-            return False
-        if any(each.kind.assignment().shifts for each in dataset.partitions):
-            return False
-    return True
 
 
 def _visits(

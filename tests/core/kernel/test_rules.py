@@ -60,7 +60,7 @@ def along(
         "unbounded" if size is None else "bounded",
     )
     top = top_of(problem)
-    return AlongMap(algebra, False, top, top.derived[0])
+    return AlongMap(algebra, top, top.derived[0])
 
 
 def test_a_row_map_keeps_a_row() -> None:
@@ -162,7 +162,7 @@ def test_what_nobody_reads_costs_nothing() -> None:
         "name: a, reads: read, notion: pure, epsilon: 1",
     )
     top = top_of(problem)
-    read, idle = (AlongMap(PURE, False, top, each) for each in top.derived)
+    read, idle = (AlongMap(PURE, top, each) for each in top.derived)
     found, asked = driven(idle.unread(of(SINGLE)), units)
     assert found.loss == 0 and not asked
     with pytest.raises(Refused, match="`read` is read"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, one, per_key, spread, user_rows
+from dpcompose.core.change.effects import Fate, one, per_key, single, spread, user_rows
 from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -22,7 +22,7 @@ class Group(Together):
         """The row of its value comes, goes or is replaced."""
         if leaf.kind is Kind.USER:
             if self.by == traits.unit:
-                return [one(Leaf(Kind.SINGLE, (BOTH,), (), leaf.size))]
+                return [one(single(leaf)._replace(tags=(BOTH,), size=leaf.size))]
             return spread(user_rows(leaf))
         alone = traits.rows_are_units and self.by == traits.unit
         return per_key(leaf, self.by, False, alone)

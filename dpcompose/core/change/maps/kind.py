@@ -40,16 +40,14 @@ class Conduct(NamedTuple):
     """How a map treats rows: what is decided without following a change.
 
     `may_drop`: a row may leave no trace. `drops`: declared, some possible row gives nothing.
-    `grows`: one more row above removes none below. `random`: what the map is called where its
-    result is drawn at random, else None. `determined`: two specs that declare it alike, under one
-    name, speak of one and the same dataset. `several`: one row may give several rows. `picks`:
-    which rows it chooses, None where it chooses none.
+    `random`: what the map is called where its result is drawn at random, else None. `determined`:
+    two specs that declare it alike, under one name, speak of one and the same dataset. `several`:
+    one row may give several rows. `picks`: which rows it chooses, None where it chooses none.
     """
 
     gives: Gives
     may_drop: bool
     drops: bool
-    grows: bool
     random: str | None
     determined: bool
     several: bool
@@ -141,7 +139,6 @@ def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> Conduct:
         gives,
         may_drop,
         drops,
-        grows=True,
         random=None,
         determined=True,
         several=gives is Gives.SEVERAL,
@@ -168,7 +165,7 @@ def together(
     picks: Picks | None = None,
 ) -> Conduct:
     """The conduct of a map that makes something of all rows together."""
-    return Conduct(Gives.DEPENDS, may_drop, False, False, random, determined, several, picks)
+    return Conduct(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
 
 
 class OfGraph(Together):

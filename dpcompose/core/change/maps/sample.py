@@ -60,7 +60,6 @@ class Sample(Map):
             Gives.DEPENDS,
             may_drop=False,  # which rows are drawn is for the kernel's rule for samples
             drops=False,
-            grows=True,
             random="sample",
             # Drawn once: a spec that names it speaks of that draw.
             determined=self.shared,

@@ -24,7 +24,7 @@ class Stable(Together):
         if leaf.kind is Kind.PAIR:
             return [Fate(((SINGLE, self.stability), (Leaf(Kind.SINGLE, (1,)), self.stability)))]
         if leaf.kind is Kind.USER:
-            return [user_rows(leaf, self.stability)]
+            return [user_rows(leaf._replace(directed=False), self.stability)]
         return [one(SINGLE, self.stability)]
 
     def traits_after(self, traits: Traits) -> Traits:
