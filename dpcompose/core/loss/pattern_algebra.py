@@ -570,7 +570,7 @@ def _drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
         epsilon = max(each for _, each, _ in known)
         delta = sum((q * each for q, _, each in known), ZERO)
         options.append(Known(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
-    options.extend(_unsampled(whole))
+    options.extend(_unsampled(whole, len(ways) > 1))  # by itself often known without a grid
     return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace)
 
 
