@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
 
@@ -78,10 +78,13 @@ class Patterns:
     """Losses as sets of patterns, with the operations of `loss.Scalars`.
 
     `curves`: whether (ε, δ) over several steps are read as power functions too; such losses are not
-    known to dominate others.
+    known to dominate others. `given_up`: how many patterns losses had that were too many together.
+    `hopeless`: the same of a problem that this one differs from in little; they are not tried.
     """
 
     curves: bool = False
+    hopeless: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False, repr=False)
+    given_up: set[tuple[int, ...]] = field(default_factory=set, compare=False, repr=False)
     zero: Patterned = (NOTHING,)
     none: Patterned = ()
     notion: Notion = Notion.PROFILE
@@ -98,8 +101,10 @@ class Patterns:
             else:
                 several.append(loss)
         total: Patterned = (together(single),)
-        work = 0
+        work, sizes = 0, tuple(sorted(map(len, several)))
         for loss in several:
+            if sizes in self.hopeless:
+                break
             work += len(total) * len(loss) * (_longest(total) + _longest(loss))
             if len(total) * len(loss) > MOST_JOINED or work > MOST_ATOMS:
                 break
@@ -109,6 +114,7 @@ class Patterns:
                 break
         else:
             return total
+        self.given_up.add(sizes)
         sorts = self._sorts([(loss, 1) for loss in several])
         short = all(_longest(loss) <= MOST_ATOMS_OF_SHORT for loss, _ in sorts)
         if not short or sum(_parts_of(loss) for loss, _ in sorts) > MOST_PARTS:

@@ -23,6 +23,10 @@ from dpcompose.core.profile.lattice import (
     width_of,
 )
 
+#: A law of so few places, and so few copies, is summed.
+_FEW_PLACES, _FEW_COPIES = 8, 1000
+#: A smaller chance is none, but for far less than a rounding.
+_NONE = 1e-200
 Factor = Callable[[Any, int], tuple[Product, float]]
 
 
@@ -39,17 +43,34 @@ def factors(pieces: Pieces) -> list[Factor]:
     def of_response(i: int, k: Any, points: int) -> tuple[Product, float]:
         some = slice(i, i + 1)
         [value] = characteristic(pieces.steps[:, some], pieces.chances[:, some], k, points)
-        count = float(pieces.counts[i])
-        size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
-        error = count * UNIT * (16 / size + 8 * np.abs(angle) + 4)
-        return Product(k, count * np.log(size), count * angle, error), 0.0
+        return _powers(k, value, float(pieces.counts[i])), 0.0
+
+    def of_few(spread: tuple[int, Any, int], k: Any, points: int) -> tuple[Product, float]:
+        first, chances, count = spread
+        places = np.flatnonzero(chances > _NONE)
+        steps, each = first + places[:, None], chances[places, None]
+        [value] = characteristic(steps, each, k, points)
+        return _powers(k, value, float(count)), 0.0
 
     laws = sorted(pieces.spreads, key=width_of, reverse=True)
     order = np.argsort(-variances_of(pieces))
     return [
-        *(partial(of_law, spread) for spread in laws),
+        *(partial(of_few if _is_few(spread) else of_law, spread) for spread in laws),
         *(partial(of_response, i) for i in order.tolist()),
     ]
+
+
+def _is_few(spread: tuple[int, Any, int]) -> bool:
+    """Whether a law has few places, and few copies."""
+    _, chances, count = spread
+    return count <= _FEW_COPIES and int(np.count_nonzero(chances > _NONE)) <= _FEW_PLACES
+
+
+def _powers(k: Any, value: Any, count: float) -> Product:
+    """Powers of sums of a few terms, each within some roundings."""
+    size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
+    error = count * UNIT * (16 / size + 8 * np.abs(angle) + 4)
+    return Product(k, count * np.log(size), count * angle, error)
 
 
 def plus(logs: Product, row: Product, sign: int) -> Product:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -83,7 +84,12 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return group_distance.grouped(part, step, side, base_law)
         case AnyOf(options):
             orders = [(each, order) for each in options for order in both_orders(each, side)]
-            return greatest(*(base_law(each, step, order) for each, order in orders))
+            return greatest(*(_option(each, step, order) for each, order in orders))
+
+
+@lru_cache(maxsize=128)  # what may be any of some is often asked for again, with one other
+def _option(base: Composition, step: Fraction, side: str) -> Masses:
+    return base_law(base, step, side)
 
 
 def base_law(base: Composition, step: Fraction, side: str) -> Masses:

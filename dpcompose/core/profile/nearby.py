@@ -14,11 +14,18 @@ from functools import cached_property
 from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.profile.changed_law import ChangedLaws
 from dpcompose.core.profile.changed_line import ChangedLines
-from dpcompose.core.profile.parts import Bracket, Composition, Part, just_so
+from dpcompose.core.profile.parts import (
+    Bracket,
+    Composition,
+    MechanismLoss,
+    Part,
+    Response,
+    just_so,
+)
 from dpcompose.core.profile.renyi import best_order, cumulant_at, epsilon_by
 from dpcompose.core.profile.rounding import float_of
 
-#: Fewer parts are quickly composed anew; so many may differ.
+#: Fewer parts with closed forms are quickly composed anew; so many may differ.
 _FEW, _MOST_CHANGED = 12, 4
 #: So many compositions are kept, each for δ's that are as near as this in ln δ.
 _KEPT, _CLOSE_LOG = 4, 0.1
@@ -38,7 +45,8 @@ class Nearby:
 
         No two parts are alike, and `stay` is 1. `most`: the sum of the greatest losses.
         """
-        if len(asked.parts) < _FEW:
+        quick = all(isinstance(part, Response | MechanismLoss) for part, _ in asked.parts)
+        if len(asked.parts) < (_FEW if quick else 2):
             return None
         for each in self._known:
             if abs(each.log_delta - log_delta) <= _CLOSE_LOG:

@@ -153,6 +153,8 @@ class Solver:
         self.problem = problem
         self.near: Nearby | None = near if like is None else like.near
         self._costs: dict[object, Costs] = {} if like is None else like._costs
+        self._given_up: set[tuple[int, ...]] = set()
+        self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: Patterned | None = None
         self._shown: tuple[Visit, ...] = ()
@@ -185,11 +187,14 @@ class Solver:
         Empty if some mechanism has no finite bound.
         """
         if self._patterned is None:
-            accountant = self._accountant(Patterns())
+            accountant = self._accountant(self._patterns_algebra())
             loss, shown = self._joint(accountant)
             self._patterned = self._with_curves(tuple(loss))
             self._shown = tuple(_visits(accountant, shown))
         return self._patterned
+
+    def _patterns_algebra(self, curves: bool = False) -> Patterns:
+        return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: Patterns) -> Accountant:
         return Accountant(algebra, self._known_to(algebra))
@@ -210,7 +215,9 @@ class Solver:
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
-        finer: Patterned = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
+        finer: Patterned = tuple(
+            self._joint(self._accountant(self._patterns_algebra(curves=True)))[0]
+        )
         small = all(len(each.atoms) <= MOST_PATHS for each in finer)
         if not finer or finer == patterned or not small:
             return patterned
