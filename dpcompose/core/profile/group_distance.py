@@ -35,6 +35,11 @@ def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Mass
     return law_above((_power(part, base_law),), step)
 
 
+def delta_of_steps(part: Grouped, epsilon: float, base_law: BaseLaw) -> float:
+    """δ of at most `MOST_STEPS` steps at an ε, rounded up: what the lines say there needs no grid."""
+    return float(_power(part, base_law).at(np.array([epsilon]))[0])
+
+
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _power(part: Grouped, base_law: BaseLaw) -> Power:
     curve = curve_of(part.base, base_law)

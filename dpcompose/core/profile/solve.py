@@ -324,7 +324,12 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care:
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)
-        curve = _delta_on_grid(parts, gaussian, epsilon, care)
+        # numpy is needed here.
+        from dpcompose.core.profile.group_distance import delta_of_steps
+        from dpcompose.core.profile.loss_distribution import base_law
+
+        below = math.nextafter(float_of(epsilon), 0.0)
+        curve = Bracket(Fraction(delta_of_steps(single, below, base_law)), None, False)
         if not alone.is_plain(single.base):
             return curve
         known = alone.grouped_delta(single, epsilon, delta_at)
