@@ -87,6 +87,8 @@ FIXED: dict[str, Callable[[int], Content]] = {
     "laplaces": _unlike("laplace"),
     "laplaces, gaussians": _unlike("laplace", "gaussian"),
     "sampled laplace": _sampled_laplace(1),
+    "10 sampled laplaces": _sampled_laplace(10),
+    "100 sampled laplaces": _sampled_laplace(100),
     "sampled laplaces": _sampled_laplace(1000),
 }
 #: Those that must be ten times faster.

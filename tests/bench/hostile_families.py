@@ -31,6 +31,8 @@ from hostile_specs import (
     membership,
     mixed,
     nested,
+    one_hot,
+    pairs_below_samples,
     partitions,
     phases,
     profiles,
@@ -198,6 +200,31 @@ FAMILIES: dict[str, Family] = {
     "30 unlike sampled blocks": (
         A,
         lambda: sampled_blocks((f"{i + 1}/40" for i in range(30)), "by: value"),
+    ),
+    "3 unlike sampled blocks, a row in two": (
+        A,
+        lambda: sampled_blocks((".3", ".01", ".8"), "by: membership, max_blocks: 2"),
+    ),
+    "2 unlike sampled noises, two rows": (
+        A,
+        lambda: spec(
+            (f"reads: s0, {DISCRETE}, sigma: {i + 5}/5" for i in range(2)),
+            samples(["1/10"]),
+            "{relation: bounded, distance: 2}",
+        ),
+    ),
+    "3 approx below samples, three rows": (
+        A,
+        lambda: pairs_below_samples(3, "{relation: bounded, distance: 3}"),
+    ),
+    "6 approx below samples, users of four rows": (
+        A,
+        lambda: pairs_below_samples(6, "user", 4),
+    ),
+    "one-hot laplace, three rows": (A, lambda: one_hot("laplace, scale: 2", 3)),
+    "one-hot discrete gaussian, three rows": (
+        A,
+        lambda: one_hot("discrete-gaussian, sigma: 2", 3),
     ),
     "membership 5 000 unlike rho": (
         A,

@@ -145,6 +145,30 @@ def sampled_blocks(rates: Iterable[str], how: str, protect: str = "bounded") -> 
     return spec(rows, datasets, protect)
 
 
+def pairs_below_samples(number: int, protect: str, capped: int = 0) -> str:
+    """(ε, δ) statements in turn below two samples and a filter; of a capped unit, if that is so."""
+    root = f"{{unit: u}}\n  c: {{from: r, map: {{kind: cap, rows: {capped}, keep: first}}}}"
+    above = "c" if capped else "r"
+    datasets = (
+        f"  r: {root if capped else '{}'}\n  f: {{from: {above}, map: filter}}\n"
+        "  s: {from: f, map: {kind: sample, poisson: 0.3}}\n"
+        f"  t: {{from: {above}, map: {{kind: sample, poisson: 0.1}}}}\n"
+    )
+    rows = (
+        f"reads: {'stf'[i % 3]}, notion: approx, epsilon: {i + 2}/10, delta: {i + 1}e-10, "
+        "relation: unbounded"
+        for i in range(number)
+    )
+    return spec(rows, datasets, protect)
+
+
+def one_hot(noise: str, steps: int) -> str:
+    """A histogram of what an inexact flatten makes of rows that are replaced."""
+    datasets = "  r: {}\n  f: {from: r, map: {kind: flatten, max_rows: 2, exact: false}}\n"
+    rows = [f"reads: f, mechanism: {noise}, sensitivity: {{one_hot: 1}}"]
+    return spec(rows, datasets, f"{{relation: bounded, distance: {steps}}}")
+
+
 def membership(blocks: int, most: int, each: Callable[[int], str], protect: str, end: str) -> str:
     """A mechanism of its own on each block of a partition by membership."""
     datasets = (

@@ -25,6 +25,8 @@ from dpcompose.core.profile.parts import Composition
 MOST_COMPARED = 500
 #: So many patterns are worth a rough look at each before the greatest are looked at closely.
 FEW = 3
+#: A rough bound is by less than this share above the least.
+ROUGHLY = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,20 +163,34 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
 
 def evaluate(pattern: Pattern, point: Point) -> Evaluated:
     """The least value of a pattern over the options of its atoms and the routes."""
+    ways = list(compositions(pattern))
+    first, others = ways[0], point
+    if len(ways) >= FEW and not point.many and point.delta is not None:
+        # What is known of one way tells which others need no close look.
+        about = {each: _key(routes.rough(each, point)) for each in ways}
+        first = min(ways, key=about.__getitem__)
+        others = replace(point, known=routes.least(routes.main(first, point)).value)
+        if others.known is not None:
+            most = _key(others.known * (1 + ROUGHLY))
+            ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
     best: Evaluated | None = None
-    for composition in compositions(pattern):
-        if best is not None and pure_instead(composition, best.composition):
-            # No less but for roundings, by which it may be.
-            about = routes.rough(composition, point)
-            if _key(about) > _key(best.value):
-                continue
-        found = routes.main(composition, point)
+    for composition in ways:
+        if best is not None and _no_less(composition, best, point):
+            continue
+        found = routes.main(composition, point if composition is first else others)
         order = sorted(found, key=lambda each: _key(each.value))
         here = Evaluated(pattern, composition, tuple(order))
         if best is None or _key(here.value) < _key(best.value):
             best = here
     assert best is not None
     return best
+
+
+def _no_less(composition: Composition, best: Evaluated, point: Point) -> bool:
+    """Whether it is no less but for roundings, by which it may be, and is not by these either."""
+    if not pure_instead(composition, best.composition):
+        return False
+    return _key(routes.rough(composition, point)) > _key(best.value)
 
 
 def _surely_below(pattern: Pattern, point: Point, worst: Evaluated) -> bool:

@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING
 from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.core.numbers.exact import decimal_up, float_up
 from dpcompose.core.profile import closed_forms
 from dpcompose.core.profile.parts import (
+    BEST,
+    ROUGH,
+    SHARED,
     Bracket,
     Care,
     Composition,
@@ -87,13 +90,15 @@ class Point:
     """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
     `many`: whether it is one of very many about the same patterns. `near`: what is known of others
-    that are asked about at this δ, from which a composition may differ in little.
+    that are asked about at this δ, from which a composition may differ in little. `known`: an ε
+    that holds in another way, so that one which is surely above it need not be the least.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
     near: Nearby | None = None
+    known: Fraction | None = None
 
     @property
     def given(self) -> Fraction:
@@ -185,7 +190,7 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    care = Care.SHARED if point.many else Care.BEST
+    care = _care(point)
     bracket = _asked(composition, point, care)
     whole = as_responses(composition)
     if whole is not composition:
@@ -194,6 +199,12 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
         if other is not None and (bracket is None or other.upper <= bracket.upper):
             bracket = replace(other, lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
+
+
+def _care(point: Point) -> Care:
+    if point.many:
+        return SHARED
+    return BEST if point.known is None else Care(known=float_up(point.known))
 
 
 def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None:
@@ -205,7 +216,7 @@ def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                near = point.near if care is Care.BEST else None
+                near = None if care.shared or care.rough else point.near
                 bracket = epsilon_at(composition, point.delta, care, near)
             else:
                 assert point.epsilon is not None
@@ -265,7 +276,7 @@ def quick(composition: Composition, point: Point) -> Fraction | None:
 def rough(composition: Composition, point: Point) -> Fraction | None:
     """A bound that takes some more time, and is about as low as any; None if there is none."""
     known = quick(composition, point)
-    found = None if in_renyi_terms(composition) else _asked(composition, point, Care.ROUGH)
+    found = None if in_renyi_terms(composition) else _asked(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper
 
 

@@ -27,6 +27,8 @@ from dpcompose.core.profile.lattice import window
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.max_loss import greatest_loss
 from dpcompose.core.profile.parts import (
+    BEST,
+    SHARED,
     Care,
     Exchanged,
     Grouped,
@@ -62,6 +64,8 @@ _KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
 _NOTHING = 1e-2
 #: What two grids may differ by in ln δ.
 _CLOSE_LOG = 1e-6
+#: A finer grid brings no more than so many times what two grids differ by.
+_SURELY = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 Curve = tuple[tuple[Fraction, Fraction], ...]
@@ -81,7 +85,7 @@ class GridQuestion:
     others: Others
     gaussian: Fraction
     laws_of: LawsOf
-    care: Care = Care.BEST
+    care: Care = BEST
 
 
 def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
@@ -93,7 +97,9 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Resul
     def close(error: float, upper: float) -> bool:
         return error <= TOLERANCE * upper
 
-    return _worst(asked, _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close))
+    known = asked.care.known
+    method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close, known)
+    return _worst(asked, method)
 
 
 def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
@@ -130,12 +136,13 @@ def rough_curve(parts: tuple[tuple[Part, int], ...], gaussian: Fraction, laws_of
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """How a question is answered on a grid, the tilt to choose that by, and what is close enough
-    of what two grids differ by, and the answer."""
+    """How a question is answered on a grid, the tilt to choose that by, what is close enough
+    of what two grids differ by, and the answer; and an answer that is known in another way."""
 
     answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
     tilt: Callable[[Ensemble], float]
     close: Callable[[float, float], bool]
+    known: float = math.inf
 
 
 def _worst(asked: GridQuestion, method: _Method) -> Result | None:
@@ -143,12 +150,12 @@ def _worst(asked: GridQuestion, method: _Method) -> Result | None:
     looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
-    if len(grids) == 2 or asked.care is Care.ROUGH:
+    if len(grids) == 2 or asked.care.rough:
         answers = [
             method.answer(laws, rough, grid.shared_coarse)
             for grid, (laws, rough) in zip(grids, coarse, strict=True)
         ]
-        if asked.care is Care.ROUGH:
+        if asked.care.rough:
             return max(answers, key=_upper)
         bounds = [_upper(each) for each in answers]
         if bounds[1] > bounds[0]:
@@ -177,7 +184,7 @@ def sides(others: Others) -> tuple[str, ...]:
 
 def _grid(asked: GridQuestion, side: str) -> Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
-    if asked.care is not Care.SHARED:
+    if not asked.care.shared:
         return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
     return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
@@ -191,7 +198,7 @@ def _kept_grid(
     laws_of: LawsOf,
     side: str,
 ) -> Grid:
-    return Grid(GridQuestion(dict(responses), others, gaussian, laws_of, Care.SHARED), side)
+    return Grid(GridQuestion(dict(responses), others, gaussian, laws_of, SHARED), side)
 
 
 @lru_cache(maxsize=128)  # the same parts are composed with many others
@@ -216,7 +223,7 @@ class Grid:
         seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
         self.least = min(seen, default=self.spread)
         self.natural = _natural(asked)
-        shares = asked.care is Care.SHARED
+        shares = asked.care.shared
         self.shared = Shared() if shares else None
         self.shared_coarse = Shared() if shares else None
         self._coarse: tuple[Laws, Ensemble] | None = None
@@ -236,7 +243,7 @@ class Grid:
             step = dyadic(Fraction(fine))
         laws = self._coarse_on(step)
         short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
-        if self.asked.care is Care.ROUGH and step != self.natural and short > 1:
+        if self.asked.care.rough and step != self.natural and short > 1:
             # Bounded losses end sooner than others of their deviation.
             laws = self._coarse_on(step / 2 ** short.bit_length())
         return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)
@@ -277,6 +284,8 @@ class Grid:
         for _ in range(_REFINED):
             error = _upper(other) - _upper(found)
             if found is not None and other is not None and method.close(abs(error), found.upper):
+                break
+            if min(_upper(found), _upper(other)) - _SURELY * abs(error) > method.known:
                 break
             factor = min(_FINER, step / finest, (_MORE if steady else _GROUPED) / points)
             if factor < _RATIO:

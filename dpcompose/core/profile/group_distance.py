@@ -36,7 +36,7 @@ def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Mass
 
 
 def delta_of_steps(part: Grouped, epsilon: float, base_law: BaseLaw) -> float:
-    """δ of at most `MOST_STEPS` steps at an ε, rounded up: what the lines say there needs no grid."""
+    """δ of at most `MOST_STEPS` steps at an ε, rounded up: lines that hold there need no grid."""
     return float(_power(part, base_law).at(np.array([epsilon]))[0])
 
 

@@ -8,9 +8,9 @@ Theorem 10). ε and shifts are exact and at least 0; all are dimensionless, in n
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -293,9 +293,18 @@ class Bracket:
     grid: Fraction | None = None
 
 
-class Care(Enum):
-    """What is done for an answer, which is certified in any case."""
+@dataclass(frozen=True, slots=True)
+class Care:
+    """What is done for an answer, which is certified in any case.
 
-    BEST = "grids as fine as it takes"
-    SHARED = "grids that many questions about the same parts share"
-    ROUGH = "one coarse grid, to see soon what cannot decide"
+    `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
+    alone, to see soon what cannot decide. `known`: an ε that holds in another way; an answer that
+    two grids show to be above it is not looked at closer.
+    """
+
+    shared: bool = False
+    rough: bool = False
+    known: float = math.inf
+
+
+BEST, SHARED, ROUGH = Care(), Care(shared=True), Care(rough=True)

@@ -17,6 +17,8 @@ from dpcompose.core.profile.fewer_losses import is_merged, merged
 from dpcompose.core.profile.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.core.profile.max_loss import greatest_sum
 from dpcompose.core.profile.parts import (
+    BEST,
+    ROUGH,
     Bracket,
     Care,
     Composition,
@@ -47,7 +49,7 @@ _LEAST_LOG = -20_000.0
 def epsilon_at(
     composition: Composition,
     delta: Fraction,
-    care: Care = Care.BEST,
+    care: Care = BEST,
     near: Nearby | None = None,
 ) -> Bracket | None:
     """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
@@ -84,7 +86,7 @@ def epsilon_at(
     return found
 
 
-def delta_at(composition: Composition, epsilon: Fraction, care: Care = Care.BEST) -> Bracket:
+def delta_at(composition: Composition, epsilon: Fraction, care: Care = BEST) -> Bracket:
     """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
@@ -167,7 +169,7 @@ def _epsilon(
     gaussian: Fraction,
     delta: Fraction,
     bound: Fraction | None,
-    care: Care = Care.BEST,
+    care: Care = BEST,
 ) -> Bracket | None:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
@@ -240,7 +242,7 @@ def _epsilon_by_any_way(composition: Composition, delta: Fraction, care: Care) -
 
 def _alone(care: Care) -> Care:
     """For a composition of which one point decides, so that it needs no grids to share."""
-    return Care.ROUGH if care is Care.ROUGH else Care.BEST
+    return ROUGH if care.rough else BEST
 
 
 def _delta_by_any_way(composition: Composition, epsilon: Fraction, care: Care) -> Bracket:
@@ -268,9 +270,7 @@ def _epsilon_on_grid(
         asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        told = (
-            kept(tuple(parts.responses.items()), gaussian) if care is Care.SHARED else (None, None)
-        )
+        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
         found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
         if found is None:
             rough = rough_ensemble(parts.responses, (), gaussian)
@@ -290,9 +290,7 @@ def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
     return part if count == 1 else None
 
 
-def _delta(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care = Care.BEST
-) -> Bracket:
+def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care = BEST) -> Bracket:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
         return known
@@ -309,7 +307,7 @@ def _delta(
 
 def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care) -> Bracket:
     if not parts.others:
-        few = delta_of_few(parts.responses, gaussian, epsilon) if care is Care.SHARED else None
+        few = delta_of_few(parts.responses, gaussian, epsilon) if care.shared else None
         if few is not None:
             return few
         if not parts.responses:
@@ -352,9 +350,7 @@ def _delta_on_grid(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care
         asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         result = log_delta_on_grid(asked, epsilon)
     else:
-        told = (
-            kept(tuple(parts.responses.items()), gaussian) if care is Care.SHARED else (None, None)
-        )
+        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
         result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
     if result is None and not parts.others:
         rough = rough_ensemble(parts.responses, (), gaussian)
