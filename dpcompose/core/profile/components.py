@@ -53,9 +53,8 @@ class Ensemble:
     """All parts of a composition: responses whose 2ε are `twice` units, laws on one grid with
     counts, and μ² of the Gaussian.
 
-    `eps` and `num`: the ε and their counts as doubles; `losses`, `logs`: the losses of each law
-    and the logarithms of their chances; `atoms`: those of all laws that may occur. `known`: what
-    `moments` has told.
+    `eps` and `num`: the ε and their counts as doubles; `atoms`: of all laws the losses that may
+    occur. `known`: what `moments` has told.
     """
 
     unit: Fraction
@@ -65,8 +64,6 @@ class Ensemble:
     num: Any
     dense: tuple[tuple[Masses, int], ...]
     mu2: float
-    losses: tuple[Any, ...]
-    logs: tuple[Any, ...]
     atoms: Atoms
     known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
 
@@ -112,8 +109,6 @@ def ensemble(
         np.array([float(c) for c in counts]),
         tuple(dense),
         float_of(gaussian) * (1 + 4 * UNIT),
-        tuple(law.losses() for law, _ in dense),
-        tuple(_logs(law.p) for law, _ in dense),
         _atoms(dense),
     )
 
@@ -143,11 +138,6 @@ def _trimmed(law: Masses) -> Masses:
     if high - low == len(law.p):
         return law
     return Masses(law.step, law.first + low, law.p[low:high], law.infinite)
-
-
-def _logs(p: Any) -> Any:
-    with np.errstate(divide="ignore"):
-        return np.log(p)
 
 
 def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
@@ -210,10 +200,7 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     start = moments(parts, 0.0)
     if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
-    greatest = dot(parts.eps, parts.num) + sum(
-        count * float(losses[-1])
-        for (_, count), losses in zip(parts.dense, parts.losses, strict=True)
-    )
+    greatest = dot(parts.eps, parts.num) + sum(count * law.ends()[1] for law, count in parts.dense)
     if parts.mu2:
         greatest = math.inf
     first = max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))

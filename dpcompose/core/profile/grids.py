@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-import numpy as np
-
 from dpcompose.core.profile.components import Ensemble, moments, tilt_for_delta, tilt_for_epsilon
 from dpcompose.core.profile.engine import (
     EXACT_POINTS,
@@ -313,9 +311,8 @@ class Grid:
 def _that_spread(rough: Ensemble, theta: float) -> float:
     """How many losses do not lie where nearly all of their law is when tilted."""
     total = 1.0
-    for (_, count), losses, logs in zip(rough.dense, rough.losses, rough.logs, strict=True):
-        weights = logs + theta * losses
-        total += count * -math.expm1(-math.log(np.exp(weights - weights.max()).sum()))
+    for law, count in rough.dense:
+        total += count * (1 - float(law.tilted(theta).max()))
     return total
 
 

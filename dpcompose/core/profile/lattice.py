@@ -80,9 +80,9 @@ def window(
     bottom, top = reach(parts, theta, NATS, shifts or chernoff(parts, theta, NATS))
     greatest = dot(parts.eps, parts.num)
     least = -greatest
-    for (_, count), losses in zip(parts.dense, parts.losses, strict=True):
-        greatest += count * float(losses[-1])
-        least += count * float(losses[0])
+    for law, count in parts.dense:
+        first, last = law.ends()
+        least, greatest = least + count * first, greatest + count * last
     room = 1e-9 * (abs(top) + abs(bottom))
     return max(bottom - room, least - room), min(top + room, greatest + room)
 
@@ -199,10 +199,8 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
     logs = [math.fsum((terms + 0.0).tolist()), math.fsum(moved.tolist())]
     offset = sum(c * r for c, r in zip(parts.counts, reference.tolist(), strict=True))
     spreads = []
-    for (law, count), losses, chances in zip(parts.dense, parts.losses, parts.logs, strict=True):
-        weights = chances + theta * losses
-        weights = np.exp(np.maximum(weights - weights.max(), -600.0))
-        weights /= weights.sum()
+    for law, count in parts.dense:
+        losses, weights = law.losses(), law.tilted(theta)
         middle = int(weights.argmax())
         if weights[middle] < _HEAVY:
             middle = int(np.rint(dot(weights, np.arange(len(weights)))))

@@ -47,6 +47,19 @@ class Masses:
         indices: Floats = self.first + np.arange(len(self.p), dtype=np.float64)
         return indices * float(self.step)
 
+    def ends(self) -> tuple[float, float]:
+        """The losses of the first and of the last entry."""
+        width = float(self.step)
+        return self.first * width, (self.first + len(self.p) - 1) * width
+
+    def tilted(self, theta: float) -> Floats:
+        """The chances in proportion to p·e^(θ·loss), 1 in all; none so small that it is slow."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.p) + theta * self.losses()
+        weights: Floats = np.exp(np.maximum(logs - logs.max(), -600.0))
+        weights /= weights.sum()
+        return weights
+
 
 def bounded(x: Fraction, most: float) -> float:
     """`x` ≥ 0 to nearest, but no more than `most`, however large it is."""
