@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.units import State
+from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.cost import Coster
@@ -190,7 +190,7 @@ class Solver:
             accountant = self._accountant(self._patterns_algebra())
             loss, shown = self._joint(accountant)
             self._patterned = self._with_curves(tuple(loss))
-            self._shown = tuple(_visits(accountant, shown))
+            self._shown = _either_way(list(_visits(accountant, shown)))
         return self._patterned
 
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
@@ -276,6 +276,19 @@ def _visits(
                     answer = accountant.answer(branch.place, branch.state)
                     below.append(_below(visit, branch, distance, answer, choice))
         stack.extend(reversed(below))
+
+
+def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
+    """The visits of patterns: a change that is followed in one order stands for both."""
+    shown: dict[int, Visit] = {}
+    for visit in visits:
+        above = None if visit.above is None else shown[id(visit.above)]
+        one_way = above is None and any(leaf.directed for leaf in all_leaves(visit.state))
+        if one_way or above is not visit.above:
+            shown[id(visit)] = replace(visit, state=undirected(visit.state), above=above)
+        else:
+            shown[id(visit)] = visit
+    return tuple(shown.values())
 
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
