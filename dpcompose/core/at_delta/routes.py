@@ -6,6 +6,7 @@ computed for the reader.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -165,11 +166,10 @@ def main(composition: Composition, point: Point) -> list[RouteBound]:
     if not only_renyi or composition.gaussian:
         found.append(_profile(composition, point))
     near, delta, known = point.near, point.delta, found[0].value if found else None
-    if near is None or delta is None or known is None:
-        renyi = _renyi(composition, point)
-    else:
-        ruled_out = near.rules_out(composition, delta, known)
-        renyi = None if ruled_out else _renyi(composition, point)
+    order = None
+    if near is not None and delta is not None and known is not None:
+        order = near.order(composition, delta, known)
+    renyi = None if order == math.inf else _renyi(composition, point, order)
     if renyi is not None:
         paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
         found.append(_not_by_rounding(renyi, found) if paths else renyi)
@@ -248,7 +248,7 @@ def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
     return route
 
 
-def _renyi(composition: Composition, point: Point) -> RouteBound | None:
+def _renyi(composition: Composition, point: Point, order: float | None = None) -> RouteBound | None:
     from dpcompose.core.profile import renyi
 
     parts = composition.parts
@@ -256,7 +256,7 @@ def _renyi(composition: Composition, point: Point) -> RouteBound | None:
     rule = RouteName.ZCDP if only else RouteName.RENYI
     try:
         if point.delta is not None:
-            value = renyi.epsilon_at(composition, point.delta)
+            value = renyi.epsilon_at(composition, point.delta, order)
         else:
             assert point.epsilon is not None
             value = renyi.delta_at(composition, point.epsilon)

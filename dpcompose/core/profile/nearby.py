@@ -11,6 +11,8 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from dpcompose.core.numbers.exact import float_up
 from dpcompose.core.profile.changed_law import ChangedLaws
 from dpcompose.core.profile.changed_line import ChangedLines
@@ -22,14 +24,14 @@ from dpcompose.core.profile.parts import (
     Response,
     just_so,
 )
-from dpcompose.core.profile.renyi import best_order, cumulant_at, epsilon_by
+from dpcompose.core.profile.renyi import cumulant_at, epsilon_by, near_best
 from dpcompose.core.profile.rounding import float_of
 
 #: Fewer parts with closed forms are quickly composed anew; so many may differ.
 _FEW, _MOST_CHANGED = 12, 4
 #: So many compositions are kept, each for δ's that are as near as this in ln δ.
 _KEPT, _CLOSE_LOG = 4, 0.1
-#: At that order divergences say more than another way by this factor, at least.
+#: Divergences that say less than another way by this factor there surely do.
 _SURELY = 1.01
 
 
@@ -38,7 +40,7 @@ class Nearby:
 
     def __init__(self) -> None:
         self._known: list[_Answered] = []
-        self._orders: list[tuple[Composition, tuple[float, float] | None]] = []
+        self._orders: list[tuple[Composition, list[tuple[float, float]]]] = []
 
     def epsilon(self, asked: Composition, log_delta: float, most: float) -> float | None:
         """An ε with ln δ(ε) ≤ `log_delta`, next to the least; None where it is to be found anew.
@@ -56,23 +58,32 @@ class Nearby:
         self._known = [_Answered(asked, log_delta, most), *self._known[: _KEPT - 1]]
         return None
 
-    def rules_out(self, asked: Composition, delta: Fraction, epsilon: Fraction) -> bool:
-        """Whether Rényi divergences hardly say less than an ε: no divergences do of losses that are
-        known, else as is seen at the order that is best for another composition."""
+    def order(self, asked: Composition, delta: Fraction, epsilon: Fraction) -> float | None:
+        """The s = α-1 at which Rényi divergences say most, None where that is to be found anew;
+        infinite where they hardly say more than an ε.
+
+        No divergences do of losses that are known; else it is seen around the order that is best
+        for another composition.
+        """
         if all(just_so(part) for part, _ in asked.parts):
-            return True
-        for whole, order in self._orders:
+            return math.inf
+        left = asked.left(delta)
+        for whole, known in self._orders:
             less, more = apart(whole, asked)
             if len(less.parts) + len(more.parts) <= _MOST_CHANGED:
-                left = asked.left(delta)
-                if order is None or left <= 0:
-                    return False
-                s, known = order
-                known += cumulant_at(more, s) - cumulant_at(less, s)
-                known += float_of(asked.gaussian - whole.gaussian) * s * (1 + s) / 2
-                return epsilon_by(known, s, math.log(left)) > _SURELY * float_of(epsilon)
-        self._orders = [(asked, best_order(asked, delta)), *self._orders[: _KEPT - 1]]
-        return False
+                if not known or not 0 < left < 1:
+                    return None
+                other = float_of(asked.gaussian) - float_of(whole.gaussian)
+                values = []
+                for s, cumulant in known:
+                    here = cumulant + cumulant_at(more, s) - cumulant_at(less, s)
+                    here += other * s * (1 + s) / 2
+                    values.append(epsilon_by(here, s, math.log(left)))
+                if min(values) > _SURELY * float_of(epsilon):
+                    return math.inf
+                return _lowest([s for s, _ in known], values)
+        self._orders = [(asked, near_best(asked, delta)), *self._orders[: _KEPT - 1]]
+        return None
 
     def learn(self, asked: Composition, found: Bracket) -> None:
         """What a composition came to that was to be found anew."""
@@ -120,3 +131,16 @@ def apart(whole: Composition, asked: Composition) -> tuple[Composition, Composit
         if left:
             (less if left > 0 else more)[part] = abs(left)
     return Composition(tuple(less.items())), Composition(tuple(more.items()))
+
+
+def _lowest(places: list[float], values: list[float]) -> float | None:
+    """Where a smooth curve through some points is least; None where that is not between them."""
+    if not all(map(math.isfinite, values)):
+        return None
+    middle = places[len(places) // 2]
+    far = math.log(places[-1] / middle)
+    # ln s over the width, so that all powers are alike.
+    curve = np.polyfit([math.log(place / middle) / far for place in places], values, 4)
+    roots = [complex(root) for root in np.roots(np.polyder(curve))]
+    inside = [root.real for root in roots if abs(root.imag) < 1e-12 and abs(root.real) < 1]
+    return middle * math.exp(far * inside[0]) if len(inside) == 1 else None

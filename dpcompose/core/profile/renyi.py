@@ -27,6 +27,8 @@ _MARGIN = Decimal("1e-50")
 _MANY = 2000
 #: Larger ε are not rounded.
 _LARGE = 10**300
+#: So many orders on either side of the best are so far apart, in ln s.
+_AROUND, _APART = 3, 0.04
 #: ln s stays within these.
 _LOWEST, _HIGHEST = -130.0, 130.0
 
@@ -103,8 +105,13 @@ def curve(composition: parts.Composition, alpha: Fraction | float) -> float:
     return value * (1 + ROUNDING)
 
 
-def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | None:
-    """The least ε at `delta` by this route, rounded up; None if it gives none."""
+def epsilon_at(
+    composition: parts.Composition, delta: Fraction, order: float | None = None
+) -> Fraction | None:
+    """The least ε at `delta` by this route, rounded up; None if it gives none.
+
+    `order`: the s = α-1 to take, where the best is known.
+    """
     left = composition.left(delta)
     total = _sum(composition)
     if left <= 0 or total is None:
@@ -112,18 +119,22 @@ def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | No
     if left >= 1 or not (total.rho or total.rest):
         return Fraction(0)
     log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
-    s = _best_order(total, float(log_inverse))
+    s = _best_order(total, float(log_inverse)) if order is None else min(order, total.most)
     return None if s is None else _evaluate_epsilon(total, s, log_inverse)
 
 
-def best_order(composition: parts.Composition, delta: Fraction) -> tuple[float, float] | None:
-    """About the best s = α-1 by this route, and K(s) there; None where it gives nothing."""
+def near_best(composition: parts.Composition, delta: Fraction) -> list[tuple[float, float]]:
+    """Some s = α-1 around the best by this route, with K(s); none where it gives nothing, or K has
+    kinks."""
     left = composition.left(delta)
     total = _sum(composition)
     if not 0 < left < 1 or total is None or not (total.rho or total.rest):
-        return None
+        return []
     s = _best_order(total, -math.log(left))
-    return None if s is None else (s, total.rough(s))
+    if s is None or next(total.kinks(s), None) is not None:
+        return []
+    places = [s * math.exp(i * _APART) for i in range(-_AROUND, _AROUND + 1)]
+    return [(place, total.rough(place)) for place in places]
 
 
 def cumulant_at(composition: parts.Composition, s: float) -> float:

@@ -10,7 +10,7 @@ import pytest
 
 from dpcompose.core.mechanisms.exponential import BoundedRange
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.profile import nearby
+from dpcompose.core.profile import nearby, renyi
 from dpcompose.core.profile.changed_law import ChangedLaws
 from dpcompose.core.profile.changed_line import ChangedLines
 from dpcompose.core.profile.components import ensemble
@@ -213,3 +213,23 @@ def test_an_answer_by_what_differs_is_never_below_the_truth() -> None:
         delta = float((chances[above] * -np.expm1(at - losses[above])).sum())
         assert delta <= 1e-6 * (1 + 1e-12)
         assert delta >= 1e-6 * (1 - 1e-6)
+
+
+def test_the_order_that_says_most_is_that_which_is_found_anew() -> None:
+    near, parts = Nearby(), {exponential(i): 1 for i in range(20)}
+    whole = composed({**parts})
+    assert near.order(whole, DELTA, F(1)) is None
+    for i in (0, 19):
+        left = {part: n for part, n in parts.items() if part != exponential(i)}
+        asked = composed({**left, BoundedRange(F(1000 + i, 20006)): 1})
+        anew = renyi.epsilon_at(asked, DELTA)
+        assert anew is not None
+        order = near.order(asked, DELTA, anew)
+        assert order is not None and order < math.inf
+        found = renyi.epsilon_at(asked, DELTA, order)
+        assert found is not None
+        assert float(found) == pytest.approx(float(anew), rel=1e-10)
+        # Where another way says less by far, no divergences are asked.
+        assert near.order(asked, DELTA, anew * F(9, 10)) == math.inf
+    # Nor where all losses are known.
+    assert near.order(composed({pure(0): 1}), DELTA, F(1)) == math.inf
