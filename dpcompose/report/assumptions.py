@@ -9,7 +9,7 @@ from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.family import Trusted
-from dpcompose.core.model.problem import Domain, Partition, Path, Problem, Root, Statement
+from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
@@ -140,7 +140,9 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterato
         below: list[Place] = []
         for child in place.derived:
             if child.read:
-                yield from _of_map(child, readers)
+                assert child.edge is not None
+                for dataset in (*child.edge.through, child.dataset):
+                    yield from _of_map(dataset, readers)
                 below.append(child)
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             used = [block for block in blocks if block.read]
@@ -189,8 +191,8 @@ def _child(place: Place, parent: Place) -> str:
     return place.dataset.name
 
 
-def _of_map(place: Place, readers: dict[int, Readers]) -> Iterator[Fact]:
-    dataset, path = place.dataset, (*place.dataset.path, "map")
+def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
+    path = (*dataset.path, "map")
     assert dataset.made_by is not None
     of_it = readers.get(id(dataset), _NOBODY)
     for says, at in dataset.made_by.declares(dataset.name, of_it):

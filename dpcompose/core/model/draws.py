@@ -57,6 +57,10 @@ class Releases:
         releases, furthest = self._of(child, draw)
         return releases == 1 and furthest > 0
 
+    def furthest(self, dataset: Dataset) -> int:
+        """How far above a dataset the furthest statement of a mechanism at or below it is."""
+        return self._of(dataset, None)[1]
+
     def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
         """How many releases there are at and below a dataset, 2 for more; of one how far above the
         dataset its furthest statement is."""

@@ -61,6 +61,25 @@ def test_no_sample_below_a_statement_amplifies_it(between: str, inner: str) -> N
         assert epsilon(report(relation, datasets, stated)) == steps
 
 
+@pytest.mark.parametrize("protect", ["unbounded", "bounded", "{relation: unbounded, distance: 2}"])
+def test_many_samples_in_a_row_are_one_of_the_product_of_their_rates(protect: str) -> None:
+    names = [f"s{i}" for i in range(1, 41)]
+    rates = [f"{50 + i}/100" for i in range(1, 41)]
+    datasets = ["rows: {}"]
+    for above, name, rate in zip(["rows", *names], names, rates, strict=False):
+        datasets.append(f"{name}: {{from: {above}, map: {{kind: sample, poisson: {rate}}}}}")
+    release = "notion: approx, epsilon: 1, delta: 1e-7, relation: unbounded"
+    halfway, last = f"reads: s20, {release}", f"reads: s40, {release}"
+    found = report(protect, ", ".join(datasets), halfway, last)
+    products = (math.prod(range(51, 71)), math.prod(range(71, 91)))
+    two = [f"{{kind: sample, poisson: {top}/{100**20}}}" for top in products]
+    same = report(protect, NESTED % tuple(two), f"reads: s, {release}", f"reads: t, {release}")
+    assert found.bound is not None and same.bound is not None
+    assert found.bound == same.bound
+    told = " ".join(each.says for each in found.assumptions)
+    assert all(f"`{name}`" in told for name in names)
+
+
 def test_a_statement_between_samples_is_amplified_by_those_above_it() -> None:
     datasets = f"{NESTED % (POISSON, POISSON)}, u: {{from: t, map: {POISSON}}}"
     expected = {
