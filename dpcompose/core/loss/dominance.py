@@ -13,7 +13,7 @@ from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.both_orders import in_both_orders
 from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs, pure_way
 from dpcompose.core.loss.pattern import Atom, Known, Masses, Pattern, double
-from dpcompose.core.loss.pure_steps import equal_steps
+from dpcompose.core.loss.pure_steps import PureSteps, equal_steps
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
     Composition,
@@ -381,6 +381,8 @@ def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
 
 def of_family(key: object, value: Fraction) -> Part:
     match key:
+        case PureSteps():
+            return key.along(int(value))
         case MechanismLoss():
             return key.moved(value)
     raise AssertionError(key)

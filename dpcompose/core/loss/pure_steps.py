@@ -35,6 +35,10 @@ class PureSteps(GeometricLoss):
     def moved(self, shift: Fraction) -> PureSteps:
         return PureSteps(int(shift), self.scale)
 
+    def along(self, steps: int) -> Part:
+        """What is lost over so many steps; see `equal_steps`."""
+        return self.moved(Fraction(steps)) if steps <= MOST_STEPS else Response(steps / self.scale)
+
     def attained(self) -> bool:
         return False
 

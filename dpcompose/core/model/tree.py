@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from dpcompose.core.change.maps.kind import Conduct, Gives, Map, Picks
 from dpcompose.core.change.maps.sample import Sample
@@ -23,14 +21,13 @@ from dpcompose.core.model.problem import (
     Statement,
     traits_of_root,
 )
-from dpcompose.core.numbers.exact import capped
 
 #: The level of the protected step itself, for a declared relation.
 STEP = -1
 #: A change is followed with its history at this many levels at most; statements on further
 #: ancestors are then not used, which is sound.
 MOST_LEVELS = 8
-#: So many Poisson samples in a row are followed one by one.
+#: So many maps of one kind in a row are followed one by one.
 MOST_IN_A_ROW = 2
 
 
@@ -40,7 +37,7 @@ class Edge:
 
     `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
     `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
-    `through`: Poisson samples between the two that are read as one with the last (`_as_one`).
+    `through`: datasets between the two, the maps to which are one with the last (`_as_one`).
     """
 
     parent: Place
@@ -194,33 +191,25 @@ def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
 
 
 def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
-    """What is made by a map, with that map; Poisson samples in a row, down to the last one, are a
-    Poisson sample too, by the product of their rates.
+    """What is made by a map, with that map; of maps in a row that are one map together the last
+    dataset, with those before it.
 
     Nothing else may read those between, and no statement below the last one speak of what is above.
     A few are followed one by one, which may tell more of a row replaced.
     """
+    alone = made_by = child.made_by
+    assert alone is not None and made_by is not None
     row = [child]
-    while (below := row[-1].derived) and _is_one_sample(row[-1], below[0]):
-        row.append(below[0])
+    while len(row[-1].derived) == 1 and not (row[-1].mechanisms or row[-1].partitions):
+        after = row[-1].derived[0]
+        further = None if after.made_by is None else made_by.then(after.made_by)
+        if further is None:
+            break
+        row.append(after)
+        made_by = further
     if len(row) <= MOST_IN_A_ROW or releases.furthest(row[-1]):
-        row = [child]
-    made_by = child.made_by
-    assert made_by is not None
-    if len(row) > 1 and isinstance(made_by, Sample):
-        rates = (each.made_by.rate for each in row if isinstance(each.made_by, Sample))
-        ends = zip(*(rate.as_integer_ratio() for rate in rates), strict=True)
-        made_by = replace(made_by, rate=capped(Fraction(*map(math.prod, ends))))
+        return [child], alone
     return row, made_by
-
-
-def _is_one_sample(first: Dataset, second: Dataset) -> bool:
-    """Whether the second of two datasets in a row is a Poisson sample of rows, as the first is."""
-    one, other = first.made_by, second.made_by
-    if not isinstance(one, Sample) or not isinstance(other, Sample):
-        return False
-    read = first.mechanisms or first.partitions or len(first.derived) > 1
-    return not read and one.size is None and other.size is None and one.shared == other.shared
 
 
 def _block(

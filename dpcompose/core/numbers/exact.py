@@ -253,7 +253,8 @@ def decimal_up(x: Fraction, digits: int) -> str:
     if x == 0:
         return "0"
     context = Context(prec=digits, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    value = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    top, places = _leading(x, digits)
+    value = context.scaleb(context.divide(Decimal(top.numerator), Decimal(top.denominator)), places)
     exponent = value.adjusted()
     if -5 <= exponent < 16:
         text = format(value, "f")
@@ -261,6 +262,19 @@ def decimal_up(x: Fraction, digits: int) -> str:
     mantissa = format(value.scaleb(-exponent, context), "f")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}e{exponent}"
+
+
+def _leading(x: Fraction, digits: int) -> tuple[Fraction, int]:
+    """`x` > 0 as a number times a power of ten; where it is long to more than so many digits,
+    rounded up, since to write out all of them takes time by their square."""
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) <= MAX_BITS:
+        return x, 0
+    places = _digits(x.numerator) - _digits(x.denominator) - digits - 4
+    ten = 10 ** abs(places)
+    top, bottom = (
+        (x.numerator, x.denominator * ten) if places > 0 else (x.numerator * ten, x.denominator)
+    )
+    return Fraction(-(-top // bottom)), places
 
 
 def log_inverse_up(x: Fraction) -> Fraction:

@@ -41,7 +41,7 @@ def divergence(
             s = np.geomspace(1e-6, 1e6, 2 * _COUNT) / math.sqrt(rough)
             slopes.append(np.zeros(len(s)))
         orders.append(s)
-    if not orders:
+    if not orders or rho > _MOST_EPSILON:
         return Masses(step, 0, np.zeros(1), 1.0)
     every = np.concatenate(orders)
     # The ε at which each order is the best one; it grows with the order.

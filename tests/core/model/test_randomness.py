@@ -80,6 +80,26 @@ def test_many_samples_in_a_row_are_one_of_the_product_of_their_rates(protect: st
     assert all(f"`{name}`" in told for name in names)
 
 
+@pytest.mark.parametrize("protect", ["unbounded", "bounded", "{relation: bounded, distance: 2}"])
+@pytest.mark.parametrize("more", ["", ", exact: true", ", keeps: [c]"])
+def test_many_flattens_in_a_row_are_one_to_the_product_of_their_rows(
+    protect: str, more: str
+) -> None:
+    rows = [2, 3, 5, 7]
+    flattens = [f"{{kind: flatten, max_rows: {n}{more}}}" for n in (*rows, math.prod(rows))]
+    names = ["rows", "a", "b", "c", "d"]
+    row = [
+        f"{y}: {{from: {x}, map: {f}}}" for x, y, f in zip(names, names[1:], flattens, strict=False)
+    ]
+    release = "notion: approx, epsilon: 1/1000, delta: 1e-12, relation: unbounded"
+    found = report(protect, ", ".join(["rows: {}", *row]), f"reads: d, {release}")
+    same = report(
+        protect, f"rows: {{}}, a: {{from: rows, map: {flattens[4]}}}", f"reads: a, {release}"
+    )
+    assert found.bound is not None and same.bound is not None
+    assert found.bound == same.bound
+
+
 def test_a_statement_between_samples_is_amplified_by_those_above_it() -> None:
     datasets = f"{NESTED % (POISSON, POISSON)}, u: {{from: t, map: {POISSON}}}"
     expected = {

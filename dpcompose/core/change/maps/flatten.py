@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import (
     Fate,
@@ -21,6 +21,7 @@ from dpcompose.core.change.maps.kind import (
     KEEPS,
     Conduct,
     Gives,
+    Map,
     MapForm,
     Readers,
     RowByRow,
@@ -47,6 +48,15 @@ class Flatten(RowByRow):
     drops: bool = False
     keeps: frozenset[str] = frozenset()
     uses: frozenset[str] | None = None
+
+    def then(self, after: Map) -> Map | None:
+        """Of flattens that are exact alike and name no columns: one to the product of the rows."""
+        if not isinstance(after, Flatten) or self.exact != after.exact:
+            return None
+        if self.uses is not None or after.uses is not None:
+            return None
+        rows = self.max_rows * after.max_rows
+        return replace(self, max_rows=rows, keeps=self.keeps & after.keeps)
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
         """Of a replaced row each end gives rows; how many may differ, unless `exact`.

@@ -94,6 +94,11 @@ class Map(ABC):
         `traits` are those of the dataset that the map reads.
         """
 
+    def then(self, after: Map) -> Map | None:
+        """The one map that does what this one does and then `after`, where there is one that loses
+        no more."""
+        return None
+
     def of_anything(self, leaf: Leaf) -> Fate:
         """What becomes of a change of which nothing is known."""
         return anything(leaf)

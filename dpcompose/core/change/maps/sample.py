@@ -23,6 +23,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.mechanisms.family import Need
+from dpcompose.core.numbers.exact import capped
 from dpcompose.core.numbers.words import listing, number, plural, whole
 
 
@@ -41,6 +42,14 @@ class Sample(Map):
     size: int | None = None
     of: int | None = None
     shared: bool = False
+
+    def then(self, after: Map) -> Map | None:
+        """Of Poisson samples that are drawn alike: one of the product of their rates."""
+        if not isinstance(after, Sample) or self.shared != after.shared:
+            return None
+        if self.size is not None or after.size is not None:
+            return None
+        return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """Of a replaced row one end may be drawn, or both."""
