@@ -204,7 +204,10 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
 def _care(point: Point) -> Care:
     if point.many:
         return SHARED
-    return BEST if point.known is None else Care(known=float_up(point.known))
+    if point.known is not None:
+        with suppress(*BEYOND_DOUBLES):
+            return Care(known=float_up(point.known))
+    return BEST
 
 
 def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None:

@@ -100,6 +100,22 @@ def test_many_flattens_in_a_row_are_one_to_the_product_of_their_rows(
     assert found.bound == same.bound
 
 
+def test_a_bound_beyond_doubles_is_told_at_a_delta() -> None:
+    row = ["rows: {}"]
+    for i in range(1100):
+        above = f"f{i - 1}" if i else "rows"
+        row.append(f"f{i}: {{from: {above}, map: {{kind: flatten, max_rows: 2}}}}")
+    found = report(
+        "bounded",
+        ", ".join(row),
+        f"reads: f1099, {PURE}, relation: unbounded",
+        more="report: {delta: 1e-6}\n",
+    )
+    assert found.bound is not None and found.bound.value == 2**1101
+    [at] = found.at_delta
+    assert at.value is not None and 0 <= 1 - at.value / 2**1101 < 0.01
+
+
 def test_a_statement_between_samples_is_amplified_by_those_above_it() -> None:
     datasets = f"{NESTED % (POISSON, POISSON)}, u: {{from: t, map: {POISSON}}}"
     expected = {
