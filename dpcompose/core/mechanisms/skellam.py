@@ -245,13 +245,13 @@ def _tilted(s: float, shift: int, v: float) -> float:
     so that e^(sl) is at most e to the power of a line in n of slope -τ = -s·shift/(v·cosh θ).
     """
     wanted = s * shift / v
-    theta = 0.0
+    theta = min(wanted, math.asinh(wanted))
+    # Newton's method for θ·cosh θ = wanted; any θ gives a bound.
     for _ in range(60):
-        theta -= (
-            (theta * math.cosh(theta) - wanted) / (math.cosh(theta) + theta * math.sinh(theta))
-            if theta
-            else -min(wanted, math.asinh(wanted))
-        )
+        before, rise = theta, math.cosh(theta)
+        theta -= (theta * rise - wanted) / (rise + theta * math.sinh(theta))
+        if abs(theta - before) <= 1e-15 * theta:
+            break
     tau = wanted / math.cosh(theta)
     gain = s * shift * (theta - math.tanh(theta)) + tau * shift + 2 * v * math.sinh(tau / 2) ** 2
     return (gain + math.log1p(math.exp(-gain))) * (1 + _ROOM) + 1e-12 * s * shift * theta
