@@ -11,8 +11,11 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.search.solver import Solver
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidate import Candidate, changed
 from dpcompose.planning.declarable import candidates
@@ -27,6 +30,8 @@ from dpcompose.source import Source, load
 MOST_TOLD = 5
 #: What all trials together may take, in hundredths of a second or so; if all are asked for.
 EFFORT, MOST_EFFORT = 100, 3000
+#: And a path of several steps, once composed.
+_PATH = 8
 #: Of a candidate with more entries, those that matter are not looked for.
 MOST_APART = 4
 #: By less than this share nothing is saved that would be worth a word.
@@ -122,6 +127,10 @@ def _effort(problem: Problem, at_delta: bool) -> int:
         cost += 2 + len(kinds) // 3
         if any(isinstance(each.made_by, Sample) for each in datasets):
             cost += 20
+    if at_delta and cost < EFFORT:
+        for pattern in Solver(problem).patterns():
+            composed = next(iter(compositions(pattern)))
+            cost += _PATH * sum(isinstance(part, PureSteps) for part, _ in composed.parts)
     return cost
 
 

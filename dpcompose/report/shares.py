@@ -10,6 +10,7 @@ from operator import attrgetter
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point, quick
 from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -23,6 +24,8 @@ SpanOf = Callable[[Path], Span]
 #: For so many mechanisms, of those that cost most, it is asked what holds without them; where
 #: losses take long to compose only so many are looked at by themselves in full.
 _MOST, _MOST_SLOW = 12, 4
+#: A path of several steps takes as long as so many single losses.
+_PATH = 3
 #: Mechanisms beyond these are not looked at by themselves either.
 _MOST_ALONE = 100
 #: Of so many mechanisms it is not asked what holds without one, which reads all the others again.
@@ -123,7 +126,8 @@ def _slow(solver: Solver) -> bool:
         for composition in list(compositions(pattern))[:1]:
             if any(not _quick(part) for part, _ in composition.parts):
                 return True
-            unlike = max(unlike, len(composition.parts))
+            paths = sum(isinstance(part, PureSteps) for part, _ in composition.parts)
+            unlike = max(unlike, len(composition.parts) + (_PATH - 1) * paths)
     return unlike > _MOST
 
 
