@@ -628,7 +628,8 @@ def sensitivity(
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
-    FILE is a spec, - is standard input. What is not in the worst change saves nothing.
+    FILE is a spec, - is standard input. What is not in the worst change saves nothing. Doubled is
+    the noise as it is stated: a scale, σ, or the variance of Skellam noise.
     """
     from dpcompose.commands.fit import sensitivity_of
     from dpcompose.commands.goals import points_of
