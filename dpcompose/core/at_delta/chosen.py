@@ -14,8 +14,7 @@ from dpcompose.core.at_delta import routes
 from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Atom, Pattern, size
-from dpcompose.core.loss.pattern_algebra import Patterned
+from dpcompose.core.loss.pattern import Atom, Pattern, Patterned, size
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.profile.max_loss import pure_instead

@@ -25,7 +25,7 @@ from statistics import NormalDist
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point, in_renyi_terms, of_bound
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern_algebra import Patterned
+from dpcompose.core.loss.pattern import Patterned
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up

@@ -16,8 +16,8 @@ from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern import Felt
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns
+from dpcompose.core.loss.pattern import Felt, Patterned
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Answer, Choice, How, Walk
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place, lay_out

@@ -36,8 +36,8 @@ from dpcompose.core.loss.loss_bounds import (
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
-from dpcompose.core.loss.pattern import Known, is_noise
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, single
+from dpcompose.core.loss.pattern import Known, Patterned, is_noise
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, single
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism

@@ -131,6 +131,10 @@ class Pattern:
 NOTHING = Pattern({})
 
 
+#: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
+Patterned = tuple[Pattern, ...]
+
+
 def together(patterns: Iterable[Pattern]) -> Pattern:
     """All of several patterns at once."""
     listed = list(patterns)

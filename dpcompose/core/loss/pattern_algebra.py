@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
 
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, Survival, walk_pairs
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.dominance import covering, dominates, family, of_family, weighed
-from dpcompose.core.loss.pair_steps import pair_steps
+from dpcompose.core.loss.dominance import covering, dominates, weighed
+from dpcompose.core.loss.drawn_patterns import amplified, drawn, from_above, unsampled
+from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
     Atom,
     Known,
     Pattern,
+    Patterned,
     one,
     size,
     together,
     written_out,
 )
-from dpcompose.core.loss.pattern_totals import in_notion, total_pair, worst_total
-from dpcompose.core.loss.pure_steps import PureSteps, least_of
-from dpcompose.core.notions.notion import Amount, Notion, chain
-from dpcompose.core.numbers.exact import ONE, ZERO, amplified_up
-from dpcompose.core.numbers.order import rank
+from dpcompose.core.loss.pattern_choices import (
+    MOST_WAYS,
+    any_of,
+    is_one_loss,
+    largest_and_rest,
+    longest,
+    parts_of,
+    read_together,
+)
+from dpcompose.core.loss.pattern_totals import worst_total
+from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile.parts import (
-    AnyOf,
-    Composition,
-    Concentrated,
-    Drawn,
     Exchanged,
     Grouped,
-    MechanismLoss,
-    Part,
     ReplacedRows,
     Response,
-    Sampled,
     SampledRows,
-    just_so,
 )
-
-#: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
-Patterned = tuple[Pattern, ...]
 
 #: At most so many are carried; what exceeds them is covered, group by group, by worse patterns.
 MOST_PATTERNS = 400
@@ -55,8 +53,8 @@ MOST_ATOMS = 50_000
 #: Else the losses of longer patterns than this are covered, unless those have so many atoms.
 MOST_ATOMS_OF_SHORT, MOST_COVERED = 2, 200_000
 #: Of all others so many sorts of losses are told apart, each any of some patterns, of so many parts
-#: in all; one of a composition, which takes long to put on a grid, counts so often.
-MOST_SORTS, MOST_PARTS, _COMPOSED = 32, 1_000, 20
+#: in all.
+MOST_SORTS, MOST_PARTS = 32, 1_000
 #: Of a choice among many losses so many ranks are told apart, each any of so many of the losses.
 MOST_RANKS, MOST_BEHIND = 16, 8
 #: By how much losses of one sort may differ in size, the least that gives few sorts.
@@ -65,12 +63,6 @@ _LIKENESS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, math.inf)
 MOST_COMPARED = 100_000
 #: What sizes, which are floats, may be off by.
 NEARLY = 1 - 1e-9
-#: Samples are followed along a path of so many steps; their curves take long.
-MOST_STEPS = 64
-#: Parts of which few are followed along a path.
-_SLOW = (Sampled, Exchanged, SampledRows, ReplacedRows, Grouped)
-#: Ways of reading the losses of one row there or not, and of one replaced, that are tried.
-_MOST_PAIRS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +97,7 @@ class Patterns:
         for loss in several:
             if sizes in self.hopeless:
                 break
-            work += len(total) * len(loss) * (_longest(total) + _longest(loss))
+            work += len(total) * len(loss) * (longest(total) + longest(loss))
             if len(total) * len(loss) > MOST_JOINED or work > MOST_ATOMS:
                 break
             pairs = product(map(weighed, total), map(weighed, loss))
@@ -116,13 +108,13 @@ class Patterns:
             return total
         self.given_up.add(sizes)
         sorts = self._sorts([(loss, 1) for loss in several])
-        short = all(_longest(loss) <= MOST_ATOMS_OF_SHORT for loss, _ in sorts)
-        if not short or sum(_parts_of(loss) for loss, _ in sorts) > MOST_PARTS:
+        short = all(longest(loss) <= MOST_ATOMS_OF_SHORT for loss, _ in sorts)
+        if not short or sum(parts_of(loss) for loss, _ in sorts) > MOST_PARTS:
             covered = self._covered((together(single),), several)
             if covered is not None:
                 return covered
         share = MOST_PARTS // len(sorts)
-        return (together([*single, *(_any_of(loss, share).times(n) for loss, n in sorts)]),)
+        return (together([*single, *(any_of(loss, share).times(n) for loss, n in sorts)]),)
 
     def _covered(self, total: Patterned, several: Iterable[Patterned]) -> Patterned | None:
         """The losses one after the other, some patterns of each covered together; None where that
@@ -132,7 +124,7 @@ class Patterns:
             if len(total) * len(loss) > MOST_JOINED:
                 few = max(1, math.isqrt(MOST_JOINED))
                 total, loss = grouped(total, few), grouped(loss, few)
-            work += len(total) * len(loss) * (_longest(total) + _longest(loss))
+            work += len(total) * len(loss) * (longest(total) + longest(loss))
             if work > MOST_COVERED:
                 return None
             pairs = product(map(weighed, total), map(weighed, loss))
@@ -169,9 +161,9 @@ class Patterns:
         behind: Patterned = ()
         for start, end in reversed(list(pairwise([*starts, len(ordered)]))):
             some = sorted((each for loss, _ in ordered[start:end] for each in loss), key=size)
-            few = _largest_and_rest(some[::-1], MOST_PATTERNS)
-            behind = _largest_and_rest(self._undominated([*few, *behind]), MOST_BEHIND)
-            found.append((_any_of(behind, MOST_PARTS), places[end] - places[start]))
+            few = largest_and_rest(some[::-1], MOST_PATTERNS)
+            behind = largest_and_rest(self._undominated([*few, *behind]), MOST_BEHIND)
+            found.append((any_of(behind, MOST_PARTS), places[end] - places[start]))
         return found[::-1]
 
     def times(self, loss: Patterned, copies: int) -> Patterned:
@@ -181,8 +173,8 @@ class Patterns:
         if len(loss) == 1:
             return (loss[0].times(copies),)
         if math.comb(copies + len(loss) - 1, copies) > MOST_PATTERNS:
-            fits = _longest(loss) <= MOST_ATOMS_OF_SHORT and _parts_of(loss) <= MOST_PARTS
-            return ((_any_of(loss, MOST_PARTS) if fits else covering(loss)).times(copies),)
+            fits = longest(loss) <= MOST_ATOMS_OF_SHORT and parts_of(loss) <= MOST_PARTS
+            return ((any_of(loss, MOST_PARTS) if fits else covering(loss)).times(copies),)
         return self.undominated(
             together(chosen) for chosen in combinations_with_replacement(loss, copies)
         )
@@ -222,7 +214,7 @@ class Patterns:
             return self.zero
         if len(steps) == 1 and steps[0][1] == 1:
             return steps[0][0]
-        options = tuple(dict.fromkeys(_chained(steps, self.curves, free)))
+        options = tuple(dict.fromkeys(chained(steps, self.undominated, self.curves, free)))
         if not options:
             return ()
         traces = tuple((loss[0].trace, count) for loss, count in steps)
@@ -238,20 +230,20 @@ class Patterns:
 
     def amplified(self, loss: Patterned, rate: Fraction, replace: bool, side: str) -> Patterned:
         """A composition read through a secret sample (theory, section 7)."""
-        return self.undominated(_amplified(pattern, rate, replace, side) for pattern in loss)
+        return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def from_above(self, loss: Patterned) -> Patterned:
         """The same as a bound that perhaps no change attains."""
-        return tuple(_from_above(each) for each in loss)
+        return tuple(from_above(each) for each in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, Patterned]]) -> Patterned:
         """A sample that holds some part of a change in both tables, or none of it: see `Drawn`."""
         if len(ways) == 1:
             ((rate, loss),) = ways
-            return tuple(_drawn([(rate, pattern)]) for pattern in loss)
+            return tuple(drawn([(rate, pattern)]) for pattern in loss)
         if not all(loss for _, loss in ways):
             return ()
-        return (_drawn([(rate, covering(loss)) for rate, loss in ways]),)
+        return (drawn([(rate, covering(loss)) for rate, loss in ways]),)
 
     def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
         """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
@@ -265,10 +257,10 @@ class Patterns:
             Known(Exchanged(rate, *pair))
             for pair in islice(
                 product(compositions(end), [None] if whole is None else compositions(whole)),
-                _MOST_PAIRS,
+                MOST_WAYS,
             )
         ]
-        options.extend(() if whole is None else _unsampled(whole, True))
+        options.extend(() if whole is None else unsampled(whole, True))
         pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
         return self.times((pattern,), rounds)
 
@@ -292,7 +284,7 @@ class Patterns:
         alike = [covering(loss) for loss in replaced] if all(replaced) else []
         options = (
             Known(SampledRows(rate, way[: len(ends)], len(replaced), way[len(ends) :], one_sided))
-            for way in _read_together([*ends, *alike])
+            for way in read_together([*ends, *alike])
         )
         atom = Atom(tuple(dict.fromkeys(options)))
         return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
@@ -307,7 +299,7 @@ class Patterns:
         ends = [covering(loss) for loss in once]
         if not any(end.atoms for end in ends):
             return self.zero
-        options = (Known(ReplacedRows(tuple(chances), way)) for way in _read_together(ends))
+        options = (Known(ReplacedRows(tuple(chances), way)) for way in read_together(ends))
         atom = Atom(tuple(dict.fromkeys(options)))
         return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
 
@@ -359,57 +351,6 @@ def _alike(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int]:
     return starts
 
 
-def _longest(loss: Patterned) -> int:
-    """How many sorts of atoms the pattern has that has most."""
-    return max(len(pattern.atoms) for pattern in loss)
-
-
-def _parts_of(loss: Patterned) -> int:
-    """How long it takes to put all patterns on a grid, in parts."""
-    return sum(map(_parts, loss))
-
-
-def _parts(pattern: Pattern) -> int:
-    sorts = len(pattern.atoms)
-    return sorts if sorts < 2 else sorts * _COMPOSED
-
-
-def _any_of(loss: Patterned, most: int) -> Pattern:
-    """One loss, any of several patterns, as one that dominates them all: see `AnyOf`.
-
-    `most`: so many parts are put on a grid; the smallest patterns are taken together.
-    """
-    loss = _largest_and_rest(loss, most)
-    if len(loss) == 1:
-        return loss[0]
-    options = [Known(AnyOf(tuple(dict.fromkeys(way)))) for way in _read_together(loss)]
-    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
-
-
-def _read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, ...]]:
-    """Several patterns as compositions, all by their first options, then by the next ones."""
-    ways = [list(islice(compositions(pattern), _MOST_PAIRS)) for pattern in patterns]
-    for i in range(max(map(len, ways))):
-        yield tuple(each[min(i, len(each) - 1)] for each in ways)
-
-
-def _largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
-    """The first patterns, of so many parts in all, and one that dominates all others: what covers
-    them, where that is one loss and a δ."""
-    fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
-    if fitting == len(loss):
-        return tuple(loss)
-    rest = covering(loss[fitting:])
-    return (*loss[:fitting], rest if is_one_loss(rest) else _concentrated(loss[fitting:]))
-
-
-def is_one_loss(pattern: Pattern) -> bool:
-    """Whether there is at most one loss, of one sort, beside a δ."""
-    known = [option for atom in pattern.atoms for option in atom.options]
-    losses = sum(option != Known(None, ZERO, option.stay) for option in known)
-    return losses <= 1 and not any(isinstance(option.part, AnyOf) for option in known)
-
-
 def _covers_behind(ordered: Sequence[tuple[Patterned, int]]) -> list[tuple[Pattern, int]]:
     found: list[tuple[Pattern, int]] = []
     after: Patterned = ()
@@ -417,31 +358,6 @@ def _covers_behind(ordered: Sequence[tuple[Patterned, int]]) -> list[tuple[Patte
         after = (covering([*loss, *after]),)
         found.append((after[0], n))
     return found[::-1]
-
-
-def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
-    """What dominates all of several patterns: the largest ρ with all δ; else what covers them."""
-    rho, stay = ZERO, Survival(ONE)
-    for pattern in patterns:
-        known = _rho_and_stay(pattern)
-        if known is None:
-            return covering(patterns)
-        rho, stay = max(rho, known[0]), max(stay, known[1])
-    return Pattern({Atom((Known(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
-
-
-def _rho_and_stay(pattern: Pattern) -> tuple[Fraction, Survival] | None:
-    """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
-    rho, stay = ZERO, Survival(ONE)
-    for atom, n in pattern.atoms.items():
-        ways = [(in_notion(each._replace(stay=ONE), Notion.ZCDP), each) for each in atom.options]
-        known = [(amount, each.stay) for amount, each in ways if amount is not None]
-        if not known:
-            return None
-        least = min(known)
-        rho += least[0] * n
-        stay = stay + Survival(least[1]) * n
-    return rho, stay
 
 
 def grouped(patterns: Sequence[Pattern], most: int = MOST_PATTERNS) -> Patterned:
@@ -465,134 +381,6 @@ def either(patterns: Sequence[Pattern]) -> Patterned:
         else:
             options.extend(Known(Grouped(each, 1)) for each in compositions(pattern))
     return (Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace),)
-
-
-# ---------------------------------------------------------------------------------------------
-# Chains and samples
-
-
-def _chained(steps: Sequence[tuple[Patterned, int]], curves: bool, free: bool) -> Iterator[Known]:
-    """What is known of a path as a whole."""
-    shift = _one_family(steps)
-    any_known = shift is not None
-    if shift is not None:
-        yield Known(shift)
-    for notion in (Notion.PURE, Notion.ZCDP, Notion.GDP):
-        parts: list[tuple[Fraction, int]] = []
-        for loss, count in steps:
-            amount = worst_total(loss, notion)
-            if amount is None:
-                break
-            parts.append((amount, count))
-        else:
-            amount = Fraction(chain(parts, notion))
-            any_known = True
-            if notion is Notion.PURE:
-                if not isinstance(shift, PureSteps) or amount < shift.greatest():
-                    path = max(each for each, _ in parts), sum(count for _, count in parts)
-                    yield from map(Known, least_of(amount, [path]))
-            elif notion is Notion.ZCDP:
-                yield Known(Concentrated(amount))
-            elif notion is Notion.GDP:
-                yield Known(None, amount)
-    pairs = [([total_pair(pattern) for pattern in loss], count) for loss, count in steps]
-    if all(pair is not None for found, _ in pairs for pair in found):
-        worst = [
-            ((max(p[0] for p in found if p), max(p[1] for p in found if p)), count)
-            for found, count in pairs
-        ]
-        joint = walk_pairs(worst, free)
-        if joint is not None and joint[1]:
-            any_known = True
-            yield Known(Response(joint[0]), ZERO, 1 - joint[1])
-        if curves:
-            each = max(pair[0] for pair, _ in worst), max(pair[1] for pair, _ in worst)
-            ways = [worst] if free else []
-            yield from pair_steps([*ways, [(each, sum(count for _, count in worst))]])
-    if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
-        # Each step loses no more than what covers all of them.
-        worst_of_all = Patterns().undominated(pattern for loss, _ in steps for pattern in loss)
-        pattern = covering(worst_of_all)
-        count = sum(count for _, count in steps)
-        for composition in islice(compositions(pattern), 2):
-            sampled = any(isinstance(part, _SLOW) for part, _ in composition.parts)
-            if not sampled or count <= MOST_STEPS:
-                yield Known(Grouped(composition, count))
-
-
-def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
-    """The sum of the shifts, where every step hits one loss of one and the same mechanism."""
-    key: object = None
-    shift = ZERO
-    for loss, count in steps:
-        largest = ZERO
-        for pattern in loss:
-            if sum(pattern.atoms.values()) != 1:
-                return None
-            (atom,) = pattern.atoms
-            known = atom.options[0]
-            found = family(known.part) if isinstance(known.part, MechanismLoss) else None
-            if found is None or known.gaussian or known.stay != 1 or key not in (None, found[0]):
-                return None
-            key = found[0]
-            largest = max(largest, found[1])
-        shift += largest * count
-    return of_family(key, shift)
-
-
-def _from_above(pattern: Pattern) -> Pattern:
-    return Pattern(pattern.atoms, True, False, pattern.trace)
-
-
-def _unsampled(pattern: Pattern, always: bool = False) -> Iterator[Known]:
-    """The same without the sample, where parts lose by being composed: read so they may lose less.
-
-    What is known of them in other ways, their Rényi divergences, is not known through a sample.
-    `always`: any parts, where the sample is known on a grid alone.
-    """
-    for composition in compositions(pattern):
-        if always or not all(
-            just_so(part) or isinstance(part, PureSteps) for part, _ in composition.parts
-        ):
-            yield Known(Grouped(composition, 1))
-
-
-def _drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
-    """The loss where parts of the change are drawn with these chances, all of it last."""
-    rate, whole = ways[-1]
-    parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
-    if rate == 1 or not parts:
-        return _from_above(whole)
-    options: list[Known] = []
-    for way in _read_together([pattern for _, pattern in parts]):
-        chances: dict[Composition, Fraction] = {}
-        for (q, _), composition in zip(parts, way, strict=True):
-            chances[composition] = chances.get(composition, ZERO) + q
-        alike = sorted(chances.items(), key=rank)
-        options.append(Known(Drawn(tuple((q, composition) for composition, q in alike))))
-    stated = [(q, total_pair(pattern)) for q, pattern in parts]
-    known = [(q, *pair) for q, pair in stated if pair is not None]
-    if len(known) == len(stated):
-        epsilon = max(each for _, each, _ in known)
-        delta = sum((q * each for q, _, each in known), ZERO)
-        options.append(Known(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
-    options.extend(_unsampled(whole, len(ways) > 1))  # by itself often known without a grid
-    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace)
-
-
-def _amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pattern:
-    if not pattern.atoms:
-        return pattern
-    options = [
-        Known(Sampled(rate, composition, replace, side)) for composition in compositions(pattern)
-    ]
-    stated = total_pair(pattern)
-    if stated is not None:
-        part = Response(amplified_up(stated[0], rate)) if stated[0] else None
-        options.append(Known(part, ZERO, 1 - rate * stated[1]))
-    options.extend(_unsampled(pattern))
-    atom = Atom(tuple(dict.fromkeys(options)))
-    return Pattern({atom: 1}, pattern.loose, False, pattern.trace)
 
 
 def single(options: Sequence[Known], attained: bool) -> Patterned:

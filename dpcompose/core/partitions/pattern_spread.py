@@ -20,8 +20,9 @@ from dpcompose.core.change.partitions.whereabouts import (
     Whereabouts,
 )
 from dpcompose.core.loss.dominance import covering, dominates
-from dpcompose.core.loss.pattern import Pattern, size, together
-from dpcompose.core.loss.pattern_algebra import Patterned, Patterns, is_one_loss
+from dpcompose.core.loss.pattern import Pattern, Patterned, size, together
+from dpcompose.core.loss.pattern_algebra import Patterns
+from dpcompose.core.loss.pattern_choices import is_one_loss
 from dpcompose.core.partitions.placements import SpreadRule
 
 #: So many ways of hitting the blocks are listed one by one.

@@ -13,7 +13,8 @@ from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterned, Patterns, either
+from dpcompose.core.loss.pattern import Patterned
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, either
 from dpcompose.core.loss.pure_steps import MOST_PATHS
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed

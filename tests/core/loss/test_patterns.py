@@ -16,19 +16,15 @@ from dpcompose.core.loss.pattern import (
     NOTHING,
     Known,
     Pattern,
+    Patterned,
     is_noise,
     one,
     response_epsilon,
     size,
     together,
 )
-from dpcompose.core.loss.pattern_algebra import (
-    MOST_PARTS,
-    MOST_SORTS,
-    Patterned,
-    Patterns,
-    _any_of,
-)
+from dpcompose.core.loss.pattern_algebra import MOST_PARTS, MOST_SORTS, Patterns
+from dpcompose.core.loss.pattern_choices import any_of
 from dpcompose.core.loss.pattern_totals import total
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion
@@ -191,7 +187,7 @@ def test_long_patterns_are_known_by_their_rho() -> None:
     long = [length(up) for up in range(1, 16)]
     loss = Patterns().undominated([*long, one(Known(None, F(1, 9)))])
     assert len(loss) == 16
-    covered = together([_any_of(loss, 700)]).times(500)
+    covered = together([any_of(loss, 700)]).times(500)
     [(atom, number)] = covered.atoms.items()
     part = atom.options[0].part
     assert number == 500 and isinstance(part, AnyOf)

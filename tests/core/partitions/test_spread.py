@@ -16,8 +16,8 @@ from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, I
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.pattern import Known, one, size
-from dpcompose.core.loss.pattern_algebra import Patterned, Patterns
+from dpcompose.core.loss.pattern import Known, Patterned, one, size
+from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion

@@ -1,0 +1,111 @@
+"""What is known of the loss along a path of neighbouring tables, whose steps hit mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+
+from dpcompose.core.loss.algebras import walk_pairs
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.dominance import covering, family, of_family
+from dpcompose.core.loss.pair_steps import pair_steps
+from dpcompose.core.loss.pattern import Known, Pattern, Patterned
+from dpcompose.core.loss.pattern_totals import total_pair, worst_total
+from dpcompose.core.loss.pure_steps import PureSteps, least_of
+from dpcompose.core.notions.notion import Notion, chain
+from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.profile.parts import (
+    Concentrated,
+    Exchanged,
+    Grouped,
+    MechanismLoss,
+    Part,
+    ReplacedRows,
+    Response,
+    Sampled,
+    SampledRows,
+)
+
+#: Samples are followed along a path of so many steps; their curves take long.
+MOST_STEPS = 64
+#: Parts of which few are followed along a path.
+_SLOW = (Sampled, Exchanged, SampledRows, ReplacedRows, Grouped)
+
+
+def chained(
+    steps: Sequence[tuple[Patterned, int]],
+    undominated: Callable[[Iterable[Pattern]], Patterned],
+    curves: bool,
+    free: bool,
+) -> Iterator[Known]:
+    """What is known of a path as a whole.
+
+    `curves`: whether power functions of (ε, δ) are asked for; `free`: whether the steps may come in
+    any order.
+    """
+    shift = _one_family(steps)
+    any_known = shift is not None
+    if shift is not None:
+        yield Known(shift)
+    for notion in (Notion.PURE, Notion.ZCDP, Notion.GDP):
+        parts: list[tuple[Fraction, int]] = []
+        for loss, count in steps:
+            amount = worst_total(loss, notion)
+            if amount is None:
+                break
+            parts.append((amount, count))
+        else:
+            amount = Fraction(chain(parts, notion))
+            any_known = True
+            if notion is Notion.PURE:
+                if not isinstance(shift, PureSteps) or amount < shift.greatest():
+                    path = max(each for each, _ in parts), sum(count for _, count in parts)
+                    yield from map(Known, least_of(amount, [path]))
+            elif notion is Notion.ZCDP:
+                yield Known(Concentrated(amount))
+            elif notion is Notion.GDP:
+                yield Known(None, amount)
+    pairs = [([total_pair(pattern) for pattern in loss], count) for loss, count in steps]
+    if all(pair is not None for found, _ in pairs for pair in found):
+        worst = [
+            ((max(p[0] for p in found if p), max(p[1] for p in found if p)), count)
+            for found, count in pairs
+        ]
+        joint = walk_pairs(worst, free)
+        if joint is not None and joint[1]:
+            any_known = True
+            yield Known(Response(joint[0]), ZERO, 1 - joint[1])
+        if curves:
+            each = max(pair[0] for pair, _ in worst), max(pair[1] for pair, _ in worst)
+            ways = [worst] if free else []
+            yield from pair_steps([*ways, [(each, sum(count for _, count in worst))]])
+    if not any_known or (len(steps) == 1 and len(steps[0][0]) == 1):
+        # Each step loses no more than what covers all of them.
+        worst_of_all = undominated(pattern for loss, _ in steps for pattern in loss)
+        pattern = covering(worst_of_all)
+        count = sum(count for _, count in steps)
+        for composition in islice(compositions(pattern), 2):
+            sampled = any(isinstance(part, _SLOW) for part, _ in composition.parts)
+            if not sampled or count <= MOST_STEPS:
+                yield Known(Grouped(composition, count))
+
+
+def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
+    """The sum of the shifts, where every step hits one loss of one and the same mechanism."""
+    key: object = None
+    shift = ZERO
+    for loss, count in steps:
+        largest = ZERO
+        for pattern in loss:
+            if sum(pattern.atoms.values()) != 1:
+                return None
+            (atom,) = pattern.atoms
+            known = atom.options[0]
+            found = family(known.part) if isinstance(known.part, MechanismLoss) else None
+            if found is None or known.gaussian or known.stay != 1 or key not in (None, found[0]):
+                return None
+            key = found[0]
+            largest = max(largest, found[1])
+        shift += largest * count
+    return of_family(key, shift)

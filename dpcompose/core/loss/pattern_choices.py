@@ -1,0 +1,97 @@
+"""One loss that is any of several patterns, told as one that dominates them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, islice
+
+from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.dominance import covering
+from dpcompose.core.loss.pattern import Atom, Known, Pattern, Patterned
+from dpcompose.core.loss.pattern_totals import in_notion
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import ONE, ZERO
+from dpcompose.core.profile.parts import AnyOf, Composition, Concentrated
+
+#: So many ways of reading one pattern are tried.
+MOST_WAYS = 4
+#: A pattern of a composition, which takes long to put on a grid, counts so often.
+_COMPOSED = 20
+
+
+def longest(loss: Patterned) -> int:
+    """How many sorts of atoms the pattern has that has most."""
+    return max(len(pattern.atoms) for pattern in loss)
+
+
+def parts_of(loss: Patterned) -> int:
+    """How long it takes to put all patterns on a grid, in parts."""
+    return sum(map(_parts, loss))
+
+
+def _parts(pattern: Pattern) -> int:
+    sorts = len(pattern.atoms)
+    return sorts if sorts < 2 else sorts * _COMPOSED
+
+
+def any_of(loss: Patterned, most: int) -> Pattern:
+    """One loss, any of several patterns, as one that dominates them all: see `AnyOf`.
+
+    `most`: so many parts are put on a grid; the smallest patterns are taken together.
+    """
+    loss = largest_and_rest(loss, most)
+    if len(loss) == 1:
+        return loss[0]
+    options = [Known(AnyOf(tuple(dict.fromkeys(way)))) for way in read_together(loss)]
+    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
+
+
+def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, ...]]:
+    """Several patterns as compositions, all by their first options, then by the next ones."""
+    ways = [list(islice(compositions(pattern), MOST_WAYS)) for pattern in patterns]
+    for i in range(max(map(len, ways))):
+        yield tuple(each[min(i, len(each) - 1)] for each in ways)
+
+
+def largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
+    """The first patterns, of so many parts in all, and one that dominates all others: what covers
+    them, where that is one loss and a δ."""
+    fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
+    if fitting == len(loss):
+        return tuple(loss)
+    rest = covering(loss[fitting:])
+    return (*loss[:fitting], rest if is_one_loss(rest) else _concentrated(loss[fitting:]))
+
+
+def is_one_loss(pattern: Pattern) -> bool:
+    """Whether there is at most one loss, of one sort, beside a δ."""
+    known = [option for atom in pattern.atoms for option in atom.options]
+    losses = sum(option != Known(None, ZERO, option.stay) for option in known)
+    return losses <= 1 and not any(isinstance(option.part, AnyOf) for option in known)
+
+
+def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
+    """What dominates all of several patterns: the largest ρ with all δ; else what covers them."""
+    rho, stay = ZERO, Survival(ONE)
+    for pattern in patterns:
+        known = _rho_and_stay(pattern)
+        if known is None:
+            return covering(patterns)
+        rho, stay = max(rho, known[0]), max(stay, known[1])
+    return Pattern({Atom((Known(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
+
+
+def _rho_and_stay(pattern: Pattern) -> tuple[Fraction, Survival] | None:
+    """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
+    rho, stay = ZERO, Survival(ONE)
+    for atom, n in pattern.atoms.items():
+        ways = [(in_notion(each._replace(stay=ONE), Notion.ZCDP), each) for each in atom.options]
+        known = [(amount, each.stay) for amount, each in ways if amount is not None]
+        if not known:
+            return None
+        least = min(known)
+        rho += least[0] * n
+        stay = stay + Survival(least[1]) * n
+    return rho, stay
