@@ -49,6 +49,7 @@ from dpcompose.core.profile.moved_losses import mixed, moves
 from dpcompose.core.profile.parts import Bracket, Composition, Part, Response
 from dpcompose.core.profile.root import epsilon_of
 from dpcompose.core.profile.rounding import float_of
+from dpcompose.core.profile.variants import Variant
 
 #: No more values of transforms are computed for a whole.
 _MOST_VALUES = 1 << 26
@@ -75,21 +76,9 @@ class ChangedLaws:
         told = [each for each in known if each is not None]
         return cls(whole, told) if len(told) == len(known) else None
 
-    def epsilon(
-        self,
-        asked: Composition,
-        less: Composition,
-        more: Composition,
-        log_delta: float,
-        most: float,
-    ) -> float | None:
-        """The least ε of a composition that has not what is in `less`, and has what is in `more`;
-        None where this is not the way to it."""
-        if len(less.parts) > 1 or sides(asked.parts) != sides(self._whole.parts):
-            return None
-        answers = [each.tell(asked, less, more, log_delta, most) for each in self._known]
-        found = [each for each in answers if each is not None]
-        return float(max(found)) if len(found) == len(answers) else None
+    def epsilon(self, variant: Variant) -> float | None:
+        """The least ε of a variant; None where this is not the way to it."""
+        return variant.worst(self._whole, (each.least for each in self._known))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,20 +106,13 @@ class _KnownLaw:
     noise: float
     cumulants: Floats
 
-    def tell(
-        self,
-        asked: Composition,
-        less: Composition,
-        more: Composition,
-        log_delta: float,
-        most: float,
-    ) -> float | None:
+    def least(self, variant: Variant) -> float | None:
         """For this order of the tables."""
-        moved, rest = moves(more)
-        changed = self._changed(less, rest)
+        moved, rest = moves(variant.more)
+        changed = self._changed(variant.less, rest)
         if changed is None:
             return None
-        gaussian = float_of(asked.gaussian) * (1 + 4 * UNIT)
+        gaussian = float_of(variant.asked.gaussian) * (1 + 4 * UNIT)
         of_rest: Callable[[Fraction], LogDelta] | None
         if self.smooth:
             of_rest = self._summed(changed, gaussian)
@@ -146,7 +128,7 @@ class _KnownLaw:
             return mixed([(chance, told(at - loss)) for loss, chance in moved])
 
         far = self.epsilon + _FAR * self.deviation
-        found = epsilon_of(curve, log_delta, self.epsilon, most, far)
+        found = epsilon_of(curve, variant.log_delta, self.epsilon, variant.most, far)
         if found is None or abs(found - self.epsilon) > _NEAR * self.deviation:
             return None
         return found

@@ -19,6 +19,7 @@ from dpcompose.core.profile.line_sum import LineLogs, LineSum, VerticalLine
 from dpcompose.core.profile.masses import Floats
 from dpcompose.core.profile.parts import Composition
 from dpcompose.core.profile.root import epsilon_of
+from dpcompose.core.profile.variants import Variant
 
 #: What a loss tells is taken out where it is known to this share.
 _CLEAR = 1e-3
@@ -48,21 +49,9 @@ class ChangedLines:
         known = [each for each in sums if each is not None]
         return cls(whole, known) if found and len(known) == len(found) else None
 
-    def epsilon(
-        self,
-        asked: Composition,
-        less: Composition,
-        more: Composition,
-        log_delta: float,
-        most: float,
-    ) -> float | None:
-        """The least ε of a composition that has not what is in `less`, and has what is in `more`;
-        None where this is not the way to it."""
-        if len(less.parts) > 1 or sides(asked.parts) != sides(self._whole.parts):
-            return None
-        answers = [each.epsilon(asked, less, more, log_delta, most) for each in self._sums]
-        found = [each for each in answers if each is not None]
-        return float(max(found)) if len(found) == len(answers) else None
+    def epsilon(self, variant: Variant) -> float | None:
+        """The least ε of a variant; None where this is not the way to it."""
+        return variant.worst(self._whole, (each.epsilon for each in self._sums))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,18 +69,12 @@ class _KnownSum:
     gaussian: float
     smoothing: float
 
-    def epsilon(
-        self,
-        asked: Composition,
-        less: Composition,
-        more: Composition,
-        log_delta: float,
-        most: float,
-    ) -> float | None:
+    def epsilon(self, variant: Variant) -> float | None:
         """For this order of the tables."""
-        without = line_of(Composition(less.parts), self.side)
-        instead = line_of(Composition(more.parts), self.side)
-        gaussian = not_below(asked.gaussian) if asked.gaussian else 0.0
+        square, log_delta = variant.asked.gaussian, variant.log_delta
+        without = line_of(Composition(variant.less.parts), self.side)
+        instead = line_of(Composition(variant.more.parts), self.side)
+        gaussian = not_below(square) if square else 0.0
         if without is None or instead is None or gaussian < _LEFT * self.gaussian:
             return None
         theta = self.found.theta
@@ -106,7 +89,7 @@ class _KnownSum:
             smooth = rest.on_line(theta, self.t)
             assert smooth is not None  # it has a closed form
             changed = rest.summed(theta, self.found.period, self.t, self.beyond, told.plus(smooth))
-            found = epsilon_of(changed.log_delta, log_delta, at, most, at + 8 / theta)
+            found = epsilon_of(changed.log_delta, log_delta, at, variant.most, at + 8 / theta)
             if found is None or found < _LEFT * self.at:
                 return None
             at = found

@@ -20,12 +20,12 @@ from dpcompose.core.profile.parts import (
     Bracket,
     Composition,
     MechanismLoss,
-    Part,
     Response,
     just_so,
 )
 from dpcompose.core.profile.renyi import cumulant_at, epsilon_by, near_best
 from dpcompose.core.profile.rounding import float_of
+from dpcompose.core.profile.variants import Variant, apart
 
 #: Fewer parts with closed forms are quickly composed anew; so many may differ.
 _FEW, _MOST_CHANGED = 12, 4
@@ -52,9 +52,9 @@ class Nearby:
             return None
         for each in self._known:
             if abs(each.log_delta - log_delta) <= _CLOSE_LOG:
-                less, more = apart(each.whole, asked)
-                if len(less.parts) + len(more.parts) <= _MOST_CHANGED:
-                    return each.epsilon(asked, less, more, log_delta, most)
+                variant = Variant.beside(each.whole, asked, log_delta, most)
+                if len(variant.less.parts) + len(variant.more.parts) <= _MOST_CHANGED:
+                    return each.epsilon(variant)
         self._known = [_Answered(asked, log_delta, most), *self._known[: _KEPT - 1]]
         return None
 
@@ -98,20 +98,14 @@ class _Answered:
         self.whole, self.log_delta, self._most = whole, log_delta, most
         self.found: Bracket | None = None
 
-    def epsilon(
-        self,
-        asked: Composition,
-        less: Composition,
-        more: Composition,
-        log_delta: float,
-        most: float,
-    ) -> float | None:
-        """What a composition comes to, by exchanging parts; None where that is not the way."""
-        same = not (less.parts or more.parts or asked.gaussian != self.whole.gaussian)
-        if same and self.found is not None and log_delta >= self.log_delta:
+    def epsilon(self, variant: Variant) -> float | None:
+        """What a variant comes to, by exchanging parts; None where that is not the way."""
+        changed = variant.less.parts or variant.more.parts
+        same = not changed and variant.asked.gaussian == self.whole.gaussian
+        if same and self.found is not None and variant.log_delta >= self.log_delta:
             return float_up(self.found.upper)
         way = self._lines or self._laws
-        return None if way is None else way.epsilon(asked, less, more, log_delta, most)
+        return None if way is None else way.epsilon(variant)
 
     @cached_property
     def _lines(self) -> ChangedLines | None:
@@ -121,16 +115,6 @@ class _Answered:
     def _laws(self) -> ChangedLaws | None:
         found = self.found
         return None if found is None else ChangedLaws.of(self.whole, self.log_delta, found)
-
-
-def apart(whole: Composition, asked: Composition) -> tuple[Composition, Composition]:
-    """The parts that a composition has more than another one, and that this one has more."""
-    less, more = dict(whole.parts), dict[Part, int]()
-    for part, count in asked.parts:
-        left = less.pop(part, 0) - count
-        if left:
-            (less if left > 0 else more)[part] = abs(left)
-    return Composition(tuple(less.items())), Composition(tuple(more.items()))
 
 
 def _lowest(places: list[float], values: list[float]) -> float | None:

@@ -18,9 +18,10 @@ from dpcompose.core.profile.lattice import pieces_of
 from dpcompose.core.profile.law import LogDelta
 from dpcompose.core.profile.log_products import factors, plus, spared
 from dpcompose.core.profile.moved_losses import mixed, moves
-from dpcompose.core.profile.nearby import Nearby, apart
+from dpcompose.core.profile.nearby import Nearby
 from dpcompose.core.profile.parts import Composition, Part, Response
 from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.core.profile.variants import Variant, apart
 
 F = Fraction
 ZERO = F(0)
@@ -126,13 +127,13 @@ def test_lines_tell_what_is_exchanged_on_them() -> None:
         changed = dict(parts)
         changed[come] = changed.pop(gone)
         asked = composed(changed)
-        found = lines.epsilon(asked, *apart(whole, asked), LOG_DELTA, math.inf)
+        found = lines.epsilon(Variant.beside(whole, asked, LOG_DELTA, math.inf))
         assert found == pytest.approx(direct(asked), rel=1e-8)  # by what is smoothed
     # Of several that are gone it is not said, nor of a loss that has no transform.
     fewer = composed({part: n for part, n in parts.items() if part not in (laplace(1), laplace(2))})
-    assert lines.epsilon(fewer, *apart(whole, fewer), LOG_DELTA, math.inf) is None
+    assert lines.epsilon(Variant.beside(whole, fewer, LOG_DELTA, math.inf)) is None
     other = composed({**parts, exponential(0): 1})
-    assert lines.epsilon(other, *apart(whole, other), LOG_DELTA, math.inf) is None
+    assert lines.epsilon(Variant.beside(whole, other, LOG_DELTA, math.inf)) is None
 
 
 @pytest.mark.parametrize("gaussian", [F(0), F(1, 40)])
@@ -149,7 +150,7 @@ def test_laws_tell_what_is_exchanged_on_them(each: object, gaussian: Fraction) -
         changed = dict(parts)
         changed[come] = changed.get(come, 0) + changed.pop(gone)
         asked = composed(changed, gaussian * F(9, 10))
-        found = laws.epsilon(asked, *apart(whole, asked), LOG_DELTA, math.inf)
+        found = laws.epsilon(Variant.beside(whole, asked, LOG_DELTA, math.inf))
         assert found == pytest.approx(direct(asked), rel=1e-9 if each is pure else 2e-6)
 
 
@@ -161,12 +162,12 @@ def test_what_changes_too_much_is_not_told() -> None:
     laws = ChangedLaws.of(whole, LOG_DELTA, known)
     assert laws is not None
     asked = composed({**parts, pure(40): 1})
-    assert laws.epsilon(asked, *apart(whole, asked), LOG_DELTA, math.inf) is None
+    assert laws.epsilon(Variant.beside(whole, asked, LOG_DELTA, math.inf)) is None
     gone = composed({**parts, Response(F(9)): 1}, F(1))
     gaussian = ChangedLaws.of(gone, LOG_DELTA, epsilon_at(gone, DELTA) or known)
     assert gaussian is not None
     less = composed({**parts, Response(F(9)): 1}, F(1, 10**4))
-    assert gaussian.epsilon(less, *apart(gone, less), LOG_DELTA, math.inf) is None
+    assert gaussian.epsilon(Variant.beside(gone, less, LOG_DELTA, math.inf)) is None
 
 
 # --- nearby ---------------------------------------------------------------------------------------
