@@ -134,6 +134,7 @@ def compared(spec: Spec, protect: Any, draws: int) -> tuple[Fraction, Fraction] 
     return worst, bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(10, range(100), quick=3))
 def test_no_bound_is_below_the_truth(seed: int) -> None:
     """Whatever maps use, keep and select, and whatever columns change."""

@@ -120,6 +120,7 @@ def test_of_replaced_rows_some_are_drawn(rows: int, rate: str, said: Said) -> No
         assert truth - 1e-9 <= float(report.bound.delta or 0) <= 1.02 * truth
 
 
+@pytest.mark.slow
 def test_a_gaussian_told_for_replaced_rows() -> None:
     epsilons = [0.5, 1, 1.5]
     said = "mechanism: gaussian, sigma: 1, sensitivity: {bounded: 1}"
@@ -134,6 +135,7 @@ def test_a_gaussian_told_for_replaced_rows() -> None:
         assert truth <= told(found) <= truth * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_of_many_rows_so_many_are_hardly_ever_drawn() -> None:
     # Over 40 steps (1, 1e-6) says nothing, and as many of 40 rows are not drawn.
     report = analysed(40, "poisson: 0.01", pair(1, 1e-6), [3.0])

@@ -96,6 +96,7 @@ def checked(text: str, most: float, names: list[str]) -> None:
             assert now >= direct.lower
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_mechanism_saves_what_its_changed_spec_does(kind: str) -> None:
     most, each = KINDS[kind]

@@ -122,6 +122,7 @@ def test_an_answer_may_be_known_at_a_delta_alone_or_where_the_whole_has_none() -
     assert not y.known and not y.at_delta and y.reasons
 
 
+@pytest.mark.slow
 def test_risk_is_told_of_each_answer() -> None:
     """Pure ε alone: an attack that succeeds with chance k succeeds at most with e^ε k."""
     result = json.loads(run(str(SCHOOL), "--format", "jsonl", "--risk"))

@@ -124,6 +124,7 @@ def _moved(number: int) -> list[Pattern]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", [Point(delta=F(1, 10**6)), Point(delta=F(1, 100)), Point(epsilon=F(1, 20))]
 )

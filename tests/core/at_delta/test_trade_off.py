@@ -172,6 +172,7 @@ PARTS = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(PARTS, min_size=1, max_size=3), PARTS, st.integers(1, 99))
+@pytest.mark.slow
 def test_hits_lie_between_false_alarms_and_what_a_further_release_gives(
     patterns: list[Pattern], further: Pattern, percent: int
 ) -> None:
@@ -208,6 +209,7 @@ def test_hits_grow_with_false_alarms_and_less_and_less() -> None:
 
 @settings(max_examples=20)
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 99))
+@pytest.mark.slow
 def test_of_several_changes_the_hull_holds(size: int, mu: int, percent: int) -> None:
     """The curve of two changes is above both, and what the mean of two tests can reach."""
     rate = Fraction(percent, 100)

@@ -66,6 +66,7 @@ def test_two_that_become_one_are_counted() -> None:
     assert mirrored(mixed) == mixed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_both_have_one_bound(point: Point) -> None:
     assert evaluate(MOVED, point).value == evaluate(mirrored(MOVED), point).value

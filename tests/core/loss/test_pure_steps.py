@@ -80,6 +80,7 @@ def test_what_is_least_somewhere_is_kept() -> None:
     assert list(least_of(F(10**400), [(F(10**399), 10)])) == [Response(F(10**400))]
 
 
+@pytest.mark.slow
 def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
     rng = Random(1)
     for _ in range(60):

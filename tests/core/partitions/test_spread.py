@@ -276,6 +276,7 @@ def epsilon_of(loss: Patterned) -> Fraction:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [None, 1, 3])
 def test_no_choice_of_blocks_is_worse_than_what_covers_them_all(kind: int | None) -> None:
     """Of unlike blocks, and of those with ε and δ in no order alone; choices at random."""

@@ -114,6 +114,7 @@ def test_mixed_bounds_add_up_by_chance() -> None:
 # --- exchanged ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lines_tell_what_is_exchanged_on_them() -> None:
     parts: dict[Part, int] = {laplace(i): 1 + i % 2 for i in range(40)}
     whole = composed(parts)
@@ -136,6 +137,7 @@ def test_lines_tell_what_is_exchanged_on_them() -> None:
     assert lines.epsilon(Variant.beside(whole, other, LOG_DELTA, math.inf)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [F(0), F(1, 40)])
 @pytest.mark.parametrize("each", [pure, exponential])
 def test_laws_tell_what_is_exchanged_on_them(each: object, gaussian: Fraction) -> None:

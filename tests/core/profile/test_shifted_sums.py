@@ -57,6 +57,7 @@ def true_delta(every: list[Fraction], epsilon: float) -> float:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "every",
     [

@@ -72,6 +72,7 @@ def test_no_rate_loses_more_than_no_sample(reader: str, protect: str, rate: str)
                 assert sampled <= without * (1 + F(1, 10**7))
 
 
+@pytest.mark.slow
 def test_a_row_replaced_is_no_two_changes_below_a_sample() -> None:
     """Of two rows that come of one, one may be replaced and one gone: not both apart."""
     found = dpcompose.analyze(
