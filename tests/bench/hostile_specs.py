@@ -183,9 +183,9 @@ def capped(rows: int, each: Callable[[int], str], number: int = 3, protect: str 
     datasets = (
         f"  r: {{unit: u}}\n  c: {{from: r, map: {{kind: cap, rows: {rows}, keep: first}}}}\n"
     )
-    return spec(
-        (f"reads: c, relation: unbounded, {each(i)}" for i in range(number)), datasets, protect
-    )
+    said = map(each, range(number))
+    stated = (row if "sensitivity" in row else f"relation: unbounded, {row}" for row in said)
+    return spec((f"reads: c, {row}" for row in stated), datasets, protect)
 
 
 def partitions(number: int, blocks: int, each: Callable[[int], str], protect: str) -> str:

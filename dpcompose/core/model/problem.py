@@ -219,14 +219,7 @@ class Problem:
 
     def datasets(self) -> Iterator[Dataset]:
         """Every dataset once, parents before children, in the order of the spec."""
-        stack = [root.dataset for root in reversed(self.roots)]
-        while stack:
-            dataset = stack.pop()
-            yield dataset
-            below = list(dataset.derived)
-            for partition in dataset.partitions:
-                below.extend(each.dataset for each in partition.classes)
-            stack.extend(reversed(below))
+        return _below([root.dataset for root in self.roots])
 
     def mechanisms(self) -> Iterator[Mechanism]:
         """Every mechanism of every block class once."""
@@ -234,9 +227,23 @@ class Problem:
             yield from dataset.mechanisms
 
     def without(self, names: Collection[str]) -> Problem:
-        """The same problem without the mechanisms of these names, on whatever they read."""
+        """The same problem without the mechanisms of these names, on whatever they read.
+
+        Roots that nothing reads any more go as well.
+        """
+        read = [
+            number
+            for number, root in enumerate(self.roots)
+            if any(
+                each.name not in names
+                for dataset in _below([root.dataset])
+                for each in dataset.mechanisms
+            )
+        ]
+        roots = [self.roots[number] for number in read]
         copies: dict[int, Dataset] = {}
-        for dataset in reversed(list(self.datasets())):  # children before their parents
+        # Children before their parents.
+        for dataset in reversed(list(_below([root.dataset for root in roots]))):
             copies[id(dataset)] = replace(
                 dataset,
                 mechanisms=[each for each in dataset.mechanisms if each.name not in names],
@@ -252,5 +259,22 @@ class Problem:
                     for partition in dataset.partitions
                 ],
             )
-        roots = [replace(root, dataset=copies[id(root.dataset)]) for root in self.roots]
-        return replace(self, roots=roots)
+        places = {number: place for place, number in enumerate(read)}
+        return replace(
+            self,
+            roots=[replace(root, dataset=copies[id(root.dataset)]) for root in roots],
+            apart=tuple(
+                frozenset(places[each] for each in apart if each in places) for apart in self.apart
+            ),
+        )
+
+
+def _below(datasets: Sequence[Dataset]) -> Iterator[Dataset]:
+    stack = list(reversed(datasets))
+    while stack:
+        dataset = stack.pop()
+        yield dataset
+        below = list(dataset.derived)
+        for partition in dataset.partitions:
+            below.extend(each.dataset for each in partition.classes)
+        stack.extend(reversed(below))
