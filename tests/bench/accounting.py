@@ -4,7 +4,7 @@
 
 Run by hand, not by pytest, with nothing else running; needs the extra `compare`. Every measurement
 is a fresh process, the best of several: `compute` is the processor time of the answer alone, after
-one for ten mechanisms that has imported what is needed; `process` is the wall time of all of it.
+one for fifty mechanisms that has imported what is needed; `process` is the wall time of all of it.
 dp-accounting composes equal mechanisms at once, on its default grid of 1e-4. What must hold: never
 looser than it beyond 1e-6, at least twice as fast, and stated and Gaussian mechanisms computed at
 least ten times faster, without scipy.
@@ -174,7 +174,7 @@ def answer(whose: str, case: str, k: int) -> None:
     """In the measured process: compute once and print what was found."""
     epsilon_of = ours if whose == "ours" else theirs
     if case in CASES:
-        epsilon_of(CASES[case](10))
+        epsilon_of(CASES[case](50))
     else:
         epsilon_of([("laplace", Fraction(1, 10), 10)])
         epsilon_of([("sampled gaussian", Fraction(1), 10, Fraction(1, 10))])
