@@ -197,7 +197,7 @@ class Solver:
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
         return Patterns(curves, self._hopeless, self._given_up)
 
-    def _accountant(self, algebra: Patterns) -> Accountant:
+    def _accountant(self, algebra: Algebra) -> Accountant:
         return Accountant(algebra, self._known_to(algebra))
 
     def _known_to(self, algebra: Algebra) -> Costs:
@@ -248,7 +248,7 @@ class Solver:
         return self._shown, tuple(_felt(self._shown, Patterns()))
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
-        accountant = Accountant(algebra, self._known_to(algebra))
+        accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
         felt = tuple(_felt(visits, algebra))
