@@ -1,0 +1,1 @@
+"""The corpus: every number that the specs of the repository give, frozen in one file."""
