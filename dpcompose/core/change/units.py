@@ -216,9 +216,11 @@ def top_level(state: State) -> State:
     return state_of((_untagged(item), count) for item, count in mirrored)
 
 
-def directed(state: State) -> State:
-    """The change as it is, not read backwards as well."""
-    return state_of((item._replace(leaf=item.leaf._replace(directed=True)), n) for item, n in state)
+def directed(state: State, sign: int = 0) -> State:
+    """The change with all its rows removed (`sign` 0) or added (1), not read backwards as well."""
+    return state_of(
+        (item._replace(leaf=item.leaf._replace(directed=True, sign=sign)), n) for item, n in state
+    )
 
 
 def undirected(state: State) -> State:

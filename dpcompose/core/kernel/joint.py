@@ -18,6 +18,9 @@ from dpcompose.core.model.tree import STEP, Place
 
 #: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
 MOST_SHARED = 64
+#: With more parts of the roots whose loss depends on the direction, the worse one counts at every
+#: step: so many have 2^5 combinations.
+MOST_DIRECTED = 6
 #: So many ways of sharing them out between one root and the next are looked at, and so many in all
 #: of adding up losses that are not one number.
 _MOST_TAKEN, MOST_WAYS = 10_000, 1_000
@@ -36,27 +39,47 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
     declared step is made of as well. What is not made of steps of one person may change all.
     """
     goal = problem.goal
-    answers: list[Shown] = []
-    one_way = isinstance(algebra, Patterns) and _one_way(goal) and len(tops) == 1
-    for root, top in tops:
-        state = initial(root, top, goal)
-        if one_way and top.leans:
-            # Patterns are read in both orders at the end.
-            state = directed(state)
-        loss = yield (top, state)
-        answers.append((top, state, loss))
     groups = [sorted(each) for each in problem.apart if len(each) > 1]
     groups = [] if shared_steps(goal, [top for _, top in tops]) is None else groups
-    alone = sorted(set(range(len(answers))).difference(*groups))
-    losses = [answers[i][2] for i in alone]
-    shown = [answers[i] for i in alone]
-    for group in groups:
-        loss, found = yield from _shared_out(
-            goal, [tops[i] for i in group], algebra, [answers[i] for i in group]
-        )
-        losses.append(loss)
-        shown += found
+    alone = sorted(set(range(len(tops))).difference(*groups))
+    parts = [[tops[i] for i in part] for part in [*([i] for i in alone), *groups]]
+    leaning = [any(top.leans for _, top in part) for part in parts]
+    directions = _directions(isinstance(algebra, Patterns) and _one_way(goal), leaning)
+    losses: list[Loss] = []
+    shown: list[Shown] = []
+    for part, signs in zip(parts, directions, strict=True):
+        found: list[tuple[Loss, list[Shown]]] = []
+        for sign in signs:
+            answers: list[Shown] = []
+            for root, top in part:
+                state = initial(root, top, goal)
+                if sign is not None and top.leans:
+                    state = directed(state, sign)
+                answers.append((top, state, (yield (top, state))))
+            if len(part) == 1:
+                found.append((answers[0][2], answers))
+            else:
+                found.append((yield from _shared_out(goal, part, algebra, answers)))
+        several = len(found) > 1
+        losses.append(algebra.worst(loss for loss, _ in found) if several else found[0][0])
+        shown += max(found, key=lambda each: algebra.key(each[0]))[1] if several else found[0][1]
     return losses[0] if len(losses) == 1 else algebra.add(losses), shown
+
+
+def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
+    """The signs with which the change of each part of the roots is followed; None: both at once.
+
+    A row may be added to one root and removed from another, so that each combination of signs is a
+    composition of its own. Patterns are read in both orders of the tables at the end: the sign of
+    the first part whose loss depends on it is free.
+    """
+    first = leaning.index(True) if True in leaning else -1
+    if not one_way or sum(leaning) > MOST_DIRECTED:
+        return [(None,)] * len(leaning)
+    return [
+        (None,) if not leans else (0,) if place == first else (0, 1)
+        for place, leans in enumerate(leaning)
+    ]
 
 
 def _one_way(goal: Goal) -> bool:
