@@ -152,3 +152,39 @@ def test_a_sample_never_makes_a_bound_worse(release: str, goal: str) -> None:
         if whole.bound is not None and whole.bound.notion == "pure":
             assert sampled.bound is not None and sampled.bound.notion == "pure"
             assert sampled.bound.value <= whole.bound.value
+
+
+NOISES = {
+    "laplace": "mechanism: laplace, scale: {}, sensitivity: 1",
+    "geometric": "mechanism: geometric, scale: {}, sensitivity: 1",
+    "discrete-gaussian": "mechanism: discrete-gaussian, sigma: {}, sensitivity: {{l1: 1}}",
+    "gaussian": "mechanism: gaussian, sigma: {}, sensitivity: 1",
+}
+
+
+def unlike(noise: str, number: int) -> float:
+    """ε at 1e-6 of so many mechanisms with ever more noise."""
+    head = "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
+    scales = (f"{50 + i / 7:.4f}" for i in range(number))
+    rows = (
+        f"  - {{name: m{i}, reads: people, {NOISES[noise].format(scale)}}}\n"
+        for i, scale in enumerate(scales)
+    )
+    report = dpcompose.analyze(f"{head}{''.join(rows)}report: {{delta: 1e-6}}\n", extent="bound")
+    value = report.at_delta[0].value
+    assert value is not None
+    return float(value)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "geometric", "discrete-gaussian"])
+def test_a_bound_has_no_jump_at_any_number_of_unlike_mechanisms(noise: str) -> None:
+    """Each further mechanism has more noise than all before, and so adds less than the last did."""
+    found = [unlike(noise, number) for number in (250, 300, 350, 500, 525, 550, 1000, 1025)]
+    steps = [(found[i + 1] - found[i]) / size for i, size in ((0, 50), (1, 50), (3, 25), (4, 25))]
+    steps.append((found[7] - found[6]) / 25)
+    assert all(step > 0 for step in steps)
+    assert all(later < earlier for earlier, later in pairwise(steps))
+
+
+def test_unlike_discrete_gaussians_come_to_what_normal_noise_does() -> None:
+    assert unlike("discrete-gaussian", 600) == pytest.approx(unlike("gaussian", 600), rel=1e-4)

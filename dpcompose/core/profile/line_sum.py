@@ -250,13 +250,16 @@ class VerticalLine:
         losses = sum(len(kind.counts) for kind in self.kinds)
         # On a grid, too, every loss takes its time.
         work = max(losses, *(kind.work for kind in self.kinds))
-        if many > _MOST_PLACES or many * work > _MOST_VALUES:
+        if many > _MOST_PLACES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         if many > _SIEVED and self.few is None:
-            t, left_out = self._bright(theta, t, spare)
+            bright = self._bright(theta, t, spare)
+            if bright is None:
+                return None
+            t, left_out = bright
             beyond += left_out * step / math.pi
-        return t, beyond
+        return (t, beyond) if len(t) * work <= _MOST_VALUES else None
 
     def summed(
         self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs, most: int = 0
@@ -318,15 +321,18 @@ class VerticalLine:
         turn = np.exp(told.logs)
         return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
 
-    def _bright(self, theta: float, t: Floats, spare: bool) -> tuple[Floats, float]:
+    def _bright(self, theta: float, t: Floats, spare: bool) -> tuple[Floats, float] | None:
         """The places at which more than next to nothing may be left, and the sum of what is at the
-        others, over t²; `spare`: without any one loss."""
+        others, over t²; `spare`: without any one loss. None where that takes too many values."""
         # What is far away counts less.
         room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
         logs, left_out = -self.square * t * t / 2, 0.0
-        least = np.zeros(len(t))
+        least, values = np.zeros(len(t)), 0
         for kind in self.kinds:
             for start in range(0, len(kind.counts), _ROWS):
+                values += len(t) * _ROWS * kind.work
+                if values > _MOST_VALUES:
+                    return None
                 rows = slice(start, start + _ROWS)
                 with np.errstate(divide="ignore"):
                     sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
