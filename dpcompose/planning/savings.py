@@ -79,11 +79,7 @@ def sensitivity(
             if delta is None:
                 raise NoBound("there is no finite bound; with --delta there may be an ε")
     if delta is not None:
-        # numpy is needed from here on only.
-        from dpcompose.core.profile.nearby import Nearby
-
-        solver = Solver(resolved.problem, near=Nearby())
-        whole = certify(resolved.problem, (), [delta], solver=solver)
+        whole = certify(resolved.problem, (), [delta])
     total = _number(whole, delta)
     if total is None:
         raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")

@@ -70,7 +70,7 @@ def at_points(
     wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
     many = sum(map(len, wanted)) > MOST_APART
     asked = [
-        [Point(delta=each, many=many, near=solver.near) for each in wanted[0]],
+        [Point(delta=each, many=many) for each in wanted[0]],
         [Point(epsilon=each, many=many) for each in wanted[1]],
     ]
     patterned = solver.patterns() if any(asked) else ()

@@ -6,7 +6,6 @@ computed for the reader.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +13,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING
 
 from dpcompose.core.loss.pure_steps import PureSteps, as_responses
 from dpcompose.core.notions.guarantee import Quantity
@@ -35,9 +33,6 @@ from dpcompose.core.profile.parts import (
     Response,
 )
 from dpcompose.core.profile.rounding import BEYOND_DOUBLES
-
-if TYPE_CHECKING:
-    from dpcompose.core.profile.nearby import Nearby
 
 #: Shares of δ that are tried where it is split.
 SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
@@ -90,15 +85,13 @@ class RouteBound:
 class Point:
     """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
-    `many`: whether it is one of very many about the same patterns. `near`: what is known of others
-    that are asked about at this δ, from which a composition may differ in little. `known`: an ε
+    `many`: whether it is one of very many about the same patterns. `known`: an ε
     that holds in another way, so that one which is surely above it need not be the least.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
-    near: Nearby | None = None
     known: Fraction | None = None
 
     @property
@@ -165,11 +158,7 @@ def main(composition: Composition, point: Point) -> list[RouteBound]:
     only_renyi = in_renyi_terms(composition)
     if not only_renyi or composition.gaussian:
         found.append(_profile(composition, point))
-    near, delta, known = point.near, point.delta, found[0].value if found else None
-    order = None
-    if near is not None and delta is not None and known is not None:
-        order = near.order(composition, delta, known)
-    renyi = None if order == math.inf else _renyi(composition, point, order)
+    renyi = _renyi(composition, point)
     if renyi is not None:
         paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
         found.append(_not_by_rounding(renyi, found) if paths else renyi)
@@ -219,8 +208,7 @@ def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                near = None if care.shared or care.rough else point.near
-                bracket = epsilon_at(composition, point.delta, care, near)
+                bracket = epsilon_at(composition, point.delta, care)
             else:
                 assert point.epsilon is not None
                 bracket = delta_at(composition, point.epsilon, care)
@@ -251,7 +239,7 @@ def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
     return route
 
 
-def _renyi(composition: Composition, point: Point, order: float | None = None) -> RouteBound | None:
+def _renyi(composition: Composition, point: Point) -> RouteBound | None:
     from dpcompose.core.profile import renyi
 
     parts = composition.parts
@@ -259,7 +247,7 @@ def _renyi(composition: Composition, point: Point, order: float | None = None) -
     rule = RouteName.ZCDP if only else RouteName.RENYI
     try:
         if point.delta is not None:
-            value = renyi.epsilon_at(composition, point.delta, order)
+            value = renyi.epsilon_at(composition, point.delta)
         else:
             assert point.epsilon is not None
             value = renyi.delta_at(composition, point.epsilon)

@@ -12,7 +12,7 @@ from functools import partial
 from dpcompose.core.profile.cumulants import not_below
 from dpcompose.core.profile.engine import common_step
 from dpcompose.core.profile.grids import sides
-from dpcompose.core.profile.line_sum import LineMoments, LineSum, VerticalLine, flat
+from dpcompose.core.profile.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.core.profile.parts import Composition, MechanismLoss, Part, Response, Sampled
 from dpcompose.core.profile.root import epsilon_of
 from dpcompose.core.profile.rounding import float_of
@@ -42,17 +42,9 @@ _MANY, _MOST_POINTS = 32, 1 << 16
 def epsilon_on_line(asked: Composition, log_delta: float, most: float) -> float | None:
     """An ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables; None where
     some part has no transform, or no place on the line can be the last."""
-    found = sums_on_lines(asked, log_delta, most)
-    return max((epsilon for epsilon, _ in found), default=None)
-
-
-def sums_on_lines(
-    asked: Composition, log_delta: float, most: float
-) -> list[tuple[float, LineSum | None]]:
-    """The same with the sum that tells it, for either order of the tables; empty where none is."""
     found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
     known = [each for each in found if each is not None]
-    return known if len(known) == len(found) else []
+    return max(known) if known and len(known) == len(found) else None
 
 
 def log_delta_on_line(asked: Composition, epsilon: Fraction) -> float | None:
@@ -64,9 +56,7 @@ def log_delta_on_line(asked: Composition, epsilon: Fraction) -> float | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _epsilon(
-    line: VerticalLine, log_delta: float, most: float
-) -> tuple[float, LineSum | None] | None:
+def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
     def much(theta: float, here: LineMoments) -> float:
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
@@ -76,7 +66,7 @@ def _epsilon(
         if epsilon is None:
             return None
         if closed.log_delta(epsilon).log_lower > -math.inf:
-            return epsilon, None
+            return epsilon
     theta, aimed = line.tilt(much), None
     for _ in range(3):
         if theta is None:
@@ -88,7 +78,7 @@ def _epsilon(
         if epsilon is None:
             return None
         if epsilon == 0 or found.log_delta(epsilon).log_lower > -math.inf:
-            return epsilon, found
+            return epsilon
         aimed = epsilon
         theta = line.tilt(partial(_short_of, aimed))
     return None

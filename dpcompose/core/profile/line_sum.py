@@ -117,11 +117,6 @@ class LineSum:
             min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
         )
 
-    def is_close(self, epsilon: float, share: float) -> bool:
-        """Whether δ(ε) is known to a share of itself."""
-        total, error, _ = self._told(epsilon)
-        return error + self.log_error * total <= share * total
-
     def _told(self, epsilon: float) -> tuple[float, float, float]:
         """The sum, its error, and what it is of the slope."""
         turned = self.terms * np.exp(-1j * epsilon * self.t)
@@ -158,18 +153,13 @@ class VerticalLine:
         few = FewBetween(laplaces[0], responses[0] if responses else None)
         return few if few.is_listed() and not self.smooth else None
 
-    def kept(self, theta: float, places: Floats, spare: bool = False) -> Floats:
-        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place; `spare`: without
-        any one loss, however often it occurs."""
+    def kept(self, theta: float, places: Floats) -> Floats:
+        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
         kept = -self.square * places * places / 2
-        least = np.zeros(len(places))
         for kind in self.kinds:
             with np.errstate(divide="ignore"):
                 logs = kind.counts[:, None] * np.clip(kind.beyond(theta, places), -_MUCH, 0.0)
             kept += logs.sum(axis=0)
-            least = np.minimum(least, logs.min(axis=0, initial=0.0))
-        if spare:
-            kept -= least
         result: Floats = np.maximum.accumulate(kept[::-1])[::-1]
         return result
 
@@ -234,15 +224,8 @@ class VerticalLine:
             return None
         return self.summed(theta, period, *places, told, most)
 
-    def spared(self, theta: float, period: float, size: float) -> tuple[Floats, float] | None:
-        """Places for a sum without any one loss, however often it occurs, and bounds of what is at
-        all others."""
-        step = 2 * math.pi / period
-        found = _faint(partial(self.kept, spare=True), theta, step, size)
-        return None if found is None else self._places(theta, step, found, spare=True)
-
     def _places(
-        self, theta: float, step: float, found: tuple[float, float], spare: bool = False
+        self, theta: float, step: float, found: tuple[float, float]
     ) -> tuple[Floats, float] | None:
         """The places up to the last one, and what is at all others; None if they are too many."""
         last, beyond = found
@@ -254,7 +237,7 @@ class VerticalLine:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         if many > _SIEVED and self.few is None:
-            bright = self._bright(theta, t, spare)
+            bright = self._bright(theta, t)
             if bright is None:
                 return None
             t, left_out = bright
@@ -321,13 +304,13 @@ class VerticalLine:
         turn = np.exp(told.logs)
         return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
 
-    def _bright(self, theta: float, t: Floats, spare: bool) -> tuple[Floats, float] | None:
+    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float] | None:
         """The places at which more than next to nothing may be left, and the sum of what is at the
-        others, over t²; `spare`: without any one loss. None where that takes too many values."""
+        others, over t². None where that takes too many values."""
         # What is far away counts less.
         room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
         logs, left_out = -self.square * t * t / 2, 0.0
-        least, values = np.zeros(len(t)), 0
+        values = 0
         for kind in self.kinds:
             for start in range(0, len(kind.counts), _ROWS):
                 values += len(t) * _ROWS * kind.work
@@ -336,13 +319,10 @@ class VerticalLine:
                 rows = slice(start, start + _ROWS)
                 with np.errstate(divide="ignore"):
                     sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
-                each = sizes * kind.counts[rows, None]
-                logs = logs + each.sum(axis=0)
-                if spare:
-                    least = np.minimum(least, each.min(axis=0))
-                seen = (logs - least > -room) | (t == 0)
-                left_out += float((np.exp(logs - least)[~seen] / t[~seen] ** 2).sum())
-                t, logs, room, least = t[seen], logs[seen], room[seen], least[seen]
+                logs = logs + (sizes * kind.counts[rows, None]).sum(axis=0)
+                seen = (logs > -room) | (t == 0)
+                left_out += float((np.exp(logs)[~seen] / t[~seen] ** 2).sum())
+                t, logs, room = t[seen], logs[seen], room[seen]
         return t, left_out * (1 + 1e-9)
 
     def smoothed(self, theta: float, at: float) -> VerticalLine:

@@ -27,8 +27,6 @@ _MARGIN = Decimal("1e-50")
 _MANY = 2000
 #: Larger ε are not rounded.
 _LARGE = 10**300
-#: So many orders on either side of the best are so far apart, in ln s.
-_AROUND, _APART = 3, 0.04
 #: ln s stays within these.
 _LOWEST, _HIGHEST = -130.0, 130.0
 
@@ -105,13 +103,8 @@ def curve(composition: parts.Composition, alpha: Fraction | float) -> float:
     return value * (1 + ROUNDING)
 
 
-def epsilon_at(
-    composition: parts.Composition, delta: Fraction, order: float | None = None
-) -> Fraction | None:
-    """The least ε at `delta` by this route, rounded up; None if it gives none.
-
-    `order`: the s = α-1 to take, where the best is known.
-    """
+def epsilon_at(composition: parts.Composition, delta: Fraction) -> Fraction | None:
+    """The least ε at `delta` by this route, rounded up; None if it gives none."""
     left = composition.left(delta)
     total = _sum(composition)
     if left <= 0 or total is None:
@@ -119,38 +112,13 @@ def epsilon_at(
     if left >= 1 or not (total.rho or total.rest):
         return Fraction(0)
     log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
-    s = _best_order(total, float(log_inverse)) if order is None else min(order, total.most)
+    s = _best_order(total, float(log_inverse))
     return None if s is None else _evaluate_epsilon(total, s, log_inverse)
-
-
-def near_best(composition: parts.Composition, delta: Fraction) -> list[tuple[float, float]]:
-    """Some s = α-1 around the best by this route, with K(s); none where it gives nothing, or K has
-    kinks."""
-    left = composition.left(delta)
-    total = _sum(composition)
-    if not 0 < left < 1 or total is None or not (total.rho or total.rest):
-        return []
-    s = _best_order(total, -math.log(left))
-    if s is None or next(total.kinks(s), None) is not None:
-        return []
-    places = [s * math.exp(i * _APART) for i in range(-_AROUND, _AROUND + 1)]
-    return [(place, total.rough(place)) for place in places]
-
-
-def cumulant_at(composition: parts.Composition, s: float) -> float:
-    """K(s) of a composition up to rounding; infinite where it is not known."""
-    total = _sum(composition)
-    return math.inf if total is None or s > total.most else total.rough(s)
-
-
-def epsilon_by(cumulant: float, s: float, log_delta: float) -> float:
-    """The ε at a δ by one K(s), up to rounding."""
-    return (cumulant - log_delta - math.log1p(s)) / s - math.log1p(1 / s)
 
 
 def _best_order(total: _OrderSum, rough_log: float) -> float | None:
     def bound(s: float) -> float:
-        return epsilon_by(total.rough(s), s, -rough_log)
+        return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
 
     s = _best(bound, total, math.sqrt(rough_log / max(total.rough(1.0) / 2, 1e-200)))
     if not total.rest:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
 
 from dpcompose.core.numbers.exact import ONE, ZERO
 from dpcompose.core.profile import alone, renyi
@@ -33,9 +32,6 @@ from dpcompose.core.profile.parts import (
 from dpcompose.core.profile.responses import equal_delta, equal_epsilon
 from dpcompose.core.profile.rounding import BEYOND_DOUBLES, exact_of, float_of, log_of, shorten
 
-if TYPE_CHECKING:
-    from dpcompose.core.profile.nearby import Nearby
-
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
 #: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.
@@ -46,16 +42,8 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(
-    composition: Composition,
-    delta: Fraction,
-    care: Care = BEST,
-    near: Nearby | None = None,
-) -> Bracket | None:
-    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known.
-
-    `near`: what others are composed on from which it may differ in little.
-    """
+def epsilon_at(composition: Composition, delta: Fraction, care: Care = BEST) -> Bracket | None:
+    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
     if delta >= 1:
         return Bracket(ZERO, ZERO)
     composition = _settled(composition)
@@ -69,18 +57,7 @@ def epsilon_at(
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Bracket(ZERO, ZERO)
-    found = None
-    if near is not None:
-        most, whole = (
-            math.inf if bound is None else float_of(bound),
-            parts.whole(composition.gaussian),
-        )
-        exchanged = near.epsilon(whole, _log_below(left), most)
-        found = None if exchanged is None else Bracket(Fraction(exchanged), None, False)
-    if found is None:
-        found = _epsilon(parts, composition.gaussian, left, bound, care)
-        if near is not None and found is not None:
-            near.learn(whole, found)
+    found = _epsilon(parts, composition.gaussian, left, bound, care)
     if bound is not None and (found is None or found.upper >= bound):
         found = Bracket(bound, found.lower if found else None, found.exact if found else False)
     return found

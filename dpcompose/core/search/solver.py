@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves, undirected
@@ -25,9 +24,6 @@ from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.accountant import Accountant, Costs
-
-if TYPE_CHECKING:
-    from dpcompose.core.profile.nearby import Nearby
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
@@ -145,14 +141,10 @@ class Solver:
     """Solves one problem, in one notion or another, exactly or as sequential composition would.
 
     `like`: a solver of a problem that shares mechanisms with this one, whose losses it knows.
-    `near`: what is known, at a δ, of the compositions of such problems.
     """
 
-    def __init__(
-        self, problem: Problem, like: Solver | None = None, near: Nearby | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
-        self.near: Nearby | None = near if like is None else like.near
         self._costs: dict[object, Costs] = {} if like is None else like._costs
         self._given_up: set[tuple[int, ...]] = set()
         self._hopeless = frozenset(() if like is None else like._given_up)
