@@ -23,7 +23,6 @@ from dpcompose.core.profile.law import Law, LogDelta, delta_of, gathered
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.root import epsilon_of, lower_epsilon
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.core.profile.subsets import few_subsets, subset_law
 
 #: The exact grid of the stated fractions is taken up to this many points.
 EXACT_POINTS = 1 << 21
@@ -258,8 +257,6 @@ def _law(
     span = top - bottom
     common = common_step(responses)
     points = span / float_of(common) if common is not None else math.inf
-    if points > 1 << 13 and few_subsets(responses):
-        return subset_law(rough, theta, at), None
     if common is not None and points <= EXACT_POINTS and _fits(responses, common):
         parts = ensemble(responses, (), gaussian, common)
         return lattice_law(parts, theta, common, at, shifts), None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +29,6 @@ from dpcompose.core.profile.law import Law
 from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.normal import dot
 from dpcompose.core.profile.rounding import float_of
-from dpcompose.core.profile.shifted_sums import NOTHING_ADDED, Row, ShiftedSum
 
 #: No window has more points.
 MOST_POINTS = 1 << 22
@@ -43,8 +42,6 @@ _MANY = 1 << 20
 _BLOCK = 1 << 15
 #: With more laws than this their transforms are not held all at once, but multiplied one by one.
 _FEW_LAWS = 8
-#: Responses are added one by one that have so many copies each, and take so many steps in all.
-_COPIES, _SHIFTS = 4, 1 << 25
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
 #: less than its transform: where it has fewer pairs of both than so many for each point.
 _ROW, _PAIRS = 64, 8
@@ -114,16 +111,8 @@ def lattice_law(
     low = math.floor((bottom - start) / width) - 2
     points = good_length(math.ceil((top - start) / width) + 3 - low)
     missing = math.exp(1 - NATS)
-    added = _shifted(pieces, points)
-    if added is None:
-        chances, noise = _invert(pieces, points)
-        chances = np.roll(chances, -(low % points))
-    else:
-        chances, noise = added.within(low + pieces.offset, points), 0.0
-        missing += added.lost
-        # Of each chance a share, as of the power of e in it.
-        slips = UNIT * dot(parts.num, 32 + 4 * (1 + 2 * theta) * parts.eps)
-        pieces = replace(pieces, log_error=pieces.log_error + slips)
+    chances, noise = _invert(pieces, points)
+    chances = np.roll(chances, -(low % points))
     center = min(max(math.floor((at - base) / step), low), low + points - 1)
     shift = theta * float_of(center * step)
     x = (np.arange(points, dtype=np.float64) + float(low - center)) * width
@@ -140,21 +129,6 @@ def lattice_law(
         4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
         parts.mu2,
     )
-
-
-def _shifted(pieces: Pieces, points: int) -> ShiftedSum | None:
-    """The responses added one after the other, where there is nothing else and that is quick."""
-    many = int(pieces.counts.sum())
-    if pieces.spreads or many > _COPIES * len(pieces.counts) or many * points > _SHIFTS:
-        return None
-    return NOTHING_ADDED.plus(rows_of(pieces))
-
-
-def rows_of(pieces: Pieces) -> list[Row]:
-    """The responses, those that move least first."""
-    down = pieces.steps[0] - pieces.steps[1]
-    each = zip(down.tolist(), *pieces.chances.tolist(), map(int, pieces.counts), strict=True)
-    return sorted(Row(*row) for row in each)
 
 
 def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:

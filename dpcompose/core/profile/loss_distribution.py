@@ -36,7 +36,6 @@ from dpcompose.core.profile.parts import (
     Sampled,
     SampledRows,
 )
-from dpcompose.core.profile.rare_losses import apart
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sampled_laws import SUM, both_orders
 from dpcompose.core.profile.tails import join, power
@@ -47,11 +46,7 @@ _MANY_SAMPLES = 16
 
 def laws(part: Part, count: int, step: Fraction, side: str) -> tuple[tuple[Masses, int], ...]:
     """Laws with their counts whose sum is at least that of so many copies of a part."""
-    two = apart(part, count, step, side)
-    if two is None:
-        return ((masses(part, step, side), count),)
-    rare, often = two
-    return (rare, count), (often, 1)
+    return ((masses(part, step, side), count),)
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
