@@ -76,22 +76,11 @@ class LineLogs:
     logs: Any
     errors: Floats
 
-    def plus(self, other: LineLogs, sign: int = 1) -> LineLogs:
-        """Those of both; with `sign` -1, of this without the other, which is a part of it."""
-        return LineLogs(
-            self.log_mass + sign * other.log_mass,
-            self.lost + other.lost,
-            self.logs + sign * other.logs,
-            self.errors + other.errors + 4 * UNIT * (np.abs(self.logs) + np.abs(other.logs)),
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineSum:
     """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
     left out within `missing`, and as what outcomes with at most `most` losses between add.
-
-    `period`: of the sum over `line`.
     """
 
     theta: float
@@ -101,8 +90,6 @@ class LineSum:
     terms: Any
     errors: Floats
     missing: float
-    line: VerticalLine
-    period: float
     few: FewBetween | None = None
     most: int = 0
 
@@ -265,8 +252,6 @@ class VerticalLine:
             terms,
             wrong,
             beyond,
-            self,
-            period,
             self.few,
             most,
         )
@@ -277,7 +262,7 @@ class VerticalLine:
             return None
         none = np.zeros(0)
         few, many = self.few, int(self.few.many)
-        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, self, math.inf, few, many)
+        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, few, many)
 
     def _last_of_few(
         self, few: FewBetween, theta: float, step: float, size: float

@@ -67,65 +67,6 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
     return on_grid(-places if added else places, p, step, left_out * 1.01)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledGaussian:
-    """The pair ((1-q)Q+qP, Q) or, where `added`, (Q, (1-q)Q+qP), for what is asked of a part of its
-    outcomes."""
-
-    mu: float
-    q: float
-    added: bool
-
-    @staticmethod
-    def of(mu_squared: Fraction, rate: Fraction, added: bool) -> SampledGaussian | None:
-        """None where the two laws are so far apart that little lies between them."""
-        mu, q = _raised(mu_squared, rate)
-        return SampledGaussian(mu, q, added) if mu < NORMAL_TAIL else None
-
-    @property
-    def greatest(self) -> float:
-        """The greatest loss of either order, but for what is left out."""
-        return _loss(self.mu, self.q, self.mu + NORMAL_TAIL)
-
-    @property
-    def left_out(self) -> float:
-        """The chance of what is left out by `integral`, under the first table."""
-        return 1.01 * (2 * self.q + 2) * _beyond(NORMAL_TAIL)
-
-    def outcome(self, size: float) -> float:
-        """About where the loss is of this size, which is above -ln(1-q)."""
-        return math.log1p(math.expm1(size) / self.q) / self.mu + self.mu / 2
-
-    def quantile(self, chance: float) -> float:
-        """Beyond about this outcomes have at most so small a chance, under either table."""
-        x = 0.0
-        while _beyond(x) + self.q * _beyond(x - self.mu) > chance:
-            x += 0.125
-        return x
-
-    def deviation(self, edge: float) -> float:
-        """About the root of the mean square of the losses of outcomes up to `edge`, under the first
-        table."""
-        x = np.linspace(-10.0, min(edge, self.mu + 10), 2001)
-        odds = self.q * np.expm1(self.mu * x - self.mu**2 / 2)
-        chances = np.exp(-x * x / 2) * (1.0 if self.added else 1 + odds)
-        square = float((chances * np.log1p(odds) ** 2).sum() / chances.sum())
-        return math.sqrt(square)
-
-    def integral(
-        self, step: Fraction, shift: float, low: float, high: float
-    ) -> tuple[Floats, Floats]:
-        """The outcomes between two places on the grid of the losses shift + k·step: k, chance."""
-        far = NORMAL_TAIL + (0.0 if self.added else self.mu)
-        ends = max(low, -NORMAL_TAIL), min(high, far)
-        if ends[0] >= ends[1]:
-            return np.zeros(0), np.zeros(0)
-        sign = -1.0 if self.added else 1.0
-        pieces = list(_integrate(self.mu, self.q, float(step), self.added, *ends, sign * shift))
-        places = np.concatenate([np.zeros(0), *(places for places, _ in pieces)])
-        return sign * places, np.concatenate([np.zeros(0), *(p for _, p in pieces)])
-
-
 def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
     """μ and q as doubles that are no less."""
     mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
@@ -190,15 +131,15 @@ def _edges(mu: float, q: float, losses: Floats, added: bool) -> Floats:
 
 
 def _integrate(
-    mu: float, q: float, width: float, added: bool, low: float, high: float, shift: float = 0.0
+    mu: float, q: float, width: float, added: bool, low: float, high: float
 ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-    """The outcomes in [low, high], block by block: indices on the grid of the losses shift +
-    k·width, and the masses left there."""
-    start = math.floor((_loss(mu, q, low) - shift) / width) - 1
-    stop = math.ceil((_loss(mu, q, high) - shift) / width) + 1
+    """The outcomes in [low, high], block by block: indices on the grid of the losses k·width, and
+    the masses left there."""
+    start = math.floor(_loss(mu, q, low) / width) - 1
+    stop = math.ceil(_loss(mu, q, high) / width) + 1
     for first in range(start, stop, _BLOCK):
         places = np.arange(first, min(first + _BLOCK, stop) + 1, dtype=np.int64)
-        losses = places.astype(np.float64) * width + shift
+        losses = places.astype(np.float64) * width
         edges = _edges(mu, q, losses, added)
         begin = np.clip(edges[:-1], low, high)
         length = np.clip(edges[1:], low, high) - begin

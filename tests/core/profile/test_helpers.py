@@ -20,7 +20,6 @@ from dpcompose.core.profile.parts import (
     Response,
     Sampled,
 )
-from dpcompose.core.profile.subsets import few_subsets
 from dpcompose.core.profile.valley import valley
 
 F = Fraction
@@ -102,9 +101,3 @@ def test_the_greatest_loss_of_a_sample() -> None:
     found = greatest_loss(Exchanged(F(1, 2), ONE, both))
     assert found is not None and 1 <= found <= 1 + F(1, 10**39)
     assert greatest_loss(Exchanged(F(1, 2), LEAK, both)) == 2  # of one end nothing is known
-
-
-def test_how_many_sums_are_written_out() -> None:
-    assert few_subsets({F(1): 2**18 - 1}) and not few_subsets({F(1): 2**18})
-    assert few_subsets({F(n): 1 for n in range(18)})
-    assert not few_subsets({F(n): 1 for n in range(19)})
