@@ -208,12 +208,13 @@ mechanisms:
         theorems=("trade-off", "total-variation"),
     ),
     "DPC220": CodeEntry(
-        why="A filter is a budget in one notion, chosen before the first output. Where it follows "
-        "from what has been released so far, a later release would change it, and of two filters "
-        "the better one afterwards is none.",
+        why="A filter is a budget in one notion, chosen before the first output. Where none is "
+        "named, an (ε, δ) is counted in ρ, whatever is released: all notions but (ε, δ) can be "
+        "read so. Gaussian releases alone have more room in μ, and of two filters the better one "
+        "afterwards is none.",
         example=_LEDGER + "budget: {epsilon: 1, delta: 1e-6}",
         instead=_LEDGER + "filter: gdp\nbudget: {epsilon: 1, delta: 1e-6}",
-        level="warning",
+        level="note",
         theorems=("gdp-filter", "zcdp-filter"),
     ),
     "DPC221": CodeEntry(

@@ -186,10 +186,10 @@ mechanisms:
         "seeing earlier ones. The guarantee is then the budget, as long as the record stays within "
         "it; what is spent and what is left are facts about the record, and without a budget there "
         "is no guarantee. The budget is counted in one notion, `filter`, chosen before the first "
-        "output: that of the budget, for (ε, δ) `zcdp`, or `gdp` where every statement of a spec "
-        "by itself is Gaussian (name it: of two filters the better one afterwards is none). Only "
-        "sums are filters. Optimal composition, distributions of losses and the "
-        "best of several routes need fixed parameters, and the report says what that costs. "
+        "output: that of the budget, `zcdp` for (ε, δ) and for a budget in risk, which becomes the "
+        "largest ρ that meets it. It never depends on the releases: of two filters the better one "
+        "afterwards is none. Only sums are filters. Optimal composition, distributions of losses "
+        "and the best of several routes need fixed parameters; the report says what that costs. "
         "`total` counts so by default; `total --fixed REASON`, or `because` beside `adaptivity: "
         "adaptive` in every spec, says that all was planned together.",
         example="""\

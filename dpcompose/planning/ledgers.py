@@ -73,7 +73,7 @@ def summed(
             reasons=(NO_BUDGET,),
         )
     try:
-        held = [count(problem, solver(), each, wanted, grows=True) for each in limits]
+        held = [count(problem, solver(), each, wanted) for each in limits]
     except NoFilter as none:
         verdict = Verdict(limits[0], False, None, none.held)
         return LedgerSum(reasons=(str(none),), verdict=verdict)
@@ -97,7 +97,7 @@ def summed(
         return replace(result, reasons=(passed(record),))
     own = {delta for each in limits for name, delta in each.parameters if name == "delta"}
     at_delta, _ = read(counted.filter, [each for each in points if each not in own], [])
-    bounds = tuple(guarantee(each) for each in limits)
+    bounds = tuple(guarantee(*each) for each in zip(limits, (c.filter for c in held), strict=True))
     return replace(result, bounds=bounds, at_delta=at_delta)
 
 

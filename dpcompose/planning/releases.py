@@ -52,12 +52,12 @@ def disagreement(
     budgets: bool,
     fixed: str | None,
     counted_in: Notion | None,
-    usual: Notion | None,
+    usual: Sequence[Notion],
 ) -> str | None:
     """Why releases cannot be added up; None if they can.
 
     `budgets`: whether their own budgets matter. `fixed`, `counted_in`: what was asked for them all,
-    as in `TotalAsked`; `usual`: in what is counted where nobody says so.
+    as in `TotalAsked`; `usual`: in what each budget is counted where nobody says so.
     """
     return (
         _clash(releases, labels)
@@ -142,7 +142,7 @@ def _other_ways(
     labels: Sequence[str],
     fixed: str | None,
     counted_in: Notion | None,
-    usual: Notion | None,
+    usual: Sequence[Notion],
 ) -> str | None:
     """That specs and options say different things of how parameters were chosen, if they do."""
     ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
@@ -152,18 +152,16 @@ def _other_ways(
             f"{listing(ledgers)} that they are chosen along the way (`adaptivity: parameters`)"
         )
     named = {"--filter": counted_in} if counted_in is not None else {}
-    by_default: dict[str, Notion] = {}
+    by_default: list[str] = []
     for label, each in zip(labels, releases, strict=True):
         if each.resolved.filter is not None:
             named[label] = each.resolved.filter
-        elif counted_in is None and usual is not None:
-            by_default[label] = usual
-    if named and len({*named.values(), *by_default.values()}) > 1:
+        elif counted_in is None and usual:
+            by_default.append(label)
+    if named and len({*named.values(), *(usual if by_default else ())}) > 1:
         # A name that comes later would count again, in another notion, what was released before.
         said = [f"{place} {notion.value}" for place, notion in named.items()]
-        said += [
-            f"{place} {notion.value}, as it names none" for place, notion in by_default.items()
-        ]
+        said += [f"{place} {' or '.join(usual)}, as it names none" for place in by_default]
         return (
             "a budget is counted in one notion, chosen before the first output: "
             f"{', '.join(said[:_MOST_SAID])}. Name it in every spec, or by --filter for all"

@@ -167,8 +167,7 @@ def _filter(release: Release, limit: Budget | None) -> str | None:
     if named is not None:
         return named.value
     budget = limit or next(iter(release.limits), release.resolved.budget)
-    usual = None if budget is None else default_notion(budget, False)
-    return None if usual is None else usual.value
+    return None if budget is None else default_notion(budget).value
 
 
 def _freedom(resolved: Resolved) -> int:

@@ -179,7 +179,7 @@ def _total(
         budgets=asked.limit is None,
         fixed=asked.fixed,
         counted_in=asked.filter,
-        usual=default_notion(limits[0], False) if limits else None,
+        usual=tuple(dict.fromkeys(map(default_notion, limits))),
     )
     if why is not None:
         groups = by_protection(releases, labels)

@@ -86,30 +86,20 @@ def count(
     solver: Solver,
     budget: Budget,
     wanted: Notion | None = None,
-    *,
-    grows: bool = False,
 ) -> Counted:
     """A record of releases held against a budget in the notion `wanted`, or in the usual one.
 
-    `grows`: whether releases of any kind may join, so that the usual notion cannot follow from
-    those that are there: a filter is chosen before the first output, and the better of two
-    afterwards is none. The sum for a pair of neighbours is the structural one: what the change
-    reaches, by sums alone. Raises NoFilter.
+    The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
+    Raises NoFilter.
     """
-    notion = wanted or default_notion(budget, not grows and _all_gaussian(problem))
-    amounts = ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
-    found = None if notion is None else filter_of(budget, notion)
-    if notion is None or found is None:
+    notion = wanted or default_notion(budget)
+    found = filter_of(budget, notion)
+    if found is None:
+        amounts = ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
         usable = [each.value for each in FILTERS if filter_of(budget, each) is not None]
         raise NoFilter(
-            f"No sum{'' if notion is None else f' in {notion.facts.sign}'} gives the budget "
-            f"{{{amounts}}}. Way out: "
-            + (
-                f"`filter: {' | '.join(usable)}` for this budget"
-                if usable
-                else "a budget in ε, in ε and δ, in ρ or in μ"
-            )
-            + "."
+            f"No sum in {notion.facts.sign} gives the budget {{{amounts}}}. "
+            f"Way out: `filter: {' | '.join(usable)}` for this budget."
         )
     if notion not in notions(problem):
         raise NoFilter(_uncounted(problem, notion))
@@ -126,11 +116,6 @@ def count(
         _refuse_choices(solver, solution)
     fitting = [each for each in solution.quantities if found.admits(each)]
     return Counted(found, wanted is not None, solution, (*fitting, *solution.quantities)[0])
-
-
-def _all_gaussian(problem: Problem) -> bool:
-    """Whether every mechanism has a guarantee of Gaussian DP of its own."""
-    return all(Notion.GDP in mechanism.stated_in for mechanism in problem.mechanisms())
 
 
 def _uncounted(problem: Problem, notion: Notion) -> str:

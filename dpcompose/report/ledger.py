@@ -89,7 +89,7 @@ def of_ledger(
     points = list(dict.fromkeys([*deltas_of(asked), *wanted]))
     fixed = None if extent == "bound" else certify(problem, [asked], points, compared=False)
     planned = () if fixed is None else fixed.at_delta
-    bound = guarantee(asked)
+    bound = guarantee(asked, counted.filter)
     record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
     report = _told(case, counted, record, bound, fixed)
     at_delta, at_epsilon = read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
@@ -125,9 +125,11 @@ def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     return risk_of(trade_off.of_quantity(counted.whole), asked, (), given)
 
 
-def guarantee(budget: Budget) -> Bound:
-    """The budget as a guarantee."""
+def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
+    """The budget as a guarantee; for one in risk the limit of the filter that it becomes."""
     given = dict(budget.parameters)
+    if budget.of_risk:
+        return bound_of(replace(limit.whole, exact=False))
     if "epsilon" in given:
         notion = Notion.APPROX if given.get("delta") else Notion.PURE
         return Bound(notion, given["epsilon"], given.get("delta") or None)

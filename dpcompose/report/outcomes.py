@@ -273,17 +273,13 @@ def _remarks(
     points: tuple[At, ...] = (),
 ) -> tuple[Diagnostic, ...]:
     """The findings in the order of their places."""
-    resolved, counted = case.resolved, None if solution is None else solution.notion
+    resolved = case.resolved
     found = [
         Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)
         for each in (
             *findings(case.problem, case.solver.tops, solution),
             *other_units(case.problem),
-            *(
-                of_record(case.problem, case.asked, resolved.filter, counted)
-                if resolved.ledger
-                else ()
-            ),
+            *(of_record(case.problem, case.asked, resolved.filter) if resolved.ledger else ()),
             *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
         )
     ]

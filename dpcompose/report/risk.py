@@ -13,7 +13,6 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.words import number
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import At, Risk, Verdict
-from dpcompose.report.verdict import spent_risk
 
 
 def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
@@ -70,7 +69,7 @@ def met_by_curve_alone(
     point = _point(points, bounds)
     if not (limit.of_risk and decision.ok) or slack is None or point is None:
         return None
-    alone = spent_risk(limit, trade_off.of_quantity(Quantity(Notion.APPROX, *point)))
+    alone = trade_off.of_quantity(Quantity(Notion.APPROX, *point)).spent(limit)
     main, most = limit.parameters[0]
     if alone <= most:
         return None

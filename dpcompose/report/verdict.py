@@ -42,14 +42,8 @@ def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
     """A limit in risk held against a trade-off curve (None: no finite bound)."""
     if curve is None:
         return Verdict(limit, False, None, "there is no finite bound")
-    slack = limit.parameters[0][1] - spent_risk(limit, curve)
+    slack = limit.parameters[0][1] - curve.spent(limit)
     return Verdict(limit, slack >= 0, slack)
-
-
-def spent_risk(limit: Budget, curve: TradeOff) -> Fraction:
-    """What a curve says of the advantage, or of the success, that a limit speaks of."""
-    asked = dict(limit.parameters)
-    return curve.power(asked["baseline"]) if "baseline" in asked else curve.advantage
 
 
 def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | str:

@@ -72,8 +72,8 @@ class Spec(Model):
     filter: Optional[Literal["pure", "approx", "zcdp", "gdp"]] = Field(
         default=None,
         description="With `adaptivity: parameters`: the notion in which the budget is counted, "
-        "chosen before the first output. Left out: that of the budget; for (ε, δ) `zcdp`, and "
-        "`gdp` where every statement is Gaussian.",
+        "chosen before the first output. Left out: that of the budget; `zcdp` for (ε, δ) and "
+        "for a budget in risk. It never depends on the releases.",
     )
     because: Optional[Name] = Field(
         default=None,

@@ -342,13 +342,65 @@ def test_every_format_says_it(tmp_path: Path) -> None:
         assert run("check", str(spec), "--format", form).exit_code == 0
 
 
-def test_a_filter_that_follows_from_the_record_is_a_warning() -> None:
+def test_a_filter_that_is_not_named_is_told_where_another_has_more_room() -> None:
     gaussian = "name: g, reads: rows, notion: gdp, mu: 0.1"
     report = ledger(gaussian)
-    assert [each.code for each in report.findings] == ["DPC220"]
-    assert record(report).notion is Notion.GDP
+    assert [(each.code, each.level) for each in report.findings] == [("DPC220", "note")]
     assert ledger(gaussian, more=f"filter: gdp\n{TARGET}").findings == ()
-    assert record(ledger(gaussian, pure("0.1"))).notion is Notion.ZCDP
+    assert ledger(gaussian, pure("0.1")).findings == ()
+
+
+RELEASES = [
+    pure("0.01"),
+    "name: g, reads: rows, notion: gdp, mu: 0.01",
+    "name: n, reads: rows, mechanism: gaussian, sigma: 90, sensitivity: 1",
+    "name: r, reads: rows, notion: zcdp, rho: 0.0001",
+    "name: d, reads: rows, notion: approx, epsilon: 0.01, delta: 1e-9",
+    "name: l, reads: rows, mechanism: laplace, scale: 90, sensitivity: 1",
+]
+BUDGETS = {
+    "epsilon: 2": Notion.PURE,
+    "epsilon: 2, delta: 0": Notion.PURE,
+    "epsilon: 2, delta: 1e-6": Notion.ZCDP,
+    "rho: 1": Notion.ZCDP,
+    "mu: 1": Notion.GDP,
+    "advantage: 0.2": Notion.ZCDP,
+    "success: 0.05, baseline: 0.01": Notion.ZCDP,
+}
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_no_release_changes_the_filter(budget: str) -> None:
+    """Added, replaced, or all of one kind: the next release is chosen after outputs."""
+    some = [[one] for one in RELEASES]
+    some += [[*RELEASES[:i], *RELEASES[i + 1 :]] for i in range(len(RELEASES))]
+    limits = set()
+    for releases in some:
+        named = [each.replace("name: ", f"name: {i}") for i, each in enumerate(releases)]
+        report = ledger(*named, more=f"budget: {{{budget}}}\n")
+        if report.record is None:
+            sign = BUDGETS[budget].facts.sign
+            assert any(f"counts {sign}" in each or "gives no" in each for each in report.reasons)
+        else:
+            limits.add((report.record.notion, report.record.limit))
+    ((notion, _),) = limits
+    assert notion is BUDGETS[budget]
+
+
+@pytest.mark.parametrize("budget", ["advantage: 0.2", "success: 0.05, baseline: 0.01"])
+def test_a_budget_in_risk_is_that_of_the_largest_rho_that_meets_it(budget: str) -> None:
+    more = f"budget: {{{budget}}}\nreport: {{risk: {{baselines: [0.01], false_alarms: [0.05]}}}}\n"
+    report = ledger("name: r, reads: rows, notion: zcdp, rho: 0.05", more=more)
+    assert report.status == "ok" and report.risk is not None and report.bound is not None
+    assert report.bound.notion is Notion.ZCDP and not report.bound.exact
+    reached = report.risk.advantage if "adv" in budget else report.risk.success[0][1]
+    limit = 0.2 if "adv" in budget else 0.05
+    assert limit * (1 - 1e-6) < reached <= limit
+    assert report.verdict is not None and report.verdict.ok
+    passed = ledger("name: r, reads: rows, notion: zcdp, rho: 0.5", more=more)
+    assert passed.bound is None and "passes the budget" in passed.reasons[0]
+    other = ledger("name: r, reads: rows, notion: gdp, mu: 0.4", more=f"filter: gdp\n{more}")
+    assert other.status == "ok" and record(other).notion is Notion.GDP
 
 
 def test_units_of_several_names_are_a_warning() -> None:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcompose.core.at_delta.routes import Point, RouteBound, of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
@@ -79,36 +80,33 @@ class PrivacyFilter:
         return of_bound(self.whole, point)
 
 
-def default_notion(budget: Budget, gaussian: bool) -> Notion | None:
-    """The notion in which a budget is a filter where none is named; None if there is no such.
+def default_notion(budget: Budget) -> Notion:
+    """The notion of the filter that a budget becomes where none is named.
 
-    `gaussian`: every statement is one of Gaussian DP.
+    The releases are no argument: the next one is chosen after outputs, and would choose the filter.
     """
-    match tuple(name for name, _ in budget.parameters):
-        case ("epsilon",):
-            return Notion.PURE
-        case ("epsilon", "delta"):
-            if not budget.parameters[1][1]:
-                return Notion.PURE
-            return Notion.GDP if gaussian else Notion.ZCDP
-        case ("rho",):
-            return Notion.ZCDP
-        case ("mu",):
-            return Notion.GDP
-        case _:
-            return None
+    given = dict(budget.parameters)
+    if "epsilon" in given:
+        return Notion.ZCDP if given.get("delta") else Notion.PURE
+    return Notion.GDP if "mu" in given else Notion.ZCDP
 
 
+@lru_cache(maxsize=64)
 def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
     """The budget as a filter in a notion; None where no sum of that notion gives it.
 
     Of an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
-    is, or the budget itself; what is not exact is rounded down.
+    is, or the budget itself; of a budget in risk the largest ε, ρ or μ whose curve meets it. What
+    is not exact is rounded down.
     """
     given = dict(budget.parameters)
     epsilon, delta = given.get("epsilon"), given.get("delta", ZERO)
-    if set(given) - {"epsilon", "delta", "rho", "mu"}:
-        return None
+    if budget.of_risk:
+        return (
+            None
+            if notion is Notion.APPROX
+            else PrivacyFilter(notion, largest_at_risk(budget, notion), stated=False)
+        )
     if epsilon is not None:
         match notion:
             case Notion.PURE:
@@ -159,6 +157,18 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
         return gaussian_delta(square, epsilon).upper <= delta
 
     return _largest(holds, 2 * _near(epsilon, delta))
+
+
+def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
+    """The largest ε, ρ or μ² of which the trade-off curve meets a budget in risk, rounded down."""
+    from dpcompose.core.at_delta.trade_off import of_quantity
+
+    limit = budget.parameters[0][1]
+
+    def holds(amount: Fraction) -> bool:
+        return of_quantity(Quantity(notion, amount)).spent(budget) <= limit
+
+    return _largest(holds, limit * limit)
 
 
 def _closed(epsilon: Fraction, delta: Fraction) -> Fraction:

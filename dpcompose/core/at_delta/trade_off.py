@@ -26,7 +26,7 @@ from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.at_delta.routes import Point, in_renyi_terms, of_bound
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import Patterned
-from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up
 from dpcompose.core.profile import renyi
@@ -122,6 +122,11 @@ class TradeOff:
     def advantage(self) -> Fraction:
         """The most that hits can be above false alarms: δ(0), the total variation."""
         return self.delta(ZERO)
+
+    def spent(self, limit: Budget) -> Fraction:
+        """The advantage, or the success, that a budget in risk speaks of."""
+        asked = dict(limit.parameters)
+        return self.power(asked["baseline"]) if "baseline" in asked else self.advantage
 
     def power(self, rate: Fraction) -> Fraction:
         """The most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded up."""

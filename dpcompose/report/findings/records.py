@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
@@ -12,7 +13,7 @@ from dpcompose.report.findings.remarks import Finding
 
 #: The codes of this module with their meanings.
 RECORD_CODES = {
-    "DPC220": "A filter is not named, and follows from what is in the record.",
+    "DPC220": "A filter is not named, and one in μ would have more room.",
     "DPC221": "Units that are protected together have different names.",
     "DPC222": "A realised sum is taken for a guarantee.",
     "DPC223": "What was released is gone from its ledger, or says less than it did.",
@@ -21,12 +22,10 @@ RECORD_CODES = {
 REWRITTEN = "DPC223"
 
 
-def of_record(
-    problem: Problem, budget: Budget | None, named: Notion | None, counted: Notion | None
-) -> Iterator[Finding]:
+def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> Iterator[Finding]:
     """Remarks on parameters that are chosen along the way.
 
-    `named`: the notion of the filter where the spec names it, `counted`: the one that is used.
+    `named`: the notion of the filter where the spec names it.
     """
     if budget is None:
         yield Finding(
@@ -37,25 +36,18 @@ def of_record(
             ("adaptivity",),
             "give a budget that was fixed before the first output",
         )
-    elif named is not None or "delta" not in dict(budget.parameters):
-        return
-    elif counted is Notion.GDP:
+    elif (
+        named is None
+        and default_notion(budget) is Notion.ZCDP
+        and all(Notion.GDP in each.stated_in for each in problem.mechanisms())
+    ):
         yield Finding(
             "DPC220",
-            "warning",
-            "the budget is counted in μ because every statement is Gaussian; a later release that "
-            "is not would change that, and a filter is chosen before the first output",
+            "note",
+            "no filter is named, so that the budget is counted in ρ whatever is released; where "
+            "every release is Gaussian, a filter in μ has more room",
             ("adaptivity",),
-            "write `filter: gdp`, or `filter: zcdp` where others may follow",
-        )
-    elif counted is Notion.ZCDP and any(Notion.GDP in m.stated_in for m in problem.mechanisms()):
-        yield Finding(
-            "DPC220",
-            "warning",
-            "the budget is counted in ρ because not every statement is Gaussian; while all were it "
-            "would have been counted in μ, and of two filters the better one afterwards is none",
-            ("adaptivity",),
-            "write `filter: zcdp` if that was chosen before the first output",
+            "name the filter before the first output: `gdp`, or `zcdp` where others may follow",
         )
 
 

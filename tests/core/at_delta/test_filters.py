@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -133,17 +135,35 @@ def budget(**parameters: str) -> Budget:
         (budget(epsilon="1", delta="1e-6"), {"pure", "approx", "zcdp", "gdp"}, "zcdp"),
         (budget(rho="1"), {"zcdp", "gdp"}, "zcdp"),
         (budget(mu="1"), {"gdp"}, "gdp"),
-        (budget(advantage="0.1"), set(), None),
+        (budget(advantage="0.1"), {"pure", "zcdp", "gdp"}, "zcdp"),
+        (budget(success="0.05", baseline="0.01"), {"pure", "zcdp", "gdp"}, "zcdp"),
     ],
 )
-def test_which_sums_give_a_budget(asked: Budget, usable: set[str], first: str | None) -> None:
+def test_which_sums_give_a_budget(asked: Budget, usable: set[str], first: str) -> None:
     assert {each.value for each in FILTERS if filter_of(asked, each)} == usable
-    assert default_notion(asked, False) == first
+    assert default_notion(asked) == first
 
 
-def test_gaussian_statements_are_counted_in_mu() -> None:
-    assert default_notion(budget(epsilon="1", delta="1e-6"), True) is Notion.GDP
-    assert default_notion(budget(rho="1"), True) is Notion.ZCDP
+@pytest.mark.parametrize("advantage", ["0.001", "0.2", "0.9"])
+def test_an_advantage_as_a_limit_is_the_closed_form(advantage: str) -> None:
+    """Pure: tanh(ε/2); GDP: 2Φ(μ/2) - 1; Pinsker's ρ ≥ 2·advantage² is all but reached."""
+    asked, most = budget(advantage=advantage), float(advantage)
+    pure, zcdp, gdp = (filter_of(asked, Notion(name)) for name in ("pure", "zcdp", "gdp"))
+    assert pure and zcdp and gdp
+    assert most * (1 - 1e-8) < math.tanh(float(pure.amount) / 2) <= most * (1 + 1e-15)
+    share = math.erf(math.sqrt(gdp.amount) / 2 / math.sqrt(2))
+    assert most * (1 - 1e-8) < share <= most * (1 + 1e-15)
+    assert 2 * most**2 * (1 - 1e-4) <= zcdp.amount <= 2 * math.atanh(most) ** 2
+
+
+def test_a_success_as_a_limit_is_the_closed_form() -> None:
+    """GDP: Φ(Φ⁻¹(κ) + μ); pure: the first piece e^ε·κ of the power."""
+    asked, normal = budget(success="0.05", baseline="0.01"), NormalDist()
+    gdp, pure = filter_of(asked, Notion.GDP), filter_of(asked, Notion.PURE)
+    assert gdp and pure
+    exact = normal.inv_cdf(0.05) - normal.inv_cdf(0.01)
+    assert exact * (1 - 1e-6) < math.sqrt(gdp.amount) <= exact * (1 + 1e-12)
+    assert math.log(5) * (1 - 1e-9) < pure.amount <= math.log(5) * (1 + 1e-15)
 
 
 @pytest.mark.parametrize("x", ["2", "1e-200", "1e200", "0.25", "0", "3/7"])
