@@ -13,6 +13,7 @@ from fractions import Fraction
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
 from dpcompose.core.at_delta.routes import Point, of_bound
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import Budget, Quantity, bound_of
@@ -106,6 +107,8 @@ def count(
     if notion is not Notion.PURE:
         _refuse_shared_outcomes(problem, notion)
     solution = solver.summed(notion)
+    if notion in (Notion.ZCDP, Notion.GDP):
+        _refuse_shared_draws(solver, solution)
     if not solution.finite:
         why = next((f"{says}. Way out: {way}" for says, way, _ in reasons(solution, True)), "")
         if not why:
@@ -181,8 +184,37 @@ def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
             stack.extend((each.dataset, depth + 1, drawn) for each in partition.classes)
 
 
-def _refuse_shared_sample(sample: Dataset) -> None:
-    """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
+def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
+    """Refuse several releases on one sample, but for one row that is drawn or not.
+
+    Given what else is drawn, and the past, the next of them is pure with what ln(1 + q(e^E - 1))
+    grows by, E being their sum. As ε·tanh(ε/2) and μ² grow faster than ε, these add up to no more
+    than the ρ or the μ² of all together, whichever run. Of more that may be drawn no such growth is
+    known.
+    """
+    met: dict[int, list[State]] = {}
+    for each in (solution.accountant, solution.accountant.pure):
+        for at, state in each.known():
+            met.setdefault(at, []).append(state)
+    for place in (place for _, top in solver.tops for place in top.subtree()):
+        sample, edge = place.dataset.made_by, place.edge
+        if edge is None or not isinstance(sample, Sample) or place.above is not None:
+            continue
+        names, releases, _ = _on_sample(place.dataset)
+        one = (Kind.SINGLE,) if sample.size is None else (Kind.SINGLE, Kind.PAIR)
+        units = [all_leaves(state) for state in met.get(id(edge.parent), ())]
+        if releases > 1 and any(
+            found.total() > 1 or any(leaf.kind not in one for leaf in found) for found in units
+        ):
+            raise NoFilter(
+                f"{listing(names)} share the sample `{place.dataset.name}`, and what they add up "
+                f"to in {solution.notion.facts.sign} is known only of one row that is drawn or "
+                "not. Way out: a sample for each release, or `filter: pure`."
+            )
+
+
+def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
+    """What is released of one draw of a sample: by name, how many, and whether some have a δ."""
     releases, leaks = 0, False
     shared = isinstance(sample.made_by, Sample) and sample.made_by.shared
     names: dict[str, None] = {}
@@ -197,9 +229,15 @@ def _refuse_shared_sample(sample: Dataset) -> None:
         stack.extend((each, copies) for each in dataset.derived)
         for partition in dataset.partitions:
             stack.extend((each.dataset, copies * each.multiplicity) for each in partition.classes)
+    return list(names), releases, leaks
+
+
+def _refuse_shared_sample(sample: Dataset) -> None:
+    """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
+    names, releases, leaks = _on_sample(sample)
     if releases > 1 and leaks:
         raise NoFilter(
-            f"{listing(list(names))} share the sample `{sample.name}`, and what is known of their "
+            f"{listing(names)} share the sample `{sample.name}`, and what is known of their "
             "(ε, δ) together on one sample needs parameters that are fixed in advance. Way out: a "
             "sample for each release, or pure guarantees on this one."
         )

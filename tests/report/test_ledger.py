@@ -179,6 +179,97 @@ def test_deltas_that_share_a_sample_are_refused() -> None:
     assert (record(twice).spent or ())[0][1] == 2 * (record(alone).spent or ())[0][1]
 
 
+def rho_of(epsilon: float) -> float:
+    return epsilon * math.tanh(epsilon / 2)
+
+
+def drawn(epsilon: float, rate: float) -> float:
+    return math.log1p(rate * math.expm1(epsilon))
+
+
+def exchanged(u: float, b: float, rate: float) -> float:
+    return drawn(u, rate) - math.log1p(rate * math.expm1(u - b))
+
+
+SAMPLE = "  s: {from: rows, map: {kind: sample, poisson: 0.1}}\n"
+UNBOUNDED = ", relation: unbounded"
+BOTH = "{notion: pure, epsilon: 1, relation: unbounded}, {notion: pure, epsilon: 1.2}"
+OF_TEN = "  rows: {domain: fixed-size-table, size: 10}\n"
+OF_TEN += "  s: {from: rows, map: {kind: sample, size: 2, of: 10}}\n"
+
+
+@pytest.mark.parametrize(
+    ("protect", "datasets", "releases", "expected"),
+    [
+        ("unbounded", SAMPLE, [pure("0.1", 30, reads="s")], 0.00164184),
+        (
+            "unbounded",
+            SAMPLE,
+            [pure(1, 1, "a", "s"), pure(0.5, 1, "b", "s")],
+            rho_of(drawn(1.5, 0.1)),
+        ),
+        ("bounded", SAMPLE, [pure(1, 1, "a", "s") + UNBOUNDED], rho_of(exchanged(1, 2, 0.1))),
+        (
+            "bounded",
+            SAMPLE,
+            [f"name: a, reads: s, guarantees: [{BOTH}]"],
+            rho_of(exchanged(1, 1.2, 0.1)),
+        ),
+        ("bounded", OF_TEN, [pure(1, 1, "a", "s")], rho_of(drawn(1, 0.2))),
+        (
+            "unbounded",
+            f"{SAMPLE}  t: {{from: s, map: {{kind: sample, poisson: 0.2}}}}\n",
+            [pure(1, 1, "a", "s"), pure(0.5, 1, "b", "t")],
+            rho_of(drawn(1 + drawn(0.5, 0.2), 0.1)),
+        ),
+        (
+            "unbounded",
+            f"{SAMPLE}  t: {{from: s, map: {{kind: flatten, max_rows: 3}}}}\n",
+            [pure(0.5, 1, "a", "t")],
+            rho_of(drawn(1.5, 0.1)),
+        ),
+        # So many on one sample cost no more than if it were public.
+        (
+            "unbounded",
+            SAMPLE.replace("0.1}", "0.1, draws: one}"),
+            [pure("0.1", 30, reads="s")],
+            30 * rho_of(0.1),
+        ),
+        (
+            "unbounded",
+            SAMPLE,
+            [pure(1, 1, "a", "s"), "name: r, reads: rows, notion: zcdp, rho: 0.1"],
+            0.1 + rho_of(drawn(1, 0.1)),
+        ),
+    ],
+)
+def test_a_filter_in_rho_counts_pure_releases_of_a_sample(
+    protect: str, datasets: str, releases: list[str], expected: float
+) -> None:
+    rows = "" if "rows: {domain" in datasets else "  rows: {}\n"
+    entries = "".join(f"  - {{{each}}}\n" for each in releases)
+    head = HEAD.replace("unbounded", protect)
+    text = f"{head}datasets:\n{rows}{datasets}mechanisms:\n{entries}"
+    report = analyze(f"{text}budget: {{epsilon: 9, delta: 1e-6}}\n", recheck=True)
+    assert report.rechecked
+    ((_, spent),) = record(report).spent or ()
+    assert expected * (1 - 1e-12) <= spent <= expected * (1 + 3e-6)
+    mu = analyze(f"{text}filter: gdp\nbudget: {{epsilon: 20, delta: 1e-6}}\n", recheck=True)
+    assert "zcdp" in text or (mu.rechecked and float(record(mu).spent[0][1]) ** 2 / 2 >= expected)
+
+
+def test_several_releases_on_one_sample_of_more_than_one_row_are_refused() -> None:
+    two = [pure(1, 1, "a", "s") + UNBOUNDED, pure(1, 1, "b", "s") + UNBOUNDED]
+    for protect in ("bounded", "{relation: unbounded, distance: 2}"):
+        for releases, status in ((two, "no-guarantee"), (two[:1], "ok")):
+            entries = "".join(f"  - {{{each}}}\n" for each in releases)
+            head = HEAD.replace("unbounded", protect)
+            text = f"{head}datasets:\n  rows: {{}}\n{SAMPLE}mechanisms:\n{entries}"
+            report = analyze(f"{text}budget: {{epsilon: 9, delta: 1e-6}}\n")
+            assert report.status == status
+            assert status == "ok" or "share the sample `s`" in report.reasons[0]
+
+
 def test_a_guarantee_above_something_random_is_refused_but_by_a_pure_filter() -> None:
     datasets = (
         "datasets:\n  rows: {unit: u}\n"

@@ -7,7 +7,7 @@ holds, from a search or from a certificate. It raises `Refused` where it does no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcompose.core.change.drawn_rows import Drawn, any_drawn, drawn, how_many_of
 from dpcompose.core.change.effects import TooMany
@@ -31,9 +31,19 @@ from dpcompose.core.kernel.some_drawn import of_part, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.loss.walk import (
+    Branch,
+    Choice,
+    How,
+    Walk,
+    best_of,
+    by_units,
+    fit,
+    in_pure,
+    worst_of,
+)
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Refused
 
@@ -86,6 +96,8 @@ class AlongMap:
             case "units" | "outermost":
                 path = in_turn(how, self.replay)
                 return (yield from self.units(state, path, how.rule == "outermost"))
+            case "as-pure" if len(how.of) == 1:
+                return (yield from self.as_pure(state, lambda pure: pure.replay(how.of[0], state)))
             case "release" if len(how.of) == 1:
                 return (yield from self.release(state, how.of[0]))
             case "best" if how.of:
@@ -237,6 +249,29 @@ class AlongMap:
         best = algebra.best(sharper)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
+    def as_pure(self, state: State, search: Callable[[AlongMap], Walk]) -> Walk:
+        """The ρ or μ of the pure DP that a sample amplifies, draw by draw.
+
+        For one row never more than without a secret sample: which rows are drawn is independent of
+        it, and given these a mixture loses no more than its worst part.
+        """
+        algebra = self.algebra
+        if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
+            raise Refused("it is for the ρ or the μ of a sample")
+        found: Choice = yield from in_pure(search(replace(self, algebra=Scalars(Notion.PURE))))
+        own: Loss = algebra.none
+        for each in found.branches:
+            if each.state:
+                own = yield (each.place, each.state)  # what is shown below
+        if isinstance(found.loss, float):
+            loss: Loss = algebra.none
+        else:
+            loss = convert(found.loss / self.rounds, Notion.PURE, algebra.notion)
+            if all_leaves(state).total() == 1 and not _of_user(state):
+                loss = algebra.best([loss, own if found.loss else algebra.zero])
+            loss = algebra.times(loss, self.rounds)
+        return found._replace(loss=loss, how=How("as-pure", (found.how,)))
+
     def coupled(self, state: State) -> Walk:
         """Several rows through one sample as if it were public which of them are drawn.
 
@@ -359,6 +394,11 @@ class AlongMap:
             return False
         directed = all(leaf.directed for leaf in units) and len({leaf.sign for leaf in units}) == 1
         return directed or units.total() == 1
+
+
+def _of_user(state: State) -> bool:
+    """Whether rows of a unit change, of which some may be drawn."""
+    return any(leaf.kind is Kind.USER for leaf in all_leaves(state))
 
 
 def _side(leaf: Leaf) -> str:

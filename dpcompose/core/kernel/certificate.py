@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpcompose.core.change.units import State
-from dpcompose.core.kernel.claims import Charge, Claim, Kernel, needs
+from dpcompose.core.kernel.claims import Charge, Claim, Kernel, Subject, needs
 from dpcompose.core.kernel.joint import Shown, joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.walk import Answer, How, Walk
@@ -68,9 +68,10 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
     algebra = algebra_of(certificate.notion, certificate.survival)
     kernel = Kernel(problem, algebra)
     claims = certificate.claims()
+    kernels = _Kernels(kernel)
     for each in claims:
         used = [charge.statements for charge in each.charges]
-        again = kernel.apply(each.place, each.state, used, each.hows, each.premises)
+        again = kernels[each.pure].apply(each.place, each.state, used, each.hows, each.premises)
         if again.charges != each.charges or again.loss != each.loss:
             name = kernel.places[each.place].dataset.name
             raise Refused(f"what is claimed of a change in `{name}` does not follow")
@@ -79,7 +80,7 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
     claimed = [(each.notion, each.amount, each.delta) for each in certificate.bounds]
     if sorted((each.notion, each.amount, each.delta) for each in bounds) != sorted(claimed):
         raise Refused("the bound does not follow from what is claimed of the roots")
-    charged = {(each.place, each.state): each.charges for each in claims}
+    charged = {(each.place, each.state): each.charges for each in claims if not each.pure}
     if certificate.worst != tuple(reached(kernel, shown, charged)):
         raise Refused("the change that is shown is not the worst one")
     _hold(certificate.theorem, _setting(kernel, certificate, loss, shown))
@@ -138,9 +139,13 @@ def reached(
 
 
 class SearchFinding(NamedTuple):
-    """What a search gives to certify: its answers, the losses of the roots, and what is printed."""
+    """What a search gives to certify: its answers, the losses of the roots, and what is printed.
+
+    `pure`: the answers in pure DP that those of another notion need.
+    """
 
     answers: dict[tuple[int, State], Answer]
+    pure: dict[tuple[int, State], Answer]
     places: list[Place]
     notion: Notion
     survival: bool
@@ -151,9 +156,20 @@ class SearchFinding(NamedTuple):
 class _Frame(NamedTuple):
     """A walk that waits for a claim; `premises`: those that it was given so far."""
 
-    key: tuple[int, State] | None
+    key: Subject | None
     walk: Walk
-    premises: dict[tuple[int, State], Claim]
+    premises: dict[Subject, Claim]
+
+
+class _Kernels(dict[bool, Kernel]):
+    """The kernel of a bound, and that of the pure DP that it may need, by `Claim.pure`."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__({False: kernel})
+
+    def __missing__(self, pure: bool) -> Kernel:
+        self[pure] = Kernel(self[False].problem, Scalars(Notion.PURE), pure)
+        return self[pure]
 
 
 def certify(found: SearchFinding, problem: Problem) -> Certificate:
@@ -162,32 +178,37 @@ def certify(found: SearchFinding, problem: Problem) -> Certificate:
     Raises `Refused` where the kernel does not follow the search.
     """
     kernel = Kernel(problem, algebra_of(found.notion, found.survival))
-    claims: dict[tuple[int, State], Claim] = {}
+    kernels = _Kernels(kernel)
+    claims: dict[Subject, Claim] = {}
     roots = _Frame(None, joint(problem, kernel.tops, kernel.algebra), {})
     stack = [roots]
     sent: Loss = None
     while True:
         frame = stack[-1]
         try:
-            place, state = frame.walk.send(sent)
+            need = frame.walk.send(sent)
         except StopIteration as stop:
             stack.pop()
             if frame.key is None:
                 _, shown = stop.value
                 break
-            claim = kernel.apply(*frame.key, *_said(kernel, found, frame.key), _listed(frame))
+            mine, subject = kernels[frame.key[2]], frame.key[:2]
+            claim = mine.apply(*subject, *_said(mine, found, subject), _listed(frame))
             claims[frame.key] = stack[-1].premises[frame.key] = claim
             sent = claim.loss
             continue
-        key = kernel.numbers[id(place)], state
+        above = kernel if frame.key is None else kernels[frame.key[2]]
+        key = above.subject(need)
         known = claims.get(key)
         if known is not None:
             frame.premises[key] = known
             sent = known.loss
         else:
-            stack.append(_Frame(key, kernel.walk(*key, *_said(kernel, found, key)), {}))
+            mine = kernels[key[2]]
+            walk = mine.walk(*key[:2], *_said(mine, found, key[:2]))
+            stack.append(_Frame(key, walk, {}))
             sent = None
-    charged = {key: claim.charges for key, claim in claims.items()}
+    charged = {key[:2]: claim.charges for key, claim in claims.items() if not key[2]}
     return Certificate(
         found.notion,
         found.survival,
@@ -211,5 +232,6 @@ def _said(
         tuple(dict.fromkeys(each.statement.path for each in placed))
         for _, placed in kernel.places[number].mechanisms
     ]
-    answer = found.answers.get((id(found.places[number]), state))
+    answers = found.pure if kernel.pure else found.answers
+    answer = answers.get((id(found.places[number]), state))
     return statements, () if answer is None else tuple(each.how for each in answer.choices)

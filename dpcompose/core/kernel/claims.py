@@ -18,10 +18,13 @@ from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import Felt, Patterned
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Answer, Choice, How, Walk
+from dpcompose.core.loss.walk import Answer, Choice, How, Need, PureNeed, Walk
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.theorem import Refused
+
+#: The number of a dataset, the change there, and whether its loss is one in pure DP.
+Subject = tuple[int, State, bool]
 
 
 class Charge(NamedTuple):
@@ -40,6 +43,7 @@ class Claim:
     `place`: the number of the dataset, in the order in which a problem is laid out. `charges`: what
     the mechanisms that read it lose; `hows`: by which rule everything below each map and each
     partition is bounded; `premises`: the claims that these rules ask for, each once, in order.
+    `pure`: the loss is one in pure DP, for a bound in another notion.
     """
 
     place: int
@@ -48,14 +52,19 @@ class Claim:
     charges: tuple[Charge, ...]
     hows: tuple[How, ...]
     premises: tuple[Claim, ...]
+    pure: bool = False
 
 
 class Kernel:
-    """Makes claims about one problem in one algebra."""
+    """Makes claims about one problem in one algebra.
 
-    def __init__(self, problem: Problem, algebra: Algebra) -> None:
+    `pure`: its claims are those in pure DP that a bound in another notion needs.
+    """
+
+    def __init__(self, problem: Problem, algebra: Algebra, pure: bool = False) -> None:
         self.problem = problem
         self.algebra = algebra
+        self.pure = pure
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self.places: list[Place] = [each for _, top in self.tops for each in top.subtree()]
         self.numbers = {id(place): number for number, place in enumerate(self.places)}
@@ -80,7 +89,8 @@ class Kernel:
         charges = tuple(self._charges(self.places[number], state, statements))
         answer: Answer = self.met(self._walk(number, state, charges, hows), premises)
         self.answers[number, state] = answer
-        return Claim(number, state, answer.loss, charges, tuple(hows), tuple(premises))
+        used = tuple(hows), tuple(premises)
+        return Claim(number, state, answer.loss, charges, *used, self.pure)
 
     def walk(
         self, number: int, state: State, statements: Sequence[Sequence[Path]], hows: Sequence[How]
@@ -89,25 +99,29 @@ class Kernel:
         charges = tuple(self._charges(self.places[number], state, statements))
         return self._walk(number, state, charges, hows)
 
+    def subject(self, need: Need) -> Subject:
+        """What a claim has to be about that meets a need."""
+        return self.numbers[id(need[0])], need[1], self.pure or isinstance(need, PureNeed)
+
     def met(self, walk: Walk, premises: Sequence[Claim]) -> Any:
         """What a walk gives, where the premises are what it asks for, each once, in its order."""
         rest = iter(premises)
-        met: dict[tuple[int, State], Loss] = {}
+        met: dict[Subject, Loss] = {}
         sent: Loss = None
         while True:
             try:
-                place, state = walk.send(sent)
+                need = walk.send(sent)
             except StopIteration as stop:
                 if next(rest, None) is not None:
                     raise Refused("a premise is not needed") from None
                 return stop.value
-            subject = self.numbers[id(place)], state
+            subject, name = self.subject(need), need[0].dataset.name
             if subject not in met:
                 premise = next(rest, None)
                 if premise is None:
-                    raise Refused(f"nothing is claimed of a change in `{place.dataset.name}`")
-                if (premise.place, premise.state) != subject:
-                    raise Refused(f"a premise is not about the change in `{place.dataset.name}`")
+                    raise Refused(f"nothing is claimed of a change in `{name}`")
+                if (premise.place, premise.state, premise.pure) != subject:
+                    raise Refused(f"a premise is not about the change in `{name}`")
                 met[subject] = premise.loss
             sent = met[subject]
 

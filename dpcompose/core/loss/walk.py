@@ -24,6 +24,13 @@ Need = tuple[Place, State]
 Walk = Generator[Need, Loss, Any]
 
 
+class PureNeed(NamedTuple):
+    """A need of the loss in pure DP, whatever the notion of the bound is."""
+
+    place: Place
+    state: State
+
+
 class Branch(NamedTuple):
     """What a change becomes in one dataset below, `copies` times (equal blocks)."""
 
@@ -73,6 +80,17 @@ class Effort:
         allowed = ways <= self.left
         self.left -= ways
         return allowed
+
+
+def in_pure(walk: Walk) -> Walk:
+    """What a walk gives where all its needs are of pure DP."""
+    sent: Loss = None
+    while True:
+        try:
+            need = walk.send(sent)
+        except StopIteration as stop:
+            return stop.value
+        sent = yield PureNeed(*need)
 
 
 def by_units(

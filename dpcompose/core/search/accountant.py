@@ -16,13 +16,14 @@ from dpcompose.core.change.units import State, all_leaves, single_units
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.claims import felt_by
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Answer, Choice, Effort, Walk, best_of
+from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, Walk, best_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
@@ -50,6 +51,7 @@ class Accountant:
     _own: dict[tuple[int, State], tuple[Loss, ...]]
     _costs: Costs
     _effort: Effort
+    _pure: Accountant | None
 
     def __init__(self, algebra: Algebra, costs: Costs | None = None) -> None:
         self.algebra = algebra
@@ -59,6 +61,15 @@ class Accountant:
         self._own = {}
         self._costs = {} if costs is None else costs
         self._effort = Effort()
+        self._pure = None
+
+    @property
+    def pure(self) -> Accountant:
+        """The accountant of the losses in pure DP that this one needs."""
+        if self._pure is None:
+            made = Accountant(Scalars(Notion.PURE))
+            self._pure = made.charging_all() if self.charge_all else made
+        return self._pure
 
     def charging_all(self) -> Accountant:
         """An accountant that charges all blocks, and knows the costs that this one has found."""
@@ -84,6 +95,9 @@ class Accountant:
                 known[key_now] = stop.value
                 stack.pop()
                 sent = stop.value.loss
+                continue
+            if isinstance(wanted, PureNeed):
+                sent = self.pure.answer(*wanted).loss
                 continue
             wanted_key = (id(wanted[0]), wanted[1])
             answered = known.get(wanted_key)
@@ -177,6 +191,12 @@ class Accountant:
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
         """The best bound for a sample: several rows one by one, all of them drawn, or some."""
+        if isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE:
+
+            def amplified(pure: AlongMap) -> Walk:
+                return self.pure._sampled(pure, place, below, state)
+
+            return (yield from rules.as_pure(state, amplified))
         found: list[Choice] = []
         if _alone(state):
             found.append((yield from rules.sample(state)))

@@ -184,6 +184,7 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certific
     return certify(
         SearchFinding(
             solution.accountant.known(),
+            solution.accountant.pure.known(),
             [place for _, top in solver.tops for place in top.subtree()],
             solution.notion,
             isinstance(algebra, Pairs) and algebra.survival,
