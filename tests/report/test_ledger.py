@@ -7,6 +7,7 @@ import math
 import random
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 from contracts import checked
@@ -502,3 +503,32 @@ def test_units_of_several_names_are_a_warning() -> None:
     assert [each.code for each in analyze(text).findings if each.level == "warning"] == ["DPC221"]
     for other in (text.replace("hospital", "patient"), f"{text}roots: disjoint\n"):
         assert "DPC221" not in {each.code for each in analyze(other).findings}
+
+
+def geometric_pair(epsilon: float, steps: int) -> tuple[float, float]:
+    """The largest D_α/α over many orders, and the μ² at the breaks, of the geometric pair."""
+    a, normal = math.exp(-epsilon), NormalDist()
+    p = [1 / (1 + a), *(a**j * (1 - a) / (1 + a) for j in range(1, steps)), a**steps / (1 + a)]
+    q = p[::-1]
+    orders = [1 + 10 ** (x / 10) for x in range(-40, 20)]
+    divergences = (
+        math.log(math.fsum(x**o * y ** (1 - o) for x, y in zip(p, q, strict=True))) / (o - 1) / o
+        for o in orders
+    )
+    breaks = (-normal.inv_cdf(sum(q[:n])) - normal.inv_cdf(sum(p[n:])) for n in range(1, steps + 1))
+    return max(divergences), max(breaks) ** 2
+
+
+@pytest.mark.parametrize(("epsilon", "steps"), [("1", 2), ("0.1", 5), ("2", 3), ("0.5", 20)])
+def test_a_pure_release_at_a_distance_is_the_geometric_pair(epsilon: str, steps: int) -> None:
+    head = HEAD.replace("unbounded", f"{{relation: unbounded, distance: {steps}}}")
+    text = f"{head}{ROWS}mechanisms: [{{{pure(epsilon)}}}]\n"
+    rho, square = geometric_pair(float(epsilon), steps)
+    for name, expected in (("zcdp", rho), ("gdp", square)):
+        report = analyze(
+            f"{text}filter: {name}\nbudget: {{epsilon: 90, delta: 1e-6}}\n", recheck=True
+        )
+        ((_, spent),) = record(report).spent or ()
+        amount = spent if name == "zcdp" else spent**2
+        assert expected * (1 - 1e-9) <= amount <= expected * (1 + 1e-3)
+    assert abs(geometric_pair(1, 2)[1] - 1.90365**2) < 1e-4

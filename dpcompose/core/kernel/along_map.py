@@ -31,6 +31,7 @@ from dpcompose.core.kernel.some_drawn import of_part, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
+from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.loss.walk import (
     Branch,
     Choice,
@@ -43,7 +44,7 @@ from dpcompose.core.loss.walk import (
     worst_of,
 )
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Refused
 
@@ -266,7 +267,10 @@ class AlongMap:
         if isinstance(found.loss, float):
             loss: Loss = algebra.none
         else:
-            loss = convert(found.loss / self.rounds, Notion.PURE, algebra.notion)
+            # A path of units each of which loses as much is one of so many steps.
+            steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
+            one = found.loss / self.rounds / steps
+            loss = amount_over(one, steps, algebra.notion) if one else algebra.zero
             if all_leaves(state).total() == 1 and not _of_user(state):
                 loss = algebra.best([loss, own if found.loss else algebra.zero])
             loss = algebra.times(loss, self.rounds)

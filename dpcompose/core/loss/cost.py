@@ -33,11 +33,13 @@ from dpcompose.core.loss.loss_bounds import (
     amount_of,
     known_losses,
     path_curves,
+    pure_paths,
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
 from dpcompose.core.loss.pattern import Known, Patterned, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, single
+from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
@@ -150,6 +152,10 @@ class Coster:
             found.extend(
                 amount_of(mechanism, shift, target)
                 for mechanism, shift in shifts(self, drawn, state)
+            )
+            found.extend(
+                amount_over(epsilon, steps, target)
+                for epsilon, steps in pure_paths(self, drawn, state)
             )
         return min(found, default=math.inf)
 

@@ -150,16 +150,22 @@ def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Know
     if not amount:
         yield NO_LOSS
         return
-    paths: list[tuple[Fraction, int]] = []
-    for each in native:
+    for part in least_of(amount, pure_paths(costs, native, state)):
+        yield Known(part)
+
+
+def pure_paths(
+    costs: Costs, placed: Sequence[Placed], state: State
+) -> Iterator[tuple[Fraction, int]]:
+    """The ε of each pure statement that covers the change in several steps, and how many."""
+    for each in placed:
+        guarantee, kind = each.statement.guarantee, each.statement.relation.kind
         # A distance in a metric is no number of steps: no value need lie between two others.
-        if each.statement.relation.kind is RelationKind.EUCLIDEAN:
+        if guarantee.notion is not Notion.PURE or kind is RelationKind.EUCLIDEAN:
             continue
         steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
-        if steps is not None and steps > 1:
-            paths.append((each.statement.guarantee.value, math.ceil(steps)))
-    for part in least_of(amount, paths):
-        yield Known(part)
+        if guarantee.value and steps is not None and steps > 1:
+            yield guarantee.value, math.ceil(steps)
 
 
 def _of(notion: Notion, amount: Fraction) -> Known:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.geometric import GeometricLoss
+from dpcompose.core.mechanisms.geometric import GeometricLoss, geometric_gdp, geometric_zcdp
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.order import rank
 from dpcompose.core.numbers.words import number, whole
 from dpcompose.core.profile.parts import Composition, Part, Response
@@ -64,6 +65,13 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
     if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
         return Response(epsilon * steps)
     return PureSteps(steps, 1 / epsilon)
+
+
+def amount_over(epsilon: Fraction, steps: int, notion: Notion) -> Fraction:
+    """The least ρ or μ² of every ε-DP mechanism over so many steps, ε > 0, rounded up."""
+    if notion is Notion.ZCDP:
+        return geometric_zcdp(steps, 1 / epsilon)
+    return geometric_gdp(steps, 1 / epsilon) ** 2
 
 
 def as_responses(composition: Composition) -> Composition:

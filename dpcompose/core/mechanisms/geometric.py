@@ -39,6 +39,7 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 if TYPE_CHECKING:
     from dpcompose.core.profile.masses import Floats, Masses
     from dpcompose.core.profile.transforms import GeometricTransforms, ResponseTransforms
+    from dpcompose.core.theorems.touches import FeltStep
 
 #: A standard deviation of the loss that none exceeds by much.
 _WIDEST = 1.7
@@ -189,12 +190,21 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
     return of
 
 
+def _geometric(touch: FeltStep) -> None:
+    """Geometric noise, or a pure guarantee over several steps, than which it loses no less."""
+    guarantee = touch.first.statement.guarantee
+    steps = sum(each or 0 for each in touch.steps)
+    if guarantee.noise is not None or guarantee.notion is not Notion.PURE or steps < 2:
+        drawn_by(Geometric)(touch)
+
+
 NOISY = Hypothesis(
     "geometric noise",
-    "noise n of mass proportional to e^(-|n|/scale) is drawn for each whole number; a change moves "
-    "them by at most s in all (L1)",
+    "noise n of mass proportional to e^(-|n|/scale) is drawn for each whole number, and a change "
+    "moves them by at most s in all (L1); or the mechanism is (1/scale)-DP, and the change is s "
+    "steps",
     "declared",
-    test=drawn_by(Geometric),
+    test=_geometric,
 )
 
 
@@ -215,7 +225,9 @@ NOISY = Hypothesis(
 )
 def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     """Two-sided geometric noise moved by s steps is ρ-zCDP with ρ = (s - 2r(1-r^s)/(1-r²))/scale,
-    rounded up, r = e^(-1/scale), and no smaller ρ will do. For s = 1 it is that of ε = 1/scale.
+    rounded up, r = e^(-1/scale), and no smaller ρ will do. For s = 1 it is that of ε = 1/scale. So
+    is whatever is (1/scale)-DP, over s steps: no trade-off function of such a mechanism is below
+    that of the noise (Dong, Roth and Su 2022, Theorem 2.14).
 
     Proof. With λ = 1/scale, t = α - 1/2 and w = e^(2λt), e^((α-1)·D_α) is a constant times
     w^(-s/2)·(A·w^s + w^(s-1) + … + w + A), A = 1/(1-r). Times w - 1 the bracket is 0 where
@@ -257,7 +269,7 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
 def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
     """Two-sided geometric noise moved by s steps is μ-GDP with μ = z(T(n)) + z(T(m)), rounded up:
     z(q) = Φ⁻¹(1-q), T(n) = r^n/(1+r), r = e^(-1/scale), n and m the two halves of s + 1 rounded
-    down and up. No smaller μ will do.
+    down and up. No smaller μ will do. So is whatever is (1/scale)-DP, over s steps.
 
     Proof. The trade-off function is broken at the thresholds n = 1, …, s, which err with T(n) and
     T(s+1-n), and has straight ends to (0, 1) and (1, 0). The Gaussian one is convex: it lies below
