@@ -510,7 +510,7 @@ def geometric_pair(epsilon: float, steps: int) -> tuple[float, float]:
     a, normal = math.exp(-epsilon), NormalDist()
     p = [1 / (1 + a), *(a**j * (1 - a) / (1 + a) for j in range(1, steps)), a**steps / (1 + a)]
     q = p[::-1]
-    orders = [1 + 10 ** (x / 10) for x in range(-40, 20)]
+    orders = [1 + 10 ** (x / 10) for x in range(-40, 10)]
     divergences = (
         math.log(math.fsum(x**o * y ** (1 - o) for x, y in zip(p, q, strict=True))) / (o - 1) / o
         for o in orders
