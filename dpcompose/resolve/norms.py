@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import NUMBER, Family, FamilyForm, Need
+from dpcompose.core.mechanisms.family import NUMBER, STEPS, WHOLE_L2, Family, FamilyForm, Need
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.core.numbers.exact import ZERO, is_square, sqrt_up
@@ -24,6 +25,17 @@ from dpcompose.spec.concrete import Normed
 #: "one-hot": in L1, of which one half is what goes and one what comes.
 Norm = Literal["L1", "L2", "one-hot"]
 _ONE = Fraction(1)
+_WHOLE = replace(
+    STEPS,
+    hint="this noise is for whole numbers: what one row adds to one is whole, and so are "
+    "the squares",
+)
+_SOME_L2 = Need(
+    "0, or at least 1",
+    "DPC115",
+    "this noise is for whole numbers: what moves one of them moves it by 1 at least",
+    lambda value: not value or value >= 1,
+)
 #: A number as it is written at a place.
 Read = Callable[[str, Path, Need], Fraction | None]
 
@@ -77,7 +89,7 @@ def said(
         faults.add("DPC158", at, says, "write a number")
         return None
     values = {
-        key: read(text, (*at, key), NUMBER)
+        key: read(text, (*at, key), _need(form, key))
         for key in ("l1", "l2", "l2_squared")
         if (text := getattr(given, key)) is not None
     }
@@ -86,7 +98,7 @@ def said(
             says = f"`one_hot` and `{next(iter(values))}` exclude each other"
             faults.add("DPC105", (*at, "one_hot"), says, "`one_hot` says all norms", key=True)
             return None
-        most = read(given.one_hot, (*at, "one_hot"), NUMBER)
+        most = read(given.one_hot, (*at, "one_hot"), _need(form, "one_hot"))
         return None if most is None else _one_hot(form, most, replaced, alone)
     if not values:
         faults.add(
@@ -108,12 +120,20 @@ def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> l
     A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
     of them by the difference, which is no more than `most`. Gaussian noise is as good in L2.
     """
-    each = Fraction(math.floor(most)) if form.whole else most
     times = 2 if replaced else 1
-    found = _in_norm(form, {"l1": times * each, "l2_squared": times * each**2}, None)
+    found = _in_norm(form, {"l1": times * most, "l2_squared": times * most**2}, None)
     if found is None or not (form.whole or form.norm == "L1"):
         return found
-    return [*found, Moves("one-hot", 2 * each, each=each if alone else ZERO)]
+    return [*found, Moves("one-hot", 2 * most, each=most if alone else ZERO)]
+
+
+def _need(form: FamilyForm, key: str) -> Need:
+    """What a sensitivity in a norm must be: of whole numbers what theirs can be."""
+    if not form.whole:
+        return NUMBER
+    if key == "l2":
+        return WHOLE_L2 if form.norm == "L2" else _SOME_L2
+    return STEPS if key == "l1" else _WHOLE
 
 
 def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
@@ -170,8 +190,8 @@ def _least(
     squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
     squares += [known["l2_squared"]] if "l2_squared" in known else []
     least = min(squares)
-    if form.whole:  # sums of whole numbers, and of their squares, are whole
-        ones, least = [Fraction(math.floor(each)) for each in ones], Fraction(math.floor(least))
+    if form.whole:  # sums of the squares of whole numbers are whole
+        least = Fraction(math.floor(least))
         ones.append(least)
         if dimension is not None:
             ones.append(Fraction(math.isqrt(int(least * dimension))))

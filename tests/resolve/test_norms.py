@@ -39,7 +39,7 @@ def numbers(found: Report) -> tuple[object, object]:
         (LAPLACE, "{l2: 1, dimension: 4}", "2"),
         (LAPLACE, "{l2_squared: 2, dimension: 8}", "4"),
         (LAPLACE, "{l1: 3, l2: 1, dimension: 4}", "2"),
-        (GEOMETRIC, "{l1: 2.5}", "2"),
+        (GEOMETRIC, "{l1: 2}", "2"),
         (GEOMETRIC, "{l2: 1.9}", "3"),
         (GEOMETRIC, "{l2_squared: 3}", "3"),
         (GEOMETRIC, "{l2_squared: 5, dimension: 2}", "3"),
@@ -48,7 +48,7 @@ def numbers(found: Report) -> tuple[object, object]:
         (GAUSSIAN, "{l2_squared: 4}", "2"),
         (GAUSSIAN, "{l1: 3, l2_squared: 4}", "2"),
         (DISCRETE, "{l1: 1}", "1"),
-        (DISCRETE, "{l2_squared: 1.5}", "1"),
+        (DISCRETE, "{l2_squared: 1}", "1"),
         (DISCRETE, "{l2: 2}", "2"),
     ],
 )
@@ -76,6 +76,16 @@ def test_a_norm_is_turned_into_that_of_the_noise(noise: str, named: str, plain: 
         (GAUSSIAN, "{one_hot: 1}, relation: bounded", "DPC105"),
         ("exponential, epsilon: 1", "{one_hot: 1}", "DPC158"),
         (DISCRETE, "1/2", "DPC115"),
+        *(
+            (noise, f"{{{norm}: {value}}}", "DPC115")
+            for noise in (GEOMETRIC, DISCRETE, "skellam, variance: 9")
+            for norm in ("l1", "one_hot", "l2_squared")
+            for value in ("0.5", "1.5")
+        ),
+        (GEOMETRIC, "{l2: 0.9}", "DPC115"),
+        (DISCRETE, "{l2: 0.9}", "DPC115"),
+        (DISCRETE, "{l2: 1.5}", "DPC115"),
+        (DISCRETE, "{unbounded: {l1: 1}, bounded: {l1: 0.5}}", "DPC115"),
     ],
 )
 def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, code: str) -> None:
@@ -94,7 +104,8 @@ def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, 
 )
 def test_one_coordinate_of_a_vector(noise: str, removed: str, replaced: str) -> None:
     """One row replaced leaves one coordinate and enters another."""
-    for said in ("{one_hot: 2.5}", "{one_hot: 2.5, dimension: 7}"):
+    most = "2" if noise in (GEOMETRIC, DISCRETE) else "2.5"
+    for said in (f"{{one_hot: {most}}}", f"{{one_hot: {most}, dimension: 7}}"):
         one, other = report(noise, said), report(noise, removed)
         assert numbers(one) == numbers(other)
         one, other = (
