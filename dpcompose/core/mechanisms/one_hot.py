@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import Family
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.numbers.exact import ZERO, sqrt_up
 from dpcompose.core.profile.parts import Composition
 
 
@@ -43,7 +43,15 @@ class OneHot(Family):
         return one + other
 
     def mu(self, shift: Fraction) -> Fraction | None:
-        return None
+        square = self.mu_squared(shift)
+        return None if square is None else sqrt_up(square)
+
+    def mu_squared(self, shift: Fraction) -> Fraction | None:
+        # No more than one coordinate moved by the sum, which tells no less (`MechanismLoss.line`).
+        one, other, whole = map(
+            self.noise.mu_squared, (*self._halves(shift), sum(self._halves(shift), ZERO))
+        )
+        return None if one is None or other is None or whole is None else min(one + other, whole)
 
     def loss(self, shift: Fraction) -> Composition:
         one, other = map(self.noise.loss, self._halves(shift))

@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from mpmath import mp
 from reference import curves
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian, DiscreteGaussianLoss
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.one_hot import OneHot, least_known
 from dpcompose.core.profile.solve import delta_at
@@ -32,6 +37,19 @@ def test_two_coordinates_are_two_losses() -> None:
     assert hot.epsilon(F(4)) == 2
     assert float(hot.rho(F(4))) == 2 * float(Laplace(F(2)).rho(F(2)))
     assert hot.says(F(4)) == "Laplace noise of scale 2, sensitivity 2 in each of two coordinates"
+
+
+@pytest.mark.parametrize(("noise", "one"), [(Laplace(F(1)), 1.030127), (Geometric(F(1)), 1.231998)])
+def test_two_coordinates_in_mu_are_two_losses(noise: Family, one: float) -> None:
+    """Each the best μ of one; and never more than one coordinate moved by the sum."""
+    found = OneHot(noise).mu(F(2))
+    assert found is not None and math.isclose(found, math.sqrt(2) * one, rel_tol=1e-5)
+    for shift in (2, 4, 6, 20, 100):
+        square, whole = OneHot(noise).mu_squared(F(shift)), noise.mu_squared(F(shift))
+        assert square is not None and whole is not None and square <= whole
+    odd = replace(OneHot(noise, F(1)), less=F(1))
+    alone = noise.mu_squared(F(1))
+    assert alone is not None and odd.mu_squared(F(2)) == alone
 
 
 def test_one_row_beside_replaced_ones() -> None:
