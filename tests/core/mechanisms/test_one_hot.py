@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 from mpmath import mp
@@ -39,11 +40,14 @@ def test_two_coordinates_are_two_losses() -> None:
     assert hot.says(F(4)) == "Laplace noise of scale 2, sensitivity 2 in each of two coordinates"
 
 
-@pytest.mark.parametrize(("noise", "one"), [(Laplace(F(1)), 1.030127), (Geometric(F(1)), 1.231998)])
-def test_two_coordinates_in_mu_are_two_losses(noise: Family, one: float) -> None:
+@pytest.mark.parametrize(
+    ("noise", "chance"),
+    [(Laplace(F(1)), math.exp(-0.5) / 2), (Geometric(F(1)), 1 / (1 + math.e))],
+)
+def test_two_coordinates_in_mu_are_two_losses(noise: Family, chance: float) -> None:
     """Each the best μ of one; and never more than one coordinate moved by the sum."""
-    found = OneHot(noise).mu(F(2))
-    assert found is not None and math.isclose(found, math.sqrt(2) * one, rel_tol=1e-5)
+    one, found = -2 * NormalDist().inv_cdf(chance), OneHot(noise).mu(F(2))
+    assert found is not None and math.isclose(found, math.sqrt(2) * one, rel_tol=1e-9)
     for shift in (2, 4, 6, 20, 100):
         square, whole = OneHot(noise).mu_squared(F(shift)), noise.mu_squared(F(shift))
         assert square is not None and whole is not None and square <= whole
