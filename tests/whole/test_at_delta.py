@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 
@@ -289,6 +290,45 @@ def test_rdp_at_distance_two_by_the_weak_triangle_inequality() -> None:
     curve = PEOPLE + "notion: rdp, points: [[2, 0.5], [8, 2], [32, 9]]"
     at = epsilon(curve, "1e-5", protect="{relation: unbounded, distance: 2}")
     assert at.value is not None and 7 < at.value < 7.43
+
+
+def renyi_over_steps(points: list[tuple[float, float]], steps: int, delta: float) -> float:
+    """The ε of a Rényi curve over some steps: its profile's power function, put into itself."""
+    orders = np.linspace(points[0][0], points[-1][0], 201 if len(points) > 1 else 1)
+    chords = np.interp(orders, [a for a, _ in points], [(a - 1) * e for a, e in points])
+    at = np.linspace(0, 45, 9001)
+    logs = chords - (orders - 1) * at[:, None] - np.log(orders - 1) + orders * np.log1p(-1 / orders)
+    profile = np.minimum(1, np.exp(logs.min(axis=1)))
+    start = levels = np.exp(np.linspace(-50, -1e-4, 600))
+    for _ in range(steps):
+        rows = [(profile + np.exp(at) * x).min() for x in levels]
+        others = [(1 - np.exp(-at) * (1 - profile - x)).min() for x in levels]
+        levels = np.minimum(1, np.minimum(rows, others))
+    low, high = 0.0, 45.0
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        over = (levels - np.exp(middle) * start).max() > delta
+        low, high = (middle, high) if over else (low, middle)
+    return high
+
+
+@pytest.mark.parametrize(
+    ("points", "steps", "delta"),
+    [
+        ([(2, 0.1)], 2, "0.01"),
+        ([(2, 0.1), (4, 0.2)], 2, "0.01"),
+        ([(2, 0.1), (4, 0.2)], 3, "0.01"),
+        ([(2, 0.1)], 2, "1e-3"),
+    ],
+)
+def test_a_renyi_curve_over_steps_is_its_power_function(
+    points: list[tuple[float, float]], steps: int, delta: str
+) -> None:
+    curve = f"{PEOPLE}notion: rdp, points: {[list(each) for each in points]}"
+    at = epsilon(curve, delta, protect=f"{{relation: unbounded, distance: {steps}}}")
+    expected = renyi_over_steps(points, steps, float(delta))
+    # Fewer levels than all make the expected number no larger.
+    assert at.value is not None and expected * (1 - 1e-6) <= at.value <= expected * (1 + 1e-3)
 
 
 def test_a_bounded_statement_over_a_poisson_sample_thins_the_whole_profile() -> None:

@@ -233,6 +233,10 @@ def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kn
             curve = tuple(_renyi_grouped(guarantee.points, steps))
             if curve:
                 yield Known(parts.Renyi(curve))
+            if steps > 1:
+                # Its power function is put into itself: finite from one order on.
+                once = parts.Composition(((parts.Renyi(tuple(guarantee.points)), 1),))
+                yield Known(parts.Grouped(once, steps))
 
 
 def _grouped(
