@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta.filters import PrivacyFilter
+from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.model.problem import Mechanism, Problem, Statement
 from dpcompose.core.notions.guarantee import Bound, Budget, Guarantee, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert
@@ -140,6 +141,8 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
         return value / (steps**2 if notion is Notion.ZCDP else steps)
 
     def holds(value: Fraction) -> bool:
+        if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
+            return amount_over(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)
         return convert(grouped, notion, counted) <= amount
 

@@ -104,8 +104,8 @@ def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, 
 )
 def test_one_coordinate_of_a_vector(noise: str, removed: str, replaced: str) -> None:
     """One row replaced leaves one coordinate and enters another."""
-    most = "2" if noise in (GEOMETRIC, DISCRETE) else "2.5"
-    for said in (f"{{one_hot: {most}}}", f"{{one_hot: {most}, dimension: 7}}"):
+    size = "2" if noise in (GEOMETRIC, DISCRETE) else "2.5"
+    for said in (f"{{one_hot: {size}}}", f"{{one_hot: {size}, dimension: 7}}"):
         one, other = report(noise, said), report(noise, removed)
         assert numbers(one) == numbers(other)
         one, other = (
