@@ -35,6 +35,8 @@ _FAR = 10**12
 _LARGE = Fraction(10**12)
 #: How close to the largest one a limit is, relatively.
 _CLOSE = Fraction(1, 10**15)
+#: The same for budgets in risk, whose curves are known as closely.
+_CLOSE_AT_RISK = Fraction(1, 10**10)
 
 Parameters = tuple[tuple[str, Fraction], ...]
 
@@ -163,12 +165,15 @@ def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
     """The largest ε, ρ or μ² of which the trade-off curve meets a budget in risk, rounded down."""
     from dpcompose.core.at_delta.trade_off import of_quantity
 
-    limit = budget.parameters[0][1]
+    (_, limit), *rest = budget.parameters
+    root = limit
+    for _, baseline in rest:  # about the √ρ of so rare a success at so rare a guess
+        root = sqrt_down(log_inverse_up(baseline)) - sqrt_up(log_inverse_up(limit))
 
     def holds(amount: Fraction) -> bool:
         return of_quantity(Quantity(notion, amount)).spent(budget) <= limit
 
-    return _largest(holds, limit * limit)
+    return _largest(holds, max(root * root, limit * limit / _FAR), _CLOSE_AT_RISK)
 
 
 def _closed(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -186,7 +191,9 @@ def _near(epsilon: Fraction, delta: Fraction) -> Fraction:
     return max(capped(root * root), capped(delta * delta))
 
 
-def _largest(holds: Callable[[Fraction], bool], near: Fraction) -> Fraction:
+def _largest(
+    holds: Callable[[Fraction], bool], near: Fraction, close: Fraction = _CLOSE
+) -> Fraction:
     """About the largest number at which something is known to hold, and never one where it is not.
 
     What holds at a number is taken to hold below it. The search starts `near` to it; 0 where it is
@@ -199,7 +206,7 @@ def _largest(holds: Callable[[Fraction], bool], near: Fraction) -> Fraction:
         low, high = low / 16, low
         if low < near / _FAR:
             return ZERO
-    while high - low > low * _CLOSE:
+    while high - low > low * close:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
