@@ -2,7 +2,8 @@
 
 Whatever is drawn, two tables with coupled samples differ in the sample by what they differ in, or
 not at all: a mixture is never worse than its worst part, so the loss itself always holds. For zCDP
-and GDP nothing better is known in their own terms; as profiles they are amplified.
+and GDP nothing better is known in their own terms: as profiles they are amplified, and what is pure
+is amplified as that (`AlongMap.as_pure`).
 """
 
 from __future__ import annotations

@@ -126,6 +126,9 @@ def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     past, does not grow, since ρ_i was decided on before the output. So at the end it is at most 1,
     and the mean of (P/Q)^α is at most e^(α(α-1)ρ).
 
+    Pure releases on a secret sample count as the ρ of the ε that the sample makes of their sum:
+    given the past and what else is drawn, each is pure with what ln(1 + q(e^E - 1)) grows by.
+
     An (ε, δ) budget is the largest ρ whose conversion at δ is at most ε, found before the start.
     100 releases of ε = 0.1 are ρ = 0.49958, which is ε = 5.219075 at δ = 1e-6; parameters that are
     fixed in advance would give 4.774568.

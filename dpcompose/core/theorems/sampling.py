@@ -114,7 +114,8 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     with them, where β_j is that for j rows more in the sample.
 
     There is no amplified ρ or μ: at high orders the divergence of the release is nearly that of the
-    mechanism, however small q is. At a chosen δ the profile gives a number.
+    mechanism, however small q is. At a chosen δ the profile gives a number. What is pure is
+    amplified as that, and then read as ρ or μ.
     """
     return _amplified(pair, rate)
 
