@@ -229,6 +229,14 @@ OF_TEN += "  s: {from: rows, map: {kind: sample, size: 2, of: 10}}\n"
             [pure(0.5, 1, "a", "t")],
             rho_of(drawn(1.5, 0.1)),
         ),
+        # A row that moves is added to one sample, which in ρ costs as much as to be removed.
+        (
+            "bounded",
+            "  p: {from: rows, partition: {by: value, blocks: 2}}\n"
+            + SAMPLE.replace("from: rows", "from: p.*"),
+            [f"name: a, reads: s, guarantees: [{BOTH.replace('1.2', '0.1')}]"],
+            2 * rho_of(drawn(1, 0.1)),
+        ),
         # So many on one sample cost no more than if it were public.
         (
             "unbounded",

@@ -98,7 +98,8 @@ class AlongMap:
                 path = in_turn(how, self.replay)
                 return (yield from self.units(state, path, how.rule == "outermost"))
             case "as-pure" if len(how.of) == 1:
-                return (yield from self.as_pure(state, lambda pure: pure.replay(how.of[0], state)))
+                inside = how.of[0]
+                return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
             case "release" if len(how.of) == 1:
                 return (yield from self.release(state, how.of[0]))
             case "best" if how.of:
@@ -250,16 +251,18 @@ class AlongMap:
         best = algebra.best(sharper)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
-    def as_pure(self, state: State, search: Callable[[AlongMap], Walk]) -> Walk:
+    def as_pure(self, state: State, search: Callable[[AlongMap, State], Walk]) -> Walk:
         """The ρ or μ of the pure DP that a sample amplifies, draw by draw.
 
-        For one row never more than without a secret sample: which rows are drawn is independent of
+        A divergence needs an ε for both orders of the tables, also of a row that is added. For one
+        row it is never more than without a secret sample: which rows are drawn is independent of
         it, and given these a mixture loses no more than its worst part.
         """
         algebra = self.algebra
         if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
             raise Refused("it is for the ρ or the μ of a sample")
-        found: Choice = yield from in_pure(search(replace(self, algebra=Scalars(Notion.PURE))))
+        state, pure = undirected(state), replace(self, algebra=Scalars(Notion.PURE))
+        found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
         for each in found.branches:
             if each.state:

@@ -193,7 +193,7 @@ class Accountant:
         """The best bound for a sample: several rows one by one, all of them drawn, or some."""
         if isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE:
 
-            def amplified(pure: AlongMap) -> Walk:
+            def amplified(pure: AlongMap, state: State) -> Walk:
                 return self.pure._sampled(pure, place, below, state)
 
             return (yield from rules.as_pure(state, amplified))

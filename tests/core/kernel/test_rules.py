@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -27,7 +27,7 @@ from dpcompose.core.kernel.along_map import AlongMap, in_turn
 from dpcompose.core.kernel.joint import MOST_SHARED, joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
-from dpcompose.core.loss.walk import How
+from dpcompose.core.loss.walk import How, PureNeed
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
@@ -118,6 +118,49 @@ def test_a_poisson_sample_amplifies_one_row() -> None:
     assert driven(rules.coupled(of(SINGLE, 2)), units)[0].loss == 2
     with pytest.raises(Refused, match="for rows"):
         driven(rules.coupled(of(Leaf(Kind.USER, size=2))), units)
+
+
+def divergences(p: Sequence[float], q: Sequence[float]) -> float:
+    """The largest D_α/α, both orders, at some α."""
+    orders = (1.001, 1.1, 1.5, 2, 4, 16)
+    return max(
+        math.log(sum(x**o * y ** (1 - o) for x, y in zip(a, b, strict=True))) / (o - 1) / o
+        for a, b in ((p, q), (q, p))
+        for o in orders
+    )
+
+
+@pytest.mark.parametrize("rate", ["1/4", "9/10"])
+@pytest.mark.parametrize("epsilon", [F(1, 10), F(1), F(4)])
+def test_what_is_pure_below_a_sample_is_read_as_rho_after_it(rate: str, epsilon: Fraction) -> None:
+    """Against laws of two answers, without a row, with it, and with another one."""
+    q, e = float(F(rate)), math.exp(epsilon)
+    rules = along(f"{{kind: sample, poisson: {rate}}}", ZCDP)
+
+    def found(leaf: Leaf) -> Fraction:
+        walk = rules.as_pure(of(leaf), lambda pure, state: pure.sample(state))
+        sent: Loss = None
+        try:
+            while True:
+                need = walk.send(sent)
+                twice = any(each.kind is Kind.PAIR for each in all_leaves(need[1]))
+                # What is asked for in ρ is no ε.
+                sent = epsilon * (2 if twice else 1) if isinstance(need, PureNeed) else F(1000)
+        except StopIteration as stop:
+            loss: Fraction = stop.value.loss
+            return loss
+
+    def drawn(one: float, without: float) -> list[float]:
+        chance = (1 - q) * without + q * one
+        return [chance, 1 - chance]
+
+    truth, single = drawn(e / (1 + e), 1 / (1 + e)), drawn(1 / (1 + e), 1 / (1 + e))
+    for leaf in (SINGLE, SINGLE._replace(sign=1, directed=True)):
+        assert divergences(truth, single) <= found(leaf) * (1 + F(1, 10**12))
+    ratio = math.log(1 + q * (e - 1))
+    assert float(found(SINGLE)) == pytest.approx(ratio * math.tanh(ratio / 2), rel=1e-12)
+    rare = 1 / (2 * e)  # each row makes one of two equal answers so rare
+    assert divergences(drawn(rare, 0.5), drawn(1 - rare, 0.5)) <= found(PAIR) * (1 + F(1, 10**12))
 
 
 def test_a_sample_without_replacement_covers_replaced_rows_alone() -> None:
