@@ -45,7 +45,9 @@ from dpcompose.core.loss.walk import (
 )
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.binomial import told_apart
 from dpcompose.core.numbers.exact import ZERO
+from dpcompose.core.profile.parts import SampledRows
 from dpcompose.core.theorem import Refused
 
 #: So many rows that change alike are drawn in all numbers; more are a path of single ones.
@@ -333,30 +335,28 @@ class AlongMap:
             return Choice(total, (branch,), True, how=How("sampled-rows"))
         # They are alike: all replaced, or none.
         rate, rows = made_by.rate, alike(state) or 0
-        parts = [with_alike(state, n) for n in range(1, min(rows, MOST_ROWS + 1) + 1)]
         pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
         [(leaf, units), *_] = all_leaves(state).items()
-        if leaf.kind is Kind.USER and rows and (units > 1 or rows > MOST_ROWS):
+        if leaf.kind is Kind.USER and units > 1:
             # All of a user's rows are drawn, or none.
             rate = any_drawn(int(leaf.size or 0), rate)
-            parts = [state] if units == 1 else parts
-        elif rows == 1 and leaf.kind is not Kind.USER:
-            parts = []
-        if not 0 < len(parts) <= MOST_ROWS:
-            raise Refused("it is for a few rows that change alike")
+        if rows < (1 if leaf.kind is Kind.USER else 2):
+            raise Refused("it is for rows that change alike")
+        numbers = told_apart(rows, rate, one_sided)
         once: list[Loss] = []
         both: list[Loss] = []
-        for some in parts:
+        for some in (with_alike(state, n) for n in numbers):
             end = become(OLD_END) if pairs else as_it_is
             once.append((yield (self.below, self._below(some, end))))
             if pairs:
                 both.append((yield (self.below, self._below(some, as_it_is))))
+        side = sides.pop() if one_sided and len(sides) == 1 else "both"
         if one_sided and not both and all(each == once[0] for each in once):
             # Some are drawn, or none.
-            side = sides.pop() if len(sides) == 1 else "both"
-            loss = algebra.amplified(once[0], any_drawn(len(once), rate), False, side)
+            loss = algebra.amplified(once[0], any_drawn(rows, rate), False, side)
         else:
-            loss = algebra.sampled_rows(once, both, rate, one_sided)
+            several = SampledRows(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
+            loss = algebra.sampled_rows(several, once, both)
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dpcompose.core.loss.pattern import Atom, Pattern
 from dpcompose.core.numbers.order import rank
-from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled
+from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled, SampledRows
 
 _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
@@ -29,6 +29,8 @@ def mirrored(pattern: Pattern) -> Pattern:
 def _turned(part: Part | None) -> Part | None:
     """A one-sided sample from the other side, also inside of a part; all else holds either way."""
     match part:
+        case SampledRows() if part.side != "both":
+            return replace(part, side=_OTHER_SIDE[part.side])
         case Sampled():
             base, side = _turned_whole(part.base), _OTHER_SIDE.get(part.side, part.side)
             same = base is part.base and side == part.side
@@ -49,10 +51,10 @@ def _turned_whole(base: Composition) -> Composition:
 def in_both_orders(atom: Atom) -> Atom:
     """What is one-sided by what dominates it whichever table has the row."""
     parts = (known.part for known in atom.options)
-    if not any(isinstance(part, Sampled) and part.side != "both" for part in parts):
+    if not any(isinstance(part, (Sampled, SampledRows)) and part.side != "both" for part in parts):
         return atom
     return Atom(tuple(known._replace(part=_of_both_sides(known.part)) for known in atom.options))
 
 
 def _of_both_sides(part: Part | None) -> Part | None:
-    return replace(part, side="both") if isinstance(part, Sampled) else part
+    return replace(part, side="both") if isinstance(part, (Sampled, SampledRows)) else part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
 
@@ -265,16 +265,12 @@ class Patterns:
         return self.times((pattern,), rounds)
 
     def sampled_rows(
-        self,
-        once: Sequence[Patterned],
-        replaced: Sequence[Patterned],
-        rate: Fraction,
-        one_sided: bool,
+        self, like: SampledRows, once: Sequence[Patterned], replaced: Sequence[Patterned]
     ) -> Patterned:
         """Several rows through one Poisson sample: see `profile.sampled_rows`.
 
-        `once`: the losses of one row more in the sample, of two, …; `replaced`: of one row replaced
-        there, of two, … where so many are.
+        `once`: the losses of so many rows more in the sample as `like` tells apart; `replaced`: of
+        so many replaced there, where so many are.
         """
         if not all(once):
             return ()
@@ -283,7 +279,7 @@ class Patterns:
             return self.zero
         alike = [covering(loss) for loss in replaced] if all(replaced) else []
         options = (
-            Known(SampledRows(rate, way[: len(ends)], len(replaced), way[len(ends) :], one_sided))
+            Known(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
             for way in read_together([*ends, *alike])
         )
         atom = Atom(tuple(dict.fromkeys(options)))

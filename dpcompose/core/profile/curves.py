@@ -1,12 +1,14 @@
 """Laws from privacy profiles: δ at grid points, made convex in e^ε, and read as masses.
 
-All curves here are of symmetric parts, δ(-ε) = 1-e^(-ε)(1-δ(ε)): the loss -l has e^(-l) times the
-mass of l, so that only ε ≥ 0 is computed.
+Of each order of the tables only ε ≥ 0 is computed: below 0 a profile is δ(-ε) = 1-e^(-ε)(1-δ'(ε)),
+with δ' that of the other order, and the loss -l has e^(-l) times the mass of l there. Most parts
+are symmetric, δ' = δ.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -31,23 +33,63 @@ def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = N
     y = e^ε, so that it also lies below every chord of upper bounds: a corner may be left out, but
     never be needed.
     """
+    half = _half(float(step), delta, at, True)
+    start = (1 - half.height) / (1 + math.exp(-half.first * float(step)))
+    p = half.p
+    centre = 1 - half.height - 2 * half.fall if half.first == 0 else start - half.fall
+    p[half.first] = max(centre + 8 * EPS, 0.0) * (1 + 8 * EPS)
+    return mirrored(step, p, half.infinite, p[0])
+
+
+def from_profiles(step: Fraction, here: Profile, there: Profile) -> Masses:
+    """The law above two profiles at ε ≥ 0, `there` that of the tables in the other order.
+
+    Both have the larger one of their δ at 0, where the two halves of the law meet.
+    """
+    least = max(here[0][0], there[0][0])
+    upper, lower = (
+        _half(float(step), np.append(least, delta[1:]), at, False) for delta, at in (here, there)
+    )
+    centre = max(1 - upper.height - upper.fall - lower.fall + 8 * EPS, 0.0)
+    return mirrored(step, upper.p, upper.infinite, centre * (1 + 8 * EPS), lower.p)
+
+
+#: Upper bounds of a profile, and at which multiples of a step they hold, 0 first.
+Profile = tuple[Floats, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """The masses of the losses above 0 of the greatest convex curve below a profile.
+
+    `first`: the first corner, `height` the curve there; `fall`: of the chord after that corner, per
+    unit of e^ε, times e^ε there.
+    """
+
+    p: Floats
+    infinite: float
+    first: int
+    height: float
+    fall: float
+
+
+def _half(
+    width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool
+) -> _Half:
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
-    width = float(step)
     places = np.arange(len(heights)) if at is None else at
     outer = _outer(heights, places, width)
-    corners = outer[_corners(heights[outer], places[outer], width)]
+    corners = outer[_corners(heights[outer], places[outer], width, symmetric)]
     height, kept = heights[corners], places[corners]
     # fall: of the chord to the next corner, times e^x of the corner it starts from.
     gaps, drops = np.diff(kept) * width, height[:-1] - height[1:]
     with np.errstate(over="ignore"):
         fall = np.append(drops / np.expm1(gaps), 0.0)
-    bends = np.empty(len(kept))
-    bends[1:] = drops / -np.expm1(-gaps) * (1 + 8 * EPS) - fall[1:]
-    start = (1 - height[0]) / (1 + math.exp(-kept[0] * width))
-    bends[0] = (1 - height[0] - 2 * fall[0] if kept[0] == 0 else start - fall[0]) + 8 * EPS
     p = np.zeros(int(kept[-1]) + 1)
-    p[kept] = np.maximum(bends, 0.0) * (1 + 8 * EPS)
-    return mirrored(step, p, float(height[-1]) * (1 + 8 * EPS), p[0])
+    bends = drops / -np.expm1(-gaps) * (1 + 8 * EPS) - fall[1:]
+    p[kept[1:]] = np.maximum(bends, 0.0) * (1 + 8 * EPS)
+    infinite = float(height[-1]) * (1 + 8 * EPS)
+    return _Half(p, infinite, int(kept[0]), float(height[0]), float(fall[0]))
 
 
 def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
@@ -76,8 +118,13 @@ def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[
     return kept
 
 
-def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
-    """Indices of the corners of the convex curve, from the left; found from the right."""
+def _corners(
+    heights: Floats, places: NDArray[np.int64], width: float, symmetric: bool
+) -> NDArray[np.int64]:
+    """Indices of the corners of the convex curve, from the left; found from the right.
+
+    Not `symmetric`: the first place stays a corner.
+    """
     wrong = np.flatnonzero(_bends(heights, places, width) < 0)
     last = len(heights) - 1
     # To the right of the last wrong bend all are corners: `right` and above. The rest, from the
@@ -118,7 +165,7 @@ def _corners(heights: Floats, places: NDArray[np.int64], width: float) -> NDArra
         else:
             stack.append(i)
     # At 1 the curve meets its mirror image: the chord from corner k to its image has this fall.
-    while True:
+    while symmetric:
         first, second = ahead()
         if second > last:
             break
@@ -133,12 +180,22 @@ def _expm1(x: float) -> float:
     return math.expm1(x) if x < 700 else math.inf
 
 
-def mirrored(step: Fraction, positive: Floats, infinite: float, centre: float) -> Masses:
-    """The symmetric law with these masses at step, 2·step, … (entry 0 is replaced by `centre`)."""
+def mirrored(
+    step: Fraction,
+    positive: Floats,
+    infinite: float,
+    centre: float,
+    other: Floats | None = None,
+) -> Masses:
+    """The law with these masses at step, 2·step, … (entry 0 is replaced by `centre`).
+
+    `other`: the masses there of the tables in the other order; else the law is symmetric.
+    """
     width = float(step)
-    below = min(len(positive) - 1, math.ceil(_LOWEST / width))
-    losses = np.arange(1, len(positive), dtype=np.float64) * width
-    images = positive[1:] * np.exp(-losses) * (1 + (4 + losses) * EPS)
+    other = positive if other is None else other
+    below = min(len(other) - 1, math.ceil(_LOWEST / width))
+    losses = np.arange(1, len(other), dtype=np.float64) * width
+    images = other[1:] * np.exp(-losses) * (1 + (4 + losses) * EPS)
     lower = images[:below].copy()
     if below:
         lower[-1] += images[below:].sum() * (1 + 64 * EPS)

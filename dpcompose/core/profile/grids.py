@@ -35,6 +35,7 @@ from dpcompose.core.profile.parts import (
     ReplacedRows,
     Sampled,
     SampledRows,
+    leans,
 )
 from dpcompose.core.profile.rounding import float_of
 from dpcompose.core.profile.sizes import far, natural_step, scale
@@ -176,8 +177,7 @@ def _upper(result: Result | None) -> float:
 
 def sides(others: Others) -> tuple[str, ...]:
     """The orders of the tables to try: both where a part is one-sided."""
-    lopsided = any(isinstance(p, Sampled) and not p.replace and p.side != "both" for p, _ in others)
-    return ("removed", "added") if lopsided else ("removed",)
+    return ("removed", "added") if any(leans(part) for part, _ in others) else ("removed",)
 
 
 def _grid(asked: GridQuestion, side: str) -> Grid:

@@ -35,6 +35,7 @@ from dpcompose.core.profile.parts import (
     Response,
     Sampled,
     SampledRows,
+    leans,
 )
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sampled_laws import SUM, both_orders
@@ -72,7 +73,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
         case Exchanged():
             return exchange.exchanged(part, step, base_law)
         case SampledRows():
-            return sampled_rows.sampled_rows(part, step, base_law)
+            return sampled_rows.sampled_rows(part, step, side, base_law)
         case ReplacedRows():
             return replaced_rows.replaced_rows(part, step, base_law)
         case Grouped():
@@ -113,7 +114,7 @@ def _by_curve(base: Composition, step: Fraction) -> Masses:
 
 
 def _composed(base: Composition, step: Fraction, side: str) -> Masses:
-    one_sided = any(isinstance(part, Sampled) for part, _ in base.parts)
+    one_sided = any(isinstance(part, Sampled) or leans(part) for part, _ in base.parts)
     laws = [power(masses(part, step, side), count, one_sided) for part, count in base.parts]
     if base.gaussian:
         laws.append(sampled_gaussian(base.gaussian, Fraction(1), step, False))

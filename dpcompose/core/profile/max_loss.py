@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -114,11 +113,10 @@ def sampled_rows_greatest(part: SampledRows) -> Fraction | None:
     each = [one for one in found if one is not None]
     if len(each) < len(found) or max(each) > MAX_EXPONENT:
         return None
-    q = part.rate
 
     def mean(rows: int, values: Sequence[Fraction]) -> Fraction:
-        chances = (math.comb(rows, n) * q**n * (1 - q) ** (rows - n) for n in range(rows + 1))
-        return sum((w * x for w, x in zip(chances, (ONE, *values), strict=False)), ZERO)
+        known = zip(part.chances(rows), (ONE, *values), strict=False)
+        return sum((w * x for w, x in known), ZERO)
 
     ups = [exp_up(one) for one in each]
     downs = [1 / up for up in ups]

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.core.numbers.binomial import chances
+
 if TYPE_CHECKING:
     from dpcompose.core.profile.cumulants import Cumulant
     from dpcompose.core.profile.masses import Masses
@@ -188,9 +190,11 @@ class Exchanged:
 class SampledRows:
     """A composition read through a secret Poisson sample of rate `rate`, for several rows at once.
 
-    `once`: what one row more in the sample loses, two rows more, …; `replaced` of the rows are
-    replaced, and the others are in one of the two tables: `one_sided`, all in the same one. `both`:
-    one row replaced in the sample, two, … where that is known too. `sampled_rows` has the curve.
+    `once`: what one row more in the sample loses, two rows more, …, or so many as `numbers` says,
+    all rows last; fewer count as the next of these. `replaced` of the rows are replaced, and the
+    others are in one of the two tables: `one_sided`, all in the same one, which is the first where
+    `side` is "removed", the second where "added". `both`: one row replaced in the sample, two, …,
+    where that is known too. `sampled_rows` has the curve.
     """
 
     rate: Fraction
@@ -198,13 +202,57 @@ class SampledRows:
     replaced: int = 0
     both: tuple[Composition, ...] = ()
     one_sided: bool = False
+    side: str = "both"
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """How many rows each of `once` is of."""
+        return self.numbers or tuple(range(1, len(self.once) + 1))
 
     def splits(self) -> list[tuple[int, int]]:
-        """How many rows either of the tables may have that the other one has not."""
-        most, fewest = len(self.once), self.replaced
+        """How many rows either of the tables may have that the other one has not.
+
+        Of many rows each number counts as the next that is told apart, so that more rows, or ways
+        that are told apart less finely, never lose less.
+        """
+        most, fewest = self.counted[-1], self.replaced
         if self.one_sided or most == fewest:
             return [(most, fewest)]
-        return [(n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1)]
+        every = (
+            (n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1)
+        )
+        told = {(_told(n, most), _told(m, most)) for n, m in every}
+        return sorted(
+            way for way in told if not any(way != x and _within(way, x) for x in told)
+        )
+
+    def chances(self, rows: int) -> list[Fraction]:
+        """The chances that of so many rows none is drawn, and as many as each of `once` is of."""
+        if not rows:
+            return [Fraction(1)]
+        numbers = [*(n for n in self.counted if n < rows), rows]
+        return chances(rows, min(max(self.rate, _LEAST_RATE), Fraction(1)), numbers)
+
+
+#: Smaller rates of several rows are raised to this.
+_LEAST_RATE = Fraction(1, 10**50)
+#: Up to so many rows all ways of sharing them out are told apart.
+_ALL_WAYS = 16
+
+
+def _told(rows: int, most: int) -> int:
+    """The number as which so many rows count."""
+    told = _ALL_WAYS
+    if rows <= told:
+        return rows
+    while told < rows:
+        told += told // 4
+    return min(told, most)
+
+
+def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[0] and one[1] <= other[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +300,16 @@ Part = (
     | Grouped
     | AnyOf
 )
+
+
+def leans(part: Part) -> bool:
+    """Whether the loss depends on which of the two tables has the rows."""
+    match part:
+        case Sampled(_, base, replace, side):
+            return not replace and (side != "both" or any(leans(each) for each, _ in base.parts))
+        case SampledRows():
+            return part.side != "both"
+    return False
 
 
 def just_so(part: Part) -> bool:

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.core.profile.curves import from_profile
+from dpcompose.core.profile.curves import Profile, from_profile, from_profiles
 from dpcompose.core.profile.exchange import knots
 from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
 
@@ -137,23 +137,34 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
 
 
 def law_above(
-    powers: Sequence[Power], step: Fraction, alike: Callable[[Floats], Floats] | None = None
+    powers: Sequence[Power],
+    step: Fraction,
+    other: Sequence[Power] | None = None,
+    alike: Callable[[Floats], Floats] | None = None,
 ) -> Masses:
-    """A symmetric law on multiples of `step` above all of some curves, both orders among them.
+    """A law on multiples of `step` above all of some curves.
 
-    `alike`: another bound of δ, which counts where it is less; level from the end of these on.
+    `other`: the curves of the tables in the other order; else both orders are among `powers`, and
+    the law is symmetric. `alike`: another bound of δ in both orders, which counts where it is less;
+    level from the end of the curves on.
     """
     places = max(power.top for power in powers) / float(step)
     if not places <= MAX_POINTS - 2:
         # All of the curve is too far out: below its end nothing is known.
         last = max(float(power.up[-1]) for power in powers)
         return Masses(step, math.ceil(places) + 1, np.ones(1), min(1.0, last * (1 + EPS)))
-    at = knots(max(math.ceil(places), 0) + 1)
-    losses: Floats = at.astype(np.float64) * float(step)
-    heights = np.maximum.reduce([power.at(losses) for power in powers])
-    if alike is not None:
-        heights = np.minimum(heights, alike(losses))
-    return from_profile(step, heights, at)
+
+    def profile(curves: Sequence[Power]) -> Profile:
+        end = max(power.top for power in curves) / float(step)
+        # What holds at the last place holds beyond it.
+        at = knots(max(math.ceil(min(end, MAX_POINTS - 2.0)), 0) + 1)
+        losses: Floats = at.astype(np.float64) * float(step)
+        heights = np.maximum.reduce([power.at(losses) for power in curves])
+        return heights if alike is None else np.minimum(heights, alike(losses)), at
+
+    if other is None:
+        return from_profile(step, *profile(powers))
+    return from_profiles(step, profile(powers), profile(other))
 
 
 def _thinned(size: int) -> NDArray[np.int64]:

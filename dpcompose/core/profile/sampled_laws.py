@@ -18,7 +18,7 @@ from dpcompose.core.profile.masses import (
     Masses,
     scatter,
 )
-from dpcompose.core.profile.parts import Composition, Drawn, Sampled
+from dpcompose.core.profile.parts import Composition, Drawn, Sampled, leans
 from dpcompose.core.profile.sampled_gaussian import sampled_gaussian
 from dpcompose.core.profile.sizes import composed_scale, natural_step, scale
 
@@ -121,7 +121,7 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
 def drawn(part: Drawn, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """The loss of each part with its chance, and none where nothing is drawn."""
     bases = [base for _, base in part.ways]
-    if any(map(_leans, bases)):
+    if any(leans(each) for base in bases for each, _ in base.parts):
         return greatest(*(_mixed(part, step, each, base_law) for each in ("removed", "added")))
     return _mixed(part, step, side, base_law)
 
@@ -145,16 +145,7 @@ def _mixed(part: Drawn, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
 def both_orders(base: Composition, side: str) -> tuple[str, ...]:
     """The orders of the tables whose laws of `base` differ, `side` first."""
     other = "added" if side == "removed" else "removed"
-    return (side, other) if _leans(base) else (side,)
-
-
-def _leans(base: Composition) -> bool:
-    """Whether the loss depends on which of the two tables has the row."""
-    return any(
-        isinstance(part, Sampled) and (part.side != "both" or _leans(part.base))
-        for part, _ in base.parts
-        if not (isinstance(part, Sampled) and part.replace)
-    )
+    return (side, other) if any(leans(part) for part, _ in base.parts) else (side,)
 
 
 def _base_step(part: Sampled, step: Fraction) -> Fraction:

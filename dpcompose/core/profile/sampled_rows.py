@@ -14,8 +14,6 @@ Replaced rows may also be drawn alike on both sides: Σ w_j·δ_j(ε) with the �
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,41 +26,40 @@ from dpcompose.core.profile.parts import SampledRows
 from dpcompose.core.profile.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.core.profile.sampled_laws import BaseLaw
 
-#: Smaller rates are raised to this.
-_LEAST_RATE = Fraction(1, 10**50)
-
-
-def sampled_rows(part: SampledRows, step: Fraction, base_law: BaseLaw) -> Masses:
-    """A law on multiples of `step` above the profile of several rows."""
+def sampled_rows(part: SampledRows, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
+    """A law on multiples of `step` above the profile of several rows, for the two tables in the
+    order that `side` tells."""
     powers = _powers(part, base_law)
+    if part.side != "both":
+        turned = [power.reversed() for power in powers]
+        if part.side == side:
+            return law_above(powers, step, turned)
+        return law_above(turned, step, powers)
+    powers = [each for power in powers for each in (power, power.reversed())]
     if not part.both:
         return law_above(powers, step)
     both = [curve_of(each, base_law) for each in part.both]
-    chances = _chances(part.rate, len(both))[1:]
+    chances = [float_up(chance) for chance in part.chances(part.counted[-1])][1:]
 
     def alike(losses: Floats) -> Floats:
         parts = [w * each.at(losses) for w, each in zip(chances, both, strict=True)]
         found: Floats = np.sum(parts, axis=0) * (1 + 32 * EPS)
         return found
 
-    return law_above(powers, step, alike)
+    return law_above(powers, step, alike=alike)
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def _powers(part: SampledRows, base_law: BaseLaw) -> tuple[Power, ...]:
-    """Curves of both orders of the tables, for all ways of sharing out the rows."""
+def _powers(part: SampledRows, base_law: BaseLaw) -> list[Power]:
+    """Curves of the first table against the second, for all ways of sharing out the rows."""
     curves = [curve_of(each, base_law) for each in part.once]
     once = [symmetric(float(each.step), each.heights) for each in curves]
     found: list[Power] = []
     for more, fewer in part.splits():
-        power = mixed(_chances(part.rate, more), once[:more])
-        if fewer:
-            power = path(mixed(_chances(part.rate, fewer), once[:fewer]).reversed(), power)
-        found += [power, power.reversed()]
-    return tuple(found)
-
-
-def _chances(rate: Fraction, rows: int) -> Sequence[float]:
-    """The chances that none of so many rows is drawn, one, …"""
-    q = min(max(rate, _LEAST_RATE), Fraction(1))
-    return [float_up(math.comb(rows, n) * q**n * (1 - q) ** (rows - n)) for n in range(rows + 1)]
+        power, *other = (
+            mixed([float_up(w) for w in chances], once[: len(chances) - 1])
+            for chances in map(part.chances, (more, fewer))
+            if chances[0] < 1
+        )
+        found.append(path(other[0].reversed(), power) if other else power)
+    return found

@@ -73,7 +73,7 @@ def test_two_rows_through_a_sample_by_enumeration() -> None:
     """
     rate = F(1, 4)
     bases = tuple(Composition(((Response(F(n)), 1),)) for n in (1, 2))
-    law = sampled_rows(SampledRows(rate, bases, one_sided=True), F(1, 256), base_law)
+    law = sampled_rows(SampledRows(rate, bases, one_sided=True), F(1, 256), "removed", base_law)
     q = float(rate)
     for epsilon in EPSILONS:
         # Of all laws of two outcomes that keep to what is known of one row and of two.
