@@ -29,7 +29,7 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.kernel.some_drawn import of_part, some_drawn
 from dpcompose.core.loss import amplification
-from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.loss.walk import (
@@ -241,12 +241,14 @@ class AlongMap:
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
             found.append(amplification.replaced(algebra, once, loss, made_by.rate, rounds))
-        elif leaf.kind is Kind.USER and leaf.size is not None and loss != algebra.zero:
-            # Row by row: each is in the sample or not, by itself.
-            _, once = yield from inside(SINGLE)
-            side = _side(leaf) if leaf.size == 1 else "removed"
-            row = amplification.amplified(algebra, once, made_by.rate, side=side)
-            found.append(amplification.stepwise(algebra, row, int(leaf.size), rounds))
+        elif leaf.kind is Kind.USER and isinstance(algebra, Scalars | Pairs):
+            if leaf.size is not None and loss != algebra.zero:
+                # Row by row: each is in the sample or not, by itself.
+                _, once = yield from inside(SINGLE)
+                side = _side(leaf) if leaf.size == 1 else "removed"
+                row = amplification.amplified(algebra, once, made_by.rate, side=side)
+                path = None if row is None else algebra.chain([(row, int(leaf.size))])
+                found.append(None if path is None else algebra.times(path, rounds))
         sharper = [each for each in found if each is not None]
         if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
             sharper.append(algebra.times(amplification.unamplified(algebra, loss), rounds))

@@ -92,19 +92,6 @@ def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
             return amplified_added_up(loss, rate)
 
 
-def stepwise(algebra: Algebra, row: Loss | None, steps: int, rounds: int) -> Loss | None:
-    """`rounds` draws under several rows one by one, from the amplified loss of one row and draw.
-
-    Each draw at its group distance, or the composition of all draws at its own.
-    """
-    if row is None:
-        return None
-    each = algebra.times(algebra.chain([(row, steps)]), rounds)
-    if not isinstance(algebra, Patterns) or rounds == 1:
-        return each
-    return algebra.best([each, algebra.chain([(algebra.times(row, rounds), steps)])])
-
-
 def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss | None:
     """A replaced row under `rounds` Poisson samples, from the losses of one end and of both.
 

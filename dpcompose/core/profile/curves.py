@@ -73,9 +73,7 @@ class _Half:
     fall: float
 
 
-def _half(
-    width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool
-) -> _Half:
+def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool) -> _Half:
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     places = np.arange(len(heights)) if at is None else at
     outer = _outer(heights, places, width)

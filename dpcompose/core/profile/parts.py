@@ -219,13 +219,9 @@ class SampledRows:
         most, fewest = self.counted[-1], self.replaced
         if self.one_sided or most == fewest:
             return [(most, fewest)]
-        every = (
-            (n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1)
-        )
+        every = ((n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1))
         told = {(_told(n, most), _told(m, most)) for n, m in every}
-        return sorted(
-            way for way in told if not any(way != x and _within(way, x) for x in told)
-        )
+        return sorted(way for way in told if not any(way != x and _within(way, x) for x in told))
 
     def chances(self, rows: int) -> list[Fraction]:
         """The chances that of so many rows none is drawn, and as many as each of `once` is of."""

@@ -26,6 +26,7 @@ from dpcompose.core.profile.parts import SampledRows
 from dpcompose.core.profile.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.core.profile.sampled_laws import BaseLaw
 
+
 def sampled_rows(part: SampledRows, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """A law on multiples of `step` above the profile of several rows, for the two tables in the
     order that `side` tells."""

@@ -197,19 +197,20 @@ class Accountant:
                 return self.pure._sampled(pure, place, below, state)
 
             return (yield from rules.as_pure(state, amplified))
-        found: list[Choice] = []
+        rows = yield from tried(rules.sampled_rows(state))
+        ways: list[Walk] = []
         if _alone(state):
-            found.append((yield from rules.sample(state)))
-            others = [rules.sampled_rows]
+            ways = [rules.sample(state)]
         else:
-            each = rules.units(state, lambda s: self._along_map(place, below, s))
-            found.append((yield from each))
-            others = [rules.coupled, rules.sampled_rows]
-        for rule in others:
-            try:
-                found.append((yield from rule(state)))
-            except Refused:
-                continue
+            if rows is None or not isinstance(self.algebra, Patterns):
+                # Else what is known of some rows that are drawn says more than a path.
+                ways = [rules.units(state, lambda s: self._along_map(place, below, s))]
+            ways.append(rules.coupled(state))
+        found: list[Choice] = []
+        for way in ways:
+            choice = yield from tried(way)
+            found += [] if choice is None else [choice]
+        found += [] if rows is None else [rows]
         return best_of(self.algebra, found, found[0])
 
     def _moved(self, rules: AlongMap, state: State) -> Walk:

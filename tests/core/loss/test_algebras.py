@@ -20,7 +20,7 @@ from dpcompose.core.loss.algebras import (
     bounds_of,
     walk_pairs,
 )
-from dpcompose.core.loss.amplification import amplified, coupled, replaced, stepwise, unamplified
+from dpcompose.core.loss.amplification import amplified, coupled, replaced, unamplified
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -202,8 +202,3 @@ def _worst(grown: float, q: float, stated: list[tuple[int, int, F, F]]) -> float
     found = linprog([-x for x in gain], sides, right, bounds=[(0, 1)] * 3, options=exact)
     assert found.status == 0
     return -float(found.fun)
-
-
-def test_several_rows_one_by_one() -> None:
-    assert stepwise(PURE, F(1, 2), 3, 2) == 3 and stepwise(PURE, None, 3, 2) is None
-    assert stepwise(ZCDP, F(1, 2), 3, 2) == 9
