@@ -19,15 +19,20 @@ from dpcompose.core.change.units import (
     Item,
     Kind,
     State,
+    alike,
+    all_leaves,
     leaf_item,
     state_of,
+    with_alike,
     wrap,
 )
-from dpcompose.core.numbers.exact import MAX_EXPONENT, ONE, ZERO, exp_up, log_inverse_up
+from dpcompose.core.numbers.binomial import chances, told_apart
+from dpcompose.core.numbers.exact import ONE, ZERO
 
 #: So many parts of a change are told apart, and so many ways of sharing it out.
 MOST_PARTS, MOST_WAYS = 120, 60
-#: Of rows that are alike so many are each counted, then ever fewer, and of very many none.
+#: Of rows that are alike so many are each counted, then ever fewer, and of very many none of those
+#: that are drawn for one size.
 _EACH, _MOST_COUNTED = 8, 1_000
 
 #: Parts of a change, with chances that add up to 1; the empty part is that nothing is drawn.
@@ -41,6 +46,11 @@ def drawn(state: State, rate: Fraction) -> Drawn | None:
 
     A part may be told as a larger one that holds it.
     """
+    rows, units = alike(state), all_leaves(state)
+    if rows is not None and (units.total() == 1 or not any(u.kind is Kind.USER for u in units)):
+        numbers = told_apart(rows, rate, True)
+        parts = [(), *(with_alike(state, n) for n in numbers)]
+        return tuple(zip(parts, chances(rows, rate, numbers), strict=True))
     found: list[tuple[_Some, Fraction]] = [((), ONE)]
     for item, count in state:
         ways = _of_equal(item, count, rate)
@@ -98,14 +108,8 @@ def _of_one(item: Item, rate: Fraction) -> list[tuple[Item | None, Fraction]] | 
 
 def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
     """How many of so many rows may be drawn, from none to all; some numbers told as larger ones."""
-    if rows > _MOST_COUNTED:
-        # (1-q)^n from below.
-        logarithm = MAX_EXPONENT + 1 if rate == 1 else log_inverse_up(1 - rate) * rows
-        none = ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(Fraction(logarithm))
-        return [(0, none), (rows, 1 - none)]
-    yes, no = rate.numerator, rate.denominator - rate.numerator
-    chances = [math.comb(rows, n) * yes**n * no ** (rows - n) for n in range(rows + 1)]
-    return _fewer(chances, rate.denominator**rows)
+    ends = _ends(rows)
+    return list(zip(ends, chances(rows, rate, ends[1:]), strict=True))
 
 
 def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
@@ -121,17 +125,22 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
     return _fewer(ways, math.comb(of, size))
 
 
-def _fewer(chances: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
-    """Each number at first, and then some that stand for the smaller ones before them."""
-    most = len(chances) - 1
+def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
+    """The chances of these numbers, of some together."""
+    ends = _ends(len(ways) - 1)
+    starts = [0, *(end + 1 for end in ends)]
+    return [
+        (end, Fraction(sum(ways[start : end + 1]), whole))
+        for start, end in zip(starts, ends, strict=False)
+    ]
+
+
+def _ends(most: int) -> list[int]:
+    """Each number up to `most` at first, and then some that stand for the smaller ones before."""
     ends = list(range(min(most, _EACH) + 1))
     while ends[-1] < most:
         ends.append(min(most, 2 * ends[-1]))
-    starts = [0, *(end + 1 for end in ends)]
-    return [
-        (end, Fraction(sum(chances[start : end + 1]), whole))
-        for start, end in zip(starts, ends, strict=False)
-    ]
+    return ends
 
 
 def any_drawn(rows: int, rate: Fraction) -> Fraction:

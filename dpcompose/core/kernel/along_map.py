@@ -241,14 +241,13 @@ class AlongMap:
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
             found.append(amplification.replaced(algebra, once, loss, made_by.rate, rounds))
-        elif leaf.kind is Kind.USER and isinstance(algebra, Scalars | Pairs):
-            if leaf.size is not None and loss != algebra.zero:
-                # Row by row: each is in the sample or not, by itself.
-                _, once = yield from inside(SINGLE)
-                side = _side(leaf) if leaf.size == 1 else "removed"
-                row = amplification.amplified(algebra, once, made_by.rate, side=side)
-                path = None if row is None else algebra.chain([(row, int(leaf.size))])
-                found.append(None if path is None else algebra.times(path, rounds))
+        elif isinstance(algebra, Scalars | Pairs) and leaf.size and loss != algebra.zero:
+            # Row by row of a user: each is in the sample or not, by itself.
+            _, once = yield from inside(SINGLE)
+            side = _side(leaf) if leaf.size == 1 else "removed"
+            row = amplification.amplified(algebra, once, made_by.rate, side=side)
+            path = None if row is None else algebra.chain([(row, int(leaf.size))])
+            found.append(None if path is None else algebra.times(path, rounds))
         sharper = [each for each in found if each is not None]
         if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
             sharper.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
@@ -294,14 +293,17 @@ class AlongMap:
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
-        if not all(leaf.kind in (Kind.SINGLE, Kind.PAIR) for leaf in all_leaves(state)):
-            raise Refused("it is for rows")
+        units = all_leaves(state)
+        of_users = isinstance(algebra, Patterns) and any(leaf.kind is Kind.USER for leaf in units)
+        rows = (Kind.SINGLE, Kind.PAIR, *([Kind.USER] if of_users else []))
+        if not all(leaf.kind in rows for leaf in units) or (units.total() == 1 and not of_users):
+            raise Refused("it is for several rows, those of users at a δ alone")
         listed: Drawn | None = None
         if made_by.size is not None and made_by.of is not None:
-            rows = self._replaced(state)
+            replaced = self._replaced(state)
             if not self.below.traits.ordered and not any(leaf.kept for leaf in all_leaves(state)):
                 raise Refused("rows that give way to any other ones lose less")
-            known = how_many_of(rows, made_by.size, made_by.of)
+            known = how_many_of(replaced, made_by.size, made_by.of)
             listed = [(with_alike(state, n) if n else (), chance) for n, chance in known]
         elif not isinstance(algebra, Scalars):
             listed = drawn(state, made_by.rate)
@@ -349,9 +351,9 @@ class AlongMap:
         both: list[Loss] = []
         for some in (with_alike(state, n) for n in numbers):
             end = become(OLD_END) if pairs else as_it_is
-            once.append((yield (self.below, self._below(some, end))))
+            once.append((yield from of_part(algebra, some, self._ask, end)))
             if pairs:
-                both.append((yield (self.below, self._below(some, as_it_is))))
+                both.append((yield from of_part(algebra, some, self._ask)))
         side = sides.pop() if one_sided and len(sides) == 1 else "both"
         if one_sided and not both and all(each == once[0] for each in once):
             # Some are drawn, or none.

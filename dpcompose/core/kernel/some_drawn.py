@@ -7,7 +7,16 @@ from fractions import Fraction
 
 from dpcompose.core.change.drawn_rows import drawn, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
-from dpcompose.core.change.units import SINGLE, Kind, Leaf, State, all_leaves, single_units
+from dpcompose.core.change.units import (
+    SINGLE,
+    Kind,
+    Leaf,
+    State,
+    alike,
+    all_leaves,
+    single_units,
+    with_alike,
+)
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.amplification import Chance, mixed
 from dpcompose.core.loss.pattern_algebra import Algebra, all_lost
@@ -69,14 +78,16 @@ def some_drawn(
 def of_part(
     algebra: Algebra, part: State, ask: Ask, become: Callable[[Leaf], Leaf] = as_it_is
 ) -> Walk:
-    """The loss of what may be drawn; all, where it is of several units, of each of which a loss is
-    known, and the δ of all together reaches 1."""
+    """The loss of what may be drawn; all, where it is of several rows or users, of each of which a
+    loss is known, and the δ of all together reaches 1."""
     loss: Loss = yield from ask(part, become)
     if loss != algebra.none:
         return loss
     units = single_units(part)
     if len(units) == 1 and units[0][1] == 1:
-        return loss
+        if (alike(part) or 1) == 1:
+            return loss
+        units = [(with_alike(part, 1), 1)]
     for unit, _ in units:
         if (yield from ask(unit, become)) == algebra.none:
             return loss

@@ -33,8 +33,8 @@ from dpcompose.core.profile.masses import EPS, MAX_POINTS, Floats, Masses
 _MOST_LINES = 1 << 14
 #: No test has a smaller level, and no smaller number is used.
 _LEAST = 1e-290
-#: A smaller weight counts as given away, and logarithms of larger ones are known to this.
-_MINUTE, _ROUNDED = 1e-60, 1e-13
+#: Logarithms of weights that are not next to nothing are known to this.
+_ROUNDED = 1e-13
 #: Lines nearer to each other than this are one.
 _NEAR = 1e-9
 #: So far beyond the last loss e^-ε is nothing to what is there.
@@ -176,14 +176,15 @@ def _thinned(size: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([near, far]))
 
 
-def mixed(weights: Sequence[float], curves: Sequence[Power]) -> Power:
+def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
     """Σ w_j·P_j against Q, from P_j against Q for j ≥ 1; `weights` begin with that of Q itself.
 
-    Each weight is known to a rounding. A minute one counts as given away.
+    Each weight is known to a rounding. What counts as given away, and is not asked for, is `None`.
     """
-    slack = max(curve.slack for curve in curves)
-    minute = sum(weight for weight in weights[1:] if weight < _MINUTE)
-    used = [pair for pair in zip(weights[1:], curves, strict=True) if pair[0] >= _MINUTE]
+    known = list(zip(weights[1:], curves, strict=True))
+    minute = sum(weight for weight, curve in known if curve is None)
+    used = [(weight, curve) for weight, curve in known if curve is not None]
+    slack = max(curve.slack for _, curve in used)
     made = []
     for of in (0, 2):
         levels = shared_levels([curve.levels[of] for _, curve in used])

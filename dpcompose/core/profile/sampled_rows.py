@@ -15,7 +15,7 @@ Replaced rows may also be drawn alike on both sides: Σ w_j·δ_j(ε) with the �
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from dpcompose.core.profile.masses import EPS, Floats, Masses
 from dpcompose.core.profile.parts import SampledRows
 from dpcompose.core.profile.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.core.profile.sampled_laws import BaseLaw
+
+#: A smaller chance counts as given away.
+_MINUTE = 1e-60
 
 
 def sampled_rows(part: SampledRows, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
@@ -53,14 +56,20 @@ def sampled_rows(part: SampledRows, step: Fraction, side: str, base_law: BaseLaw
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _powers(part: SampledRows, base_law: BaseLaw) -> list[Power]:
     """Curves of the first table against the second, for all ways of sharing out the rows."""
-    curves = [curve_of(each, base_law) for each in part.once]
-    once = [symmetric(float(each.step), each.heights) for each in curves]
+
+    @cache
+    def curve(n: int) -> Power:
+        known = curve_of(part.once[n], base_law)
+        return symmetric(float(known.step), known.heights)
+
+    def mixture(rows: int) -> Power:
+        none, *some = [float_up(chance) for chance in part.chances(rows)]
+        most = max(some)
+        curves = [curve(n) if w == most or w >= _MINUTE else None for n, w in enumerate(some)]
+        return mixed([none, *some], curves)
+
     found: list[Power] = []
     for more, fewer in part.splits():
-        power, *other = (
-            mixed([float_up(w) for w in chances], once[: len(chances) - 1])
-            for chances in map(part.chances, (more, fewer))
-            if chances[0] < 1
-        )
-        found.append(path(other[0].reversed(), power) if other else power)
+        power = mixture(more)
+        found.append(path(mixture(fewer).reversed(), power) if fewer else power)
     return found

@@ -198,14 +198,12 @@ class Accountant:
 
             return (yield from rules.as_pure(state, amplified))
         rows = yield from tried(rules.sampled_rows(state))
-        ways: list[Walk] = []
+        ways = [rules.coupled(state)]
         if _alone(state):
-            ways = [rules.sample(state)]
-        else:
-            if rows is None or not isinstance(self.algebra, Patterns):
-                # Else what is known of some rows that are drawn says more than a path.
-                ways = [rules.units(state, lambda s: self._along_map(place, below, s))]
-            ways.append(rules.coupled(state))
+            ways.insert(0, rules.sample(state))
+        elif rows is None or not rows.loss or not isinstance(self.algebra, Patterns):
+            # What is known at a δ of some rows that are drawn is never more than a path says.
+            ways.insert(0, rules.units(state, lambda s: self._along_map(place, below, s)))
         found: list[Choice] = []
         for way in ways:
             choice = yield from tried(way)

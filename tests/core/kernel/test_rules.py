@@ -116,7 +116,7 @@ def test_a_poisson_sample_amplifies_one_row() -> None:
     with pytest.raises(Refused, match="can be listed"):
         driven(rules.listed(of(SINGLE)), units)
     assert driven(rules.coupled(of(SINGLE, 2)), units)[0].loss == 2
-    with pytest.raises(Refused, match="for rows"):
+    with pytest.raises(Refused, match="for several rows"):
         driven(rules.coupled(of(Leaf(Kind.USER, size=2))), units)
 
 
