@@ -175,6 +175,120 @@ def test_of_rows_that_go_some_are_drawn(rows: int, rate: float) -> None:
         assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
 
 
+# --- all rows of one user -------------------------------------------------------------------------
+
+
+def of_user(rows: int, said: str, rate: str, steps: int, protect: str = "user") -> float:
+    """The ε at 1e-6 of training on a cap of so many rows; or for so many rows of anybody."""
+    rule, kind = f"{{relation: {protect}, distance: {rows}}}", "row"
+    if protect == "user":
+        rule, kind = protect, f"cap, rows: {rows}, keep: random"
+    text = f"""dpcompose: 1
+protect: {rule}
+datasets:
+  data: {{unit: person}}
+  capped: {{from: data, map: {{kind: {kind}}}}}
+  batch: {{from: capped, map: {{kind: sample, poisson: {rate}}}}}
+mechanisms:
+  - {{name: m, reads: batch, count: {steps}, {said}}}
+report: {{delta: [1e-6]}}
+"""
+    [found] = dpcompose.analyze(text).at_delta
+    assert found.value is not None
+    return float(found.value)
+
+
+def by_grid(rows: int, sigma: float, rate: float, steps: int) -> float:
+    """The ε at 1e-6 of the mixture of normal laws, by a fine grid and one Fourier transform.
+
+    The loss of each outcome goes to the grid points around it, by its mean.
+    """
+    x = np.linspace(-12 * sigma, rows + 12 * sigma, 400_001)
+    middle = (x[1:] + x[:-1]) / 2
+    weights = binomial(rows, rate)
+    tilts = [w * np.exp((n * middle - n * n / 2) / sigma**2) for n, w in enumerate(weights)]
+    loss = np.log(np.sum(tilts, axis=0))
+    found = []
+    for removed in (True, False):
+        parts = [w * np.diff(norm.cdf(x, n, sigma)) for n, w in enumerate(weights)]
+        p = np.sum(parts, axis=0) if removed else np.diff(norm.cdf(x, 0, sigma))
+        here = loss if removed else -loss
+        mean, size = float(p @ here), 1 << 20
+        wide = 2.2 * float(np.abs(here).max()) + 40 * math.sqrt(steps * float(p @ here**2))
+        step = (wide + 2 * abs(mean) * steps) / size
+        base = np.floor(here / step).astype(np.int64)
+        rest = here / step - base
+        law = np.bincount(base % size, p * (1 - rest), size)
+        law += np.bincount((base + 1) % size, p * rest, size)
+        law = np.fft.irfft(np.fft.rfft(law) ** steps, size)
+        losses = np.arange(size) * step
+        losses -= np.round((losses - steps * mean) / (size * step)) * size * step
+        low, high = 0.0, float(losses.max())
+        for _ in range(60):
+            at = (low + high) / 2
+            above = losses > at
+            delta = float(law[above] @ -np.expm1(at - losses[above]))
+            low, high = (at, high) if delta > 1e-6 else (low, at)
+        found.append(high)
+    return max(found)
+
+
+@pytest.mark.parametrize(("rows", "truth"), [(3, 2.323841147), (9, 7.953454535), (10, 8.988460153)])
+def test_user_level_training(rows: int, truth: float) -> None:
+    said, rate = "mechanism: gaussian, sigma: 1.1, sensitivity: 1", "256/60000"
+    assert truth <= of_user(rows, said, rate, 1000) <= truth * (1 + 5e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rows", "rate", "sigma", "steps"),
+    [(10, "256/60000", 1.1, 1000), (4, "0.5", 3.0, 10), (40, "0.01", 4.0, 100)],
+)
+def test_user_level_training_against_a_grid(rows: int, rate: str, sigma: float, steps: int) -> None:
+    truth = by_grid(rows, sigma, float(Fraction(rate)), steps)
+    said = f"mechanism: gaussian, sigma: {sigma}, sensitivity: 1"
+    assert truth * (1 - 1e-5) <= of_user(rows, said, rate, steps) <= truth * (1 + 5e-5)
+
+
+FAMILIES = {
+    "gaussian": "mechanism: gaussian, sigma: 2, sensitivity: 1",
+    "discrete gaussian": "mechanism: discrete-gaussian, sigma: 2, sensitivity: 1",
+    "laplace": "mechanism: laplace, scale: 3, sensitivity: 1",
+    "geometric": "mechanism: geometric, scale: 3, sensitivity: 1",
+    "pure": "notion: pure, epsilon: 0.3, relation: unbounded",
+    "rho": "notion: zcdp, rho: 0.05, relation: unbounded",
+    "mu": "notion: gdp, mu: 0.3, relation: unbounded",
+    "pair": "notion: approx, epsilon: 0.2, delta: 1e-10, relation: unbounded",
+    "user": "notion: pure, epsilon: 0.3, relation: user",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_limit_makes_a_bound_of_a_users_rows_jump(family: str) -> None:
+    said, rate = FAMILIES[family], "0.01"
+    found = [of_user(n, said, rate, 20) for n in (1, 2, 8, 9, 10, 16, 17, 32, 33, 34)]
+    assert found == sorted(found)
+    for n, here, after in zip(
+        (8, 9, 33), found[2:4] + found[-2:], found[3:5] + found[-1:], strict=False
+    ):
+        assert after <= here * ((n + 1) / n) ** 2.5
+    for least, most in ((("0.01", 20), ("0.012", 20)), (("0.01", 20), ("0.01", 21))):
+        assert of_user(20, said, *least) <= of_user(20, said, *most)
+    for rows in (2, 9, 33) if family != "user" else ():
+        assert of_user(rows, said, rate, 20) <= of_user(rows, said, rate, 20, "unbounded")
+
+
+@pytest.mark.slow
+def test_very_many_rows_of_a_user() -> None:
+    said, found = FAMILIES["gaussian"], []
+    for rows in (500, 1000, 1001, 2000, 10_000):
+        found.append(of_user(rows, said, "0.02", 20))
+        # Half the square of the mean number drawn is not far off.
+        assert found[-1] < 3 * (20 * (rows * 0.02 / 2) ** 2 / 2 + 100)
+    assert found == sorted(found) and found[2] < 1.01 * found[1]
+
+
 # --- so many of them, without replacement ---------------------------------------------------------
 
 

@@ -101,7 +101,8 @@ def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
         below.append(below[-1] * n / (odds * (rows - n + 1)))
     sizes = [*below[:0:-1], *above]
     whole = math.fsum(sizes)
-    # Quotients fall, so that beyond the last size there is less than its share of all before.
-    sums = list(accumulate([max(sizes[-1], _RARE), *sizes[:0:-1]]))[::-1]
+    # Quotients fall, and are below 0.95 where so few are expected and so large a number is so rare.
+    rest = 20 * _RARE if sizes[-1] < _RARE else 0.0
+    sums = list(accumulate([rest, *sizes[:0:-1]]))[::-1]
     most = [Fraction(min(each / whole * _DOUBLES, 1.0)) for each in sums]
     return mode - len(below) + 1, most

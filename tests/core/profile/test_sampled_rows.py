@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -100,6 +101,37 @@ def test_noise_has_just_the_loss_of_the_mixtures(kind: str, rate: F, rows: int) 
         truth = stick(several, drawn(law, q, rows, -1), epsilon)
         assert truth * (1 - 1e-6) - 1e-13 <= profile(replaced, epsilon)
         assert profile(replaced, epsilon) <= truth * (1 + 5e-3) + 1e-11
+
+
+@pytest.mark.parametrize("rate", [F(1, 50), F(7, 10)])
+def test_each_order_of_the_tables_has_its_own_loss(rate: F) -> None:
+    once = tuple(gaussian_base(n) for n in range(1, 4))
+    part = SampledRows(rate, once, one_sided=True, side="removed")
+    several, none = drawn(normal, float(rate), 3, 1), normal(0)
+    for side, p, q in (("removed", several, none), ("added", none, several)):
+        law = masses(part, F(1, 2048), side)
+        turned = masses(replace(part, side="added"), F(1, 2048), OTHER[side])
+        assert np.array_equal(law.p, turned.p) and law.infinite == turned.infinite
+        for epsilon in (-2.0, -0.3, *EPSILONS):
+            truth = stick(p, q, epsilon)
+            assert truth * (1 - 1e-6) - 1e-13 <= profile(law, epsilon)
+            assert profile(law, epsilon) <= truth * (1 + 1e-3) + 1e-10
+
+
+OTHER = {"removed": "added", "added": "removed"}
+
+
+def test_numbers_that_are_told_together_count_as_the_largest() -> None:
+    every = tuple(gaussian_base(n) for n in range(1, 7))
+    some = SampledRows(F(1, 5), every[1::2], one_sided=True, numbers=(2, 4, 6))
+    exact = masses(SampledRows(F(1, 5), every, one_sided=True), F(1, 256))
+    told = masses(some, F(1, 256))
+    for epsilon in EPSILONS:
+        assert profile(exact, epsilon) <= profile(told, epsilon) * (1 + 1e-9)
+    assert some.chances(3) == [F(64, 125), F(60, 125), F(1, 125)]
+    # What is very rare is given away.
+    far = SampledRows(F(1, 10**9), every, one_sided=True, numbers=(1, 2, 3, 4, 5, 1000))
+    assert 0 < masses(far, F(1, 256)).infinite < 1e-30
 
 
 def test_it_may_be_worse_that_some_rows_come_and_others_go() -> None:
