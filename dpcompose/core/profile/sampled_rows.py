@@ -1,15 +1,34 @@
 """Laws of what is read through a Poisson sample, for several rows at once.
 
-Given the rest of the sample let μ₀ be the law of what is released without any of the rows. A table
-that has n of them gives the mixture of the laws with j of these drawn, with the chances w_j of j
-successes in n, and what is known of j rows more in the sample bounds each part: the power of a test
-of level x at μ₀ is at most Σ w_j·β_j(x). That is attained where one event is the best for all j, as
-by noise with monotone likelihood ratios, and by the geometric noise that is the worst of all
-mechanisms that are ε-DP at each row. Where both tables have rows that the other one has not, this
-is the curve from the one table to μ₀, put into that from μ₀ to the other one (`powers`). It need
-not be the worst that all rows are in one table; each way of sharing them out is looked at.
+Let one table have n rows that the other one has not. Draw the rows that both tables share first.
+Given these let μ₀ be the law of what is released when none of the n rows is drawn. The table
+without them gives μ₀, the other one the mixture Σ w_j·P_j with the binomial chances w_j, where P_j
+is the mean of the laws with j of the rows. If j rows more in the sample never let a test of level x
+at μ₀ have more than the power β_j(x), an event of chance x under μ₀ has at most the chance
+
+    β(x) = Σ w_j·β_j(x)
+
+under the mixture: this holds for each event, so whichever laws the P_j are. β is concave, so that
+a mean over the rest of the sample keeps to it too. Read from the other end, it is the curve of the
+tables in the other order. A pair of laws that has this curve dominates in both orders, and so under
+composition over independent draws (Zhu, Dong and Wang 2022, Theorem 10).
+
+The mixture attains β where one event is the best at each level for all j. So it is for Gaussian
+noise: the sum of j rows, each of norm at most the sensitivity, has a norm of at most j times that,
+β_j is the curve of N(j, σ²) against N(0, σ²), and the tests x > c are best for all j at once. So
+the worst rows are parallel and as long as they may be, and one step loses what the mixture
+Σ w_j·N(j, σ²) does. The geometric noise that is the worst of all ε-DP mechanisms attains it too.
+Nor is it ever more than a path of n rows, each amplified: T(x) = (1-q)·x + q·β₁(x) is concave, so
+that by induction Σ w_j·β₁^j(x) is at most T^n(x).
+
+Where both tables have rows that the other one has not, this is the curve from the one table to μ₀,
+put into that from μ₀ to the other one (`powers`). It need not be the worst that all rows are in one
+table; each way of sharing them out is looked at.
 
 Replaced rows may also be drawn alike on both sides: Σ w_j·δ_j(ε) with the δ_j of j rows replaced.
+
+Numbers of drawn rows that are told together count as the largest of these, and what is hardly ever
+drawn is given away; either makes β larger.
 """
 
 from __future__ import annotations
