@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,16 @@ def pair(epsilon: float, delta: float, relation: str = "bounded") -> str:
     return f"notion: approx, epsilon: {epsilon}, delta: {delta}, relation: {relation}"
 
 
-def worst(first: Law, second: Law, steps: Steps, said: Said, epsilon: float) -> float:
+def worst(
+    first: Law, second: Law, steps: Steps, said: Said | Sequence[Said], epsilon: float
+) -> float:
     """The largest P(E) - e^ε·Q(E) of all mechanisms that are so private at each step."""
     known = list(steps)
     places = {part: n for n, part in enumerate(dict.fromkeys([*first, *second, *sum(known, ())]))}
-    rise, delta = math.exp(said[0]), said[1]
+    every = [said] if isinstance(said, tuple) else said
     sides, right = [], []
-    for a, b in [*known, *((b, a) for a, b in known)]:
+    for (a, b), (epsilon_said, delta) in product([*known, *((b, a) for a, b in known)], every):
+        rise = math.exp(epsilon_said)
         row = np.zeros(len(places))
         row[places[a]], row[places[b]] = 1, -rise
         # The event, and its complement.
@@ -173,6 +177,30 @@ def test_of_rows_that_go_some_are_drawn(rows: int, rate: float) -> None:
             for p, q in ((first, {(0, 0): 1.0}), ({(0, 0): 1.0}, first))
         )
         assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
+
+
+def test_two_guarantees_of_one_mechanism_hold_together() -> None:
+    said = [(0.3, 0.05), (1.0, 0.0)]
+    each = "".join(
+        f"{{notion: approx, epsilon: {e}, delta: {d}, relation: unbounded}}, " for e, d in said
+    )
+    epsilons = [1.0, 1.5, 1.7]
+    report = analysed(2, "poisson: 0.8", f"guarantees: [{each}]", epsilons, protect="unbounded")
+    first = {(n, 0): chance for n, chance in enumerate(binomial(2, 0.8))}
+    steps = [((n, 0), (n + 1, 0)) for n in range(2)]
+    for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
+        truth = worst(first, {(0, 0): 1.0}, steps, said, epsilon)
+        assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize(("rows", "rate"), [(2, 0.3), (3, 0.1), (40, 0.01)])
+def test_a_free_lunch_below_a_sample_of_replaced_rows(rows: int, rate: float) -> None:
+    """All is drawn alike, and two samples that differ by any rows lose 1."""
+    said = "notion: pure, epsilon: 1, relation: free-lunch"
+    bound = analysed(rows, f"poisson: {rate}", said, [1]).bound
+    assert bound is not None
+    some = 1 - (1 - rate) ** rows
+    assert float(bound.value) == pytest.approx(math.log1p(some * (math.e - 1)), rel=1e-9)
 
 
 # --- all rows of one user -------------------------------------------------------------------------
@@ -345,6 +373,37 @@ def test_a_public_lower_bound_of_the_rows_will_do() -> None:
     for epsilon, found in zip([0.05, 0.2], report.at_epsilon, strict=True):
         for of in (50, 51, 80):
             assert of_one_size(2, 10, of, (1, 0), epsilon) <= told(found)
+
+
+@pytest.mark.parametrize(("size", "whole", "less"), [(2, 2, 1), (5, 1, 0.5), (9, 0.7, 1.2)])
+def test_a_row_that_keeps_columns_loses_less_than_one_that_is_not_drawn(
+    size: int, whole: float, less: float
+) -> None:
+    """Against the worst chances of an event: drawn with the old row, with the new one, or not."""
+    text = f"""dpcompose: 1
+protect: {{relation: bounded, changes: [a]}}
+datasets:
+  rows: {{domain: fixed-size-table, size: 10, columns: [a, b]}}
+  some: {{from: rows, map: {{kind: sample, size: {size}, of: 10}}}}
+mechanisms:
+  - name: m
+    reads: some
+    guarantees:
+      - {{notion: pure, epsilon: {whole}, relation: bounded}}
+      - {{notion: pure, epsilon: {less}, relation: {{relation: bounded, changes: [a]}}}}
+"""
+    bound = dpcompose.analyze(text, recheck=True).bound
+    assert bound is not None
+    q = size / 10
+    old, new, none = np.eye(3)
+    close = [(old, none, whole), (new, none, whole), (old, new, min(less, whole))]
+    sides = [x - math.exp(e) * y for a, b, e in close for x, y in ((a, b), (b, a))]
+    # The most of P where Q is 1.
+    gain, fixed = q * old + (1 - q) * none, q * new + (1 - q) * none
+    found = linprog(-gain, sides, [0.0] * 6, [fixed], [1.0], bounds=(0, None), options=EXACT)
+    assert float(bound.value) == pytest.approx(math.log(-found.fun), abs=1e-8)
+    if size == 2:
+        assert float(bound.value) == pytest.approx(0.52782046, abs=1e-8)
 
 
 def test_of_an_ordered_table_rows_are_drawn_alike() -> None:

@@ -27,7 +27,7 @@ from dpcompose.core.change.units import (
     undirected,
     with_alike,
 )
-from dpcompose.core.kernel.some_drawn import of_part, some_drawn
+from dpcompose.core.kernel.some_drawn import of_part, replaced_alike, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
@@ -234,6 +234,13 @@ class AlongMap:
                 # positions that one stands elsewhere.
                 _, other = yield from inside(PAIR)
                 row = amplification.amplified(algebra, other, made_by.rate, replace=True)
+                if other != loss:
+                    # The row itself loses less than where it gives way to any other one, or is
+                    # drawn or not: it is weighed against the samples without it.
+                    sharper = amplification.replaced(algebra, other, loss, made_by.rate, rounds)
+                    found.append(sharper)
+                    if isinstance(algebra, Patterns) and row is not None:
+                        row = algebra.from_above(row)
                 found.append(None if row is None else algebra.times(row, rounds))
         elif leaf.kind is Kind.SINGLE:
             row = amplification.amplified(algebra, loss, made_by.rate, side=_side(leaf))
@@ -248,10 +255,10 @@ class AlongMap:
             row = amplification.amplified(algebra, once, made_by.rate, side=side)
             path = None if row is None else algebra.chain([(row, int(leaf.size))])
             found.append(None if path is None else algebra.times(path, rounds))
-        sharper = [each for each in found if each is not None]
-        if not sharper or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
-            sharper.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
-        best = algebra.best(sharper)
+        known = [each for each in found if each is not None]
+        if not known or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
+            known.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
+        best = algebra.best(known)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
     def as_pure(self, state: State, search: Callable[[AlongMap, State], Walk]) -> Walk:
@@ -334,8 +341,14 @@ class AlongMap:
         after = self._below(state, as_it_is)
         branch = Branch(self.below, after, self.rounds)
         if not isinstance(algebra, Patterns):
-            way = some_drawn(algebra, state, made_by.rate, one_sided, self._ask)
-            total = algebra.times((yield from way), self.rounds)
+            together = yield from replaced_alike(algebra, state, made_by.rate, self._ask)
+            try:
+                way = some_drawn(algebra, state, made_by.rate, one_sided, self._ask)
+                together = algebra.best([together, (yield from way)])
+            except Refused:
+                if together == algebra.none:
+                    raise
+            total = algebra.times(together, self.rounds)
             return Choice(total, (branch,), True, how=How("sampled-rows"))
         # They are alike: all replaced, or none.
         rate, rows = made_by.rate, alike(state) or 0

@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpcompose.core.change.drawn_rows import drawn, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import (
+    OLD_END,
     SINGLE,
     Kind,
     Leaf,
@@ -22,6 +23,7 @@ from dpcompose.core.loss.amplification import Chance, mixed
 from dpcompose.core.loss.pattern_algebra import Algebra, all_lost
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import several_exchanged_up
 from dpcompose.core.theorem import Refused
 
 #: Asks for the loss of a part of the change that is drawn, where each unit becomes what is said.
@@ -73,6 +75,23 @@ def some_drawn(
         raise Refused("some part of the change loses too much")
     # Nor does it lose more than all rows that change.
     return algebra.best([algebra.worst(found), whole])
+
+
+def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: Ask) -> Walk:
+    """The ε of rows that are replaced, of which some are drawn, of each both ends or none; none
+    where that is not known."""
+    ways: list[tuple[Fraction, Fraction, Fraction]] = []
+    pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
+    if algebra.notion is not Notion.PURE or not pairs or (alike(state) or 0) < 2:
+        return algebra.none
+    for some, chance in drawn(state, rate) or ():
+        if some:
+            once, both = (yield from ask(some, become(OLD_END))), (yield from ask(some, as_it_is))
+            if isinstance(once, float) or isinstance(both, float):
+                return algebra.none
+            ways.append((chance, once, both))
+    found = several_exchanged_up(ways)
+    return algebra.none if found is None else found
 
 
 def of_part(

@@ -17,6 +17,8 @@ from dpcompose.core.profile.parts import AnyOf, Composition, Concentrated
 
 #: So many ways of reading one pattern are tried.
 MOST_WAYS = 4
+#: And so many to find the last one.
+_MOST_READ = 16
 #: A pattern of a composition, which takes long to put on a grid, counts so often.
 _COMPOSED = 20
 
@@ -49,10 +51,13 @@ def any_of(loss: Patterned, most: int) -> Pattern:
 
 
 def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, ...]]:
-    """Several patterns as compositions, all by their first options, then by the next ones."""
-    ways = [list(islice(compositions(pattern), MOST_WAYS)) for pattern in patterns]
-    for i in range(max(map(len, ways))):
+    """Several patterns as compositions, all by their first options, then by the next ones; at last
+    each by its last one, which may be what all others say together."""
+    ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
+    for i in range(min(MOST_WAYS, max(map(len, ways)))):
         yield tuple(each[min(i, len(each) - 1)] for each in ways)
+    if any(len(each) > MOST_WAYS for each in ways):
+        yield tuple(each[-1] for each in ways)
 
 
 def largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:

@@ -7,7 +7,7 @@ certified. A rounded value is a fraction at most one part in 10**40 above the tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -324,12 +324,33 @@ def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -
     if once is None:
         return both
     both = 2 * once if both is None else min(both, 2 * once)
-    if both == 0 or max(once, both) > _FAR:
-        return both
-    # Rounded up above and down below: e^(u-b) as 1/e^(b-u).
-    top = 1 - rate + rate * exp_up(once)
-    bottom = 1 - rate + rate / exp_up(both - once)
-    return min(both, log1p_up(top / bottom - 1))
+    found = several_exchanged_up([(rate, once, both)])
+    return both if found is None else min(both, found)
+
+
+def several_exchanged_up(ways: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction | None:
+    """What several rows replaced together may do through a Poisson sample, rounded up.
+
+    `ways`: the chance that some number of them is drawn, the ε of so many rows there or not, and of
+    so many replaced in the sample. None where one is too large.
+
+    Given the rest of the sample let μ₀ be the law where none is drawn, P_j and Q_j those where j of
+    the old or of the new rows are. As P_j ≤ e^u_j·μ₀, Q_j ≥ e^-u_j·μ₀ and P_j ≤ e^b_j·Q_j, the most
+    of P_j - a·Q_j is where Q_j is e^(u_j-b_j)·μ₀ or e^-u_j·μ₀, the first if e^b_j ≥ a. The least a
+    for which the sum is at most (a-1)·w₀·μ₀ is the greatest quotient of all such choices.
+    """
+    if any(max(u, b) > _FAR for _, u, b in ways):
+        return None
+    known = sorted((min(b, 2 * u), w, u) for w, u, b in ways)
+    none = 1 - sum((w for w, _, _ in ways), ZERO)
+    top = none + sum((w * exp_up(u) for _, w, u in known), ZERO)
+    bottom = none + sum((w / exp_up(b - u) for b, w, u in known), ZERO)
+    most = top / bottom
+    for b, w, u in known:
+        top += w * (exp_up(b - u) - exp_up(u))
+        bottom += w * (1 / exp_up(u) - 1 / exp_up(b - u))
+        most = max(most, top / bottom)
+    return log1p_up(max(most - 1, ZERO))
 
 
 def log1p_up(x: Fraction) -> Fraction:
