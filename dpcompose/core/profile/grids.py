@@ -63,6 +63,8 @@ _KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
 _NOTHING = 1e-2
 #: What two grids may differ by in ln δ.
 _CLOSE_LOG = 1e-6
+#: So many grids are kept of parts of which many questions are asked.
+_KEPT = 4
 #: A finer grid brings no more than so many times what two grids differ by.
 _SURELY = 4
 Responses = Mapping[Fraction, int]
@@ -188,7 +190,7 @@ def _grid(asked: GridQuestion, side: str) -> Grid:
     return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _kept_grid(
     responses: tuple[tuple[Fraction, int], ...],
     others: tuple[tuple[Part, int], ...],
@@ -225,7 +227,7 @@ class Grid:
         self.shared = Shared() if shares else None
         self.shared_coarse = Shared() if shares else None
         self._coarse: tuple[Laws, Ensemble] | None = None
-        self._fine: tuple[Fraction, Laws] | None = None
+        self._fine: dict[Fraction, Laws] = {}
 
     def coarse(self) -> tuple[Laws, Ensemble]:
         """Good for choosing the tilt, and a bound as well."""
@@ -303,9 +305,11 @@ class Grid:
     def _on(self, step: Fraction) -> Laws:
         if self.shared is None:
             return laws_on(self.asked, step, self.side)
-        if self._fine is None or self._fine[0] != step:
-            self._fine = step, laws_on(self.asked, step, self.side)
-        return self._fine[1]
+        if step not in self._fine:
+            if len(self._fine) == _KEPT:
+                self._fine.clear()
+            self._fine[step] = laws_on(self.asked, step, self.side)
+        return self._fine[step]
 
 
 def _that_spread(rough: Ensemble, theta: float) -> float:
