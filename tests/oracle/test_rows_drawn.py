@@ -239,6 +239,7 @@ def by_grid(rows: int, sigma: float, rate: float, steps: int) -> float:
     found = []
     for removed in (True, False):
         parts = [w * np.diff(norm.cdf(x, n, sigma)) for n, w in enumerate(weights)]
+        law: np.ndarray
         p = np.sum(parts, axis=0) if removed else np.diff(norm.cdf(x, 0, sigma))
         here = loss if removed else -loss
         mean, size = float(p @ here), 1 << 20
@@ -248,7 +249,7 @@ def by_grid(rows: int, sigma: float, rate: float, steps: int) -> float:
         rest = here / step - base
         law = np.bincount(base % size, p * (1 - rest), size)
         law += np.bincount((base + 1) % size, p * rest, size)
-        law = np.fft.irfft(np.fft.rfft(law) ** steps, size)
+        law = np.asarray(np.fft.irfft(np.fft.rfft(law) ** steps, size))
         losses = np.arange(size) * step
         losses -= np.round((losses - steps * mean) / (size * step)) * size * step
         low, high = 0.0, float(losses.max())

@@ -374,6 +374,15 @@ class AlongMap:
         else:
             several = SampledRows(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
             loss = algebra.sampled_rows(several, once, both)
+        if leaf.kind is Kind.USER and units > 1 and loss != algebra.zero:
+            # Or all rows of all users by themselves.
+            single = one_below(state, False, become(SINGLE))
+            all_rows = with_alike(single, units * int(leaf.size or 0))
+            other = yield from self.sampled_rows(all_rows)
+            return other._replace(
+                loss=algebra.best([algebra.times(loss, self.rounds), other.loss]),
+                branches=(branch,),
+            )
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcompose.core.change.propagation import LIMIT
-from dpcompose.core.change.units import State, all_leaves, single_units
+from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.claims import felt_by
 from dpcompose.core.kernel.over_blocks import OverBlocks
@@ -199,9 +199,10 @@ class Accountant:
             return (yield from rules.as_pure(state, amplified))
         rows = yield from tried(rules.sampled_rows(state))
         ways = [rules.coupled(state)]
+        users = any(leaf.kind is Kind.USER for leaf in all_leaves(state))
         if _alone(state):
             ways.insert(0, rules.sample(state))
-        elif rows is None or not rows.loss or not isinstance(self.algebra, Patterns):
+        elif users or rows is None or not rows.loss or not isinstance(self.algebra, Patterns):
             # What is known at a δ of some rows that are drawn is never more than a path says.
             ways.insert(0, rules.units(state, lambda s: self._along_map(place, below, s)))
         found: list[Choice] = []
