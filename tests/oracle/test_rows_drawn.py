@@ -209,8 +209,9 @@ def test_a_free_lunch_below_a_sample_of_replaced_rows(rows: int, rate: float) ->
 def of_user(rows: int, said: str, rate: str, steps: int, protect: str = "user") -> float:
     """The ε at 1e-6 of training on a cap of so many rows; or for so many rows of anybody."""
     rule, kind = f"{{relation: {protect}, distance: {rows}}}", "row"
-    if protect == "user":
-        rule, kind = protect, f"cap, rows: {rows}, keep: random"
+    if protect.startswith("user"):
+        rule = protect if protect == "user" else f"{{relation: {protect}}}"
+        kind = f"cap, rows: {rows}, keep: random"
     text = f"""dpcompose: 1
 protect: {rule}
 datasets:
@@ -306,6 +307,14 @@ def test_no_limit_makes_a_bound_of_a_users_rows_jump(family: str) -> None:
         assert of_user(20, said, *least) <= of_user(20, said, *most)
     for rows in (2, 9, 33) if family != "user" else ():
         assert of_user(rows, said, rate, 20) <= of_user(rows, said, rate, 20, "unbounded")
+
+
+@pytest.mark.slow
+def test_rows_of_two_users_are_no_worse_than_as_many_of_anybody() -> None:
+    said = FAMILIES["mu"]
+    anybody = of_user(6, said, "0.02", 20, "unbounded")
+    two = of_user(3, said, "0.02", 20, "user, distance: 2")
+    assert of_user(3, said, "0.02", 20) <= two <= anybody
 
 
 @pytest.mark.slow
