@@ -65,12 +65,17 @@ def two_sided(rows: int, pair: Leaf = PAIR) -> list[Fate] | TooMany:
     ]
 
 
-def per_key(leaf: Leaf, column: str, displaces: bool, alone: bool = False) -> list[Fate]:
+def per_key(
+    leaf: Leaf, column: str, displaces: bool, alone: bool = False, one_end: bool = False
+) -> list[Fate]:
     """A row change where every value of `column` contributes rows of its own.
 
     Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
     each key there is one row at most, before and after. Of several units, take the rows that go
-    first and those that come last: then there is no other row of their key.
+    first and those that come last: then there is no other row of their key. `one_end`: the first row
+    of each key is kept, and any row may be added. Of two rows with one key the one that comes later
+    may be there or not beside the other, so that one row added, or one removed, does the same as
+    one replaced.
     """
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]
@@ -81,7 +86,7 @@ def per_key(leaf: Leaf, column: str, displaces: bool, alone: bool = False) -> li
         return [one(single(leaf)), Fate(((inside, 1),), column if displaces else None)]
     if column in leaf.kept:
         # Both ends act on the same rows, one after the other.
-        return [one(Leaf(Kind.PAIR, (BOTH, BOTH), (column,)))]
+        return [one(inside if one_end else Leaf(Kind.PAIR, (BOTH, BOTH), (column,)))]
     other = Leaf(Kind.PAIR, (1, 1), (column,))
     return [
         Fate(((before, 1), (after, 1)))

@@ -26,7 +26,8 @@ class Traits:
     reads them may look. `fixed`: the number of rows is public; `size`: that number, where the spec
     says it; `most`: no more rows than these, where what is public says so.
     `columns`: those of the root's that rows still have as they were, None where the root does not
-    name them; `others`: rows may have columns beside these.
+    name them; `others`: rows may have columns beside these. `free`: any row may be added to any
+    table, and no row above is drawn at random.
     """
 
     shape: Shape = Shape.TABLE
@@ -41,6 +42,7 @@ class Traits:
     most: int | None = None
     columns: frozenset[str] | None = None
     others: bool = False
+    free: bool = False
 
     def columns_of_new(self, keeps: Collection[str] = ()) -> tuple[frozenset[str] | None, bool]:
         """`columns` and `others` of rows made anew of these, which have some as they were."""

@@ -51,6 +51,7 @@ def traits_of_root(
         size=size,
         most=size,
         columns=None if columns is None else frozenset(columns),
+        free=domain is Domain.TABLE and size is None and unit is None,
     )
 
 

@@ -319,3 +319,35 @@ def test_a_row_replaced_below_a_sample_against_linear_programs() -> None:
             assert true <= delta + F(1, 10**7)
             nearest[n] = max(nearest[n], true / float(delta))
     assert min(nearest) > 0.999
+
+
+ROWS_OF_KEYS = """protect: {relation: bounded, changes: [v]}
+datasets:
+  t: {columns: [k, v]}
+  l: {from: t, map: {kind: limit, per: k, rows: 1, keep: first}}
+mechanisms:
+  - {name: m, reads: l, notion: pure, epsilon: 1, relation: unbounded, stated_on: t}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "epsilon"),
+    [
+        ("", "", 1),
+        # A row that was second comes first, where two are kept.
+        ("rows: 1", "rows: 2", 2),
+        ("first", "random", 2),
+        ("changes: [v]", "changes: [k, v]", 2),
+        (", stated_on: t", "", 2),
+        # One row at most of each person: both rows are in no table.
+        ("{columns: [k, v]}", "{columns: [k, v], unit: k}", 2),
+        # Either of the two rows may be drawn without the other.
+        ("l: {from: t", "s: {from: t, map: {kind: sample, poisson: 0.5}}\n  l: {from: s", 2),
+    ],
+)
+def test_a_row_that_comes_first_hides_the_one_that_it_replaces(
+    old: str, new: str, epsilon: int
+) -> None:
+    """Add the row that comes first, or remove it: that the other one is there too changes nothing."""
+    text = ROWS_OF_KEYS.replace(old, new) if old else ROWS_OF_KEYS
+    assert printed(text)[0] == epsilon

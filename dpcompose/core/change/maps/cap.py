@@ -38,7 +38,7 @@ class Cap(Together):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units. No order, and no public number of rows."""
-        return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None)
+        return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None, free=False)
 
     def conduct(self) -> Conduct:
         """Rows of one unit displace each other."""

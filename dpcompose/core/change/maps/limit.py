@@ -37,7 +37,8 @@ class RowLimit(Together):
                 return [capped(leaf, self.rows)]
             return spread(user_rows(leaf))
         alone = traits.rows_are_units and self.per == traits.unit
-        return per_key(leaf, self.per, self.keep == "first", alone)
+        first = self.keep == "first"
+        return per_key(leaf, self.per, first, alone, first and self.rows == 1 and traits.free)
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows of the same units. No order, and no public number of rows."""

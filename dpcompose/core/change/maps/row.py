@@ -58,6 +58,7 @@ class RowMap(RowByRow):
             most=traits.most,
             columns=columns,
             others=others,
+            free=traits.free,
         )
 
     def conduct(self) -> Conduct:

@@ -60,8 +60,8 @@ class Sample(Map):
     def traits_after(self, traits: Traits) -> Traits:
         """All but the number of rows, which is public only if drawn without replacement."""
         if self.size is None:
-            return replace(traits, fixed=False, size=None)
-        return replace(traits, fixed=True, size=self.size, most=self.size)
+            return replace(traits, fixed=False, size=None, free=False)
+        return replace(traits, fixed=True, size=self.size, most=self.size, free=False)
 
     def conduct(self) -> Conduct:
         """Rows are drawn."""
