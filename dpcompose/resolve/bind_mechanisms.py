@@ -12,7 +12,7 @@ from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.forest import Names, SpecPlace
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.stated import StatedGuarantees
+from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.concrete import AnyConcrete
@@ -81,7 +81,9 @@ class Mechanisms:
             for i, each in enumerate(mechanism.guarantees)
         ]
         found = [draft for drafts in listed for draft in drafts or ()]
-        return None if None in listed else found
+        if None in listed or place is None:
+            return None
+        return [*found, *in_turn(found, place)]
 
     def _name(self, name: str, path: Path) -> None:
         at = (*path, "name")

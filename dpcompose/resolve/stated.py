@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from typing import assert_never
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
 from dpcompose.core.numbers.exact import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
@@ -216,3 +217,59 @@ def _written(
         else:
             one = (point.epsilon, (*at, "epsilon"), False)
             yield where, one, (point.delta, (*at, "delta"))
+
+
+#: Of so many statements for changes of some columns each choice is looked at.
+_MOST_IN_TURN = 4
+
+
+def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
+    """What statements for changes of some columns of a root say together of all these columns.
+
+    A replaced row changes some columns first and others then: the table in between has that row
+    with some old and some new values, which any table of the root may have.
+    """
+    root = place
+    while root.parent is not None:
+        root = root.parent
+    columns = root.facts.traits.columns
+    if columns is None or root.facts.traits.unit is not None:
+        return  # how many rows a unit has in a block may be declared
+    notions = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
+    alike: dict[Notion, list[tuple[frozenset[str], Pair, Draft]]] = {}
+    for draft in drafts:
+        numbers = all(isinstance(each, Fraction) for each in draft.parameters)
+        if (
+            draft.relation.kind is not RelationKind.BOUNDED
+            or draft.up != place.depth
+            or not numbers
+            or draft.implied
+        ):
+            continue
+        said = draft.on(None).guarantee
+        if said.notion in notions and said.noise is None:
+            pair = said.value, said.delta
+            changes = columns - (draft.relation.kept(columns) or frozenset())
+            alike.setdefault(said.notion, []).append((changes, pair, draft))
+    for notion, each in alike.items():
+        for count in range(2, min(len(each), _MOST_IN_TURN) + 1):
+            for some in combinations(each[:_MOST_IN_TURN], count):
+                first = some[0][2]
+                together = frozenset().union(*(changes for changes, *_ in some))
+                made = _along(notion, [pair for _, pair, _ in some])
+                if made is not None and all(together > changes for changes, *_ in some):
+                    relation = replace(first.relation, keeps=frozenset(), changes=together)
+                    yield first._replace(
+                        relation=relation, parameters=(), make=lambda made=made: made, implied=True
+                    )
+
+
+def _along(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:
+    """What steps of these guarantees, which may be taken in any order, guarantee together."""
+    if notion is Notion.APPROX:
+        pair = chain_pairs([(each, 1) for each in steps], free=True)
+        return None if pair is None else Guarantee(notion, *pair)
+    parts = [(value, 1) for value, _ in steps]
+    return Guarantee(
+        notion, Fraction(chain(parts, Notion.PURE if notion is Notion.GDP else notion))
+    )

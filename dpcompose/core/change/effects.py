@@ -72,10 +72,9 @@ def per_key(
 
     Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
     each key there is one row at most, before and after. Of several units, take the rows that go
-    first and those that come last: then there is no other row of their key. `one_end`: the first row
-    of each key is kept, and any row may be added. Of two rows with one key the one that comes later
-    may be there or not beside the other, so that one row added, or one removed, does the same as
-    one replaced.
+    first and those that come last: then there is no other row of their key. `one_end`: only the
+    first row of each key stays, and any row may be added. Of two rows with one key the later one is
+    hidden by the other, so that one row added, or one removed, does the same as one replaced.
     """
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]

@@ -348,6 +348,40 @@ mechanisms:
 def test_a_row_that_comes_first_hides_the_one_that_it_replaces(
     old: str, new: str, epsilon: int
 ) -> None:
-    """Add the row that comes first, or remove it: that the other one is there too changes nothing."""
+    """Add the row that comes first, or remove it: the other one may be there too."""
     text = ROWS_OF_KEYS.replace(old, new) if old else ROWS_OF_KEYS
     assert printed(text)[0] == epsilon
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "protected", "bound"),
+    [
+        ("pure, epsilon: 2", "pure, epsilon: 3", "[a, b]", (5, 0)),
+        ("gdp, mu: 2", "gdp, mu: 3", "[a, b]", (5, 0)),
+        ("zcdp, rho: 1", "zcdp, rho: 4", "[a, b]", (9, 0)),
+        # The step of ratio δ/(e^ε - 1) = ∞ goes last in both directions.
+        ("approx, epsilon: 0, delta: 0.1", "approx, epsilon: 3, delta: 0", "[a, b]", (3, F(1, 10))),
+        ("pure, epsilon: 2", "pure, epsilon: 3", "[a]", (2, 0)),
+        ("pure, epsilon: 2", "pure, epsilon: 3", "[a, b, c]", None),
+    ],
+)
+def test_columns_that_change_one_after_the_other(
+    one: str, other: str, protected: str, bound: tuple[int, Fraction] | None
+) -> None:
+    """From (0, 0) to (1, 1) by way of (1, 0): one step of each statement, on the root's tables."""
+    said = "\n".join(
+        f"    - {{notion: {each}, relation: {{relation: bounded, {which}}}}}"
+        for each, which in ((one, "changes: [a]"), (other, "keeps: [a, c]"))
+    )
+    text = (
+        f"protect: {{relation: bounded, changes: {protected}}}\n"
+        "datasets:\n  t: {columns: [a, b, c]}\n"
+        f"mechanisms:\n- name: m\n  reads: t\n  guarantees:\n{said}\n"
+    )
+    if bound is None:
+        assert analyze("dpcompose: 1\n" + text).bound is None
+    else:
+        assert printed(text) == bound
+    # How many rows a person may have in a block is not known to leave room for that.
+    owned = analyze("dpcompose: 1\n" + text.replace("[a, b, c]}", "[a, b, c], unit: c}"))
+    assert (owned.bound is None) is (protected != "[a]")
