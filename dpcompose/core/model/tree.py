@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpcompose.core.change.maps.kind import Conduct, Gives, Map, Picks
+from dpcompose.core.change.maps.kind import AtOneKey, Conduct, Gives, Map, Picks, RowByRow
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -199,6 +199,9 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
     """
     alone = made_by = child.made_by
     assert alone is not None and made_by is not None
+    at_one_key = _at_one_key(child, releases)
+    if at_one_key is not None:
+        return at_one_key
     row = [child]
     while len(row[-1].derived) == 1 and not (row[-1].mechanisms or row[-1].partitions):
         after = row[-1].derived[0]
@@ -210,6 +213,24 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
     if len(row) <= MOST_IN_A_ROW or releases.furthest(row[-1]):
         return [child], alone
     return row, made_by
+
+
+def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
+    """What is made of several rows of each row and then one of each key that these keep."""
+    row, maps = [child], [child.made_by]
+    while isinstance(maps[-1], RowByRow) and len(row) < MOST_LEVELS:
+        above = row[-1]
+        if len(above.derived) != 1 or above.mechanisms or above.partitions:
+            return None
+        row.append(above.derived[0])
+        maps.append(row[-1].made_by)
+    *before, last = [each for each in maps if each is not None]
+    column = last.single_key()
+    if column is None or not all(each.keeps_column(column) for each in before):
+        return None
+    if releases.furthest(row[-1]) or not any(each.conduct().several for each in before):
+        return None
+    return row, AtOneKey(tuple(before), last)
 
 
 def _block(

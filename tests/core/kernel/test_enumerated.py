@@ -74,7 +74,8 @@ def rules_for(partition: str, algebra: Scalars | Pairs, table: str = "{}") -> Ov
 
 def loss_of(block: int, rows: int, ends: int, power: int) -> Fraction:
     """Of a block with so many rows replaced, and so many that come or go: no sum of the two."""
-    return COSTS[block] * (ends + rows + (rows if block % 2 else 0)) ** power
+    times: int = (ends + rows + (rows if block % 2 else 0)) ** power
+    return COSTS[block] * times
 
 
 def cost(rules: OverBlocks, power: int) -> Callable[[Place, State], Loss]:
@@ -366,7 +367,7 @@ def test_a_row_that_comes_first_hides_the_one_that_it_replaces(
     ],
 )
 def test_columns_that_change_one_after_the_other(
-    one: str, other: str, protected: str, bound: tuple[int, Fraction] | None
+    one: str, other: str, protected: str, bound: tuple[Fraction, Fraction] | None
 ) -> None:
     """From (0, 0) to (1, 1) by way of (1, 0): one step of each statement, on the root's tables."""
     said = "\n".join(
@@ -385,3 +386,47 @@ def test_columns_that_change_one_after_the_other(
     # How many rows a person may have in a block is not known to leave room for that.
     owned = analyze("dpcompose: 1\n" + text.replace("[a, b, c]}", "[a, b, c], unit: c}"))
     assert (owned.bound is None) is (protected != "[a]")
+
+
+GROUPED = """protect: unbounded
+datasets:
+  t: {columns: [k, v]}
+  f: {from: t, map: {kind: flatten, max_rows: 5, keeps: [k]}}
+  g: {from: f, map: {kind: group, by: k}}
+mechanisms:
+  - {name: m, reads: g, guarantees: [{notion: pure, epsilon: 2, relation: unbounded},
+     {notion: pure, epsilon: 3, relation: bounded}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "epsilon"),
+    [
+        ({}, 3),
+        ({"flatten, max_rows: 5, keeps: [k]": "join-public, max_rows: 3"}, 3),
+        ({"group, by: k": "limit, per: k, rows: 1, keep: first"}, 3),
+        ({"group, by: k}}": "filter}}\n  h: {from: g, map: {kind: group, by: k}}",
+          "s: g": "s: h"}, 3),
+        # Two steps: of a row replaced each end has a key of its own.
+        ({"protect: unbounded": "protect: bounded"}, 6),
+        ({"protect: unbounded": "protect: {relation: unbounded, distance: 2}"}, 6),
+        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}"}, 3),
+        # Nothing may be left of one end, so that the row of its key comes or goes: 2, or replaced.
+        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}",
+          "epsilon: 2": "epsilon: 9"}, 9),
+        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}",
+          "epsilon: 2": "epsilon: 9", "max_rows: 5": "max_rows: 5, exact: true"}, 3),
+        # The rows of one row may have five keys.
+        ({"keeps: [k]": "keeps: [v]"}, 15),
+        ({"group, by: k": "limit, per: k, rows: 2, keep: first"}, 15),
+    ],
+)  # fmt: skip
+def test_results_of_one_row_with_its_key_are_one_change(
+    changed: dict[str, str], epsilon: int
+) -> None:
+    """A group or a first row of a key comes, goes or is replaced, whatever one row becomes."""
+    text = GROUPED
+    for old, new in changed.items():
+        assert old in text
+        text = text.replace(old, new)
+    assert printed(text)[0] == epsilon

@@ -31,6 +31,10 @@ class Columns(RowByRow):
     def _as_row_map(self) -> RowMap:
         return RowMap(self.only, self.only)
 
+    def keeps_column(self, column: str) -> bool:
+        """Those that it selects."""
+        return column in self.only
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """Nothing where these columns are kept; else a row with fewer of them."""
         return self._as_row_map.becomes(leaf, traits)

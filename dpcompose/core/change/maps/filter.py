@@ -33,6 +33,10 @@ class Filter(RowByRow):
     drops: bool = False
     uses: frozenset[str] | None = None
 
+    def keeps_column(self, column: str) -> bool:
+        """Rows stay as they are."""
+        return True
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """Of a replaced row one end may pass, or both; both or none if the predicate sees none."""
         if leaf.kind is Kind.PAIR:

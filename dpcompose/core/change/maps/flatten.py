@@ -58,6 +58,10 @@ class Flatten(RowByRow):
         rows = self.max_rows * after.max_rows
         return replace(self, max_rows=rows, keeps=self.keeps & after.keeps)
 
+    def keeps_column(self, column: str) -> bool:
+        """Those that it names."""
+        return column in self.keeps
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
         """Of a replaced row each end gives rows; how many may differ, unless `exact`.
 

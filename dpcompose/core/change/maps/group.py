@@ -18,6 +18,10 @@ class Group(Together):
 
     by: str
 
+    def single_key(self) -> str | None:
+        """The column."""
+        return self.by
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """The row of its value comes, goes or is replaced."""
         if leaf.kind is Kind.USER:

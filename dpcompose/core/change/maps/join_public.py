@@ -53,6 +53,10 @@ class JoinPublic(RowByRow):
     drops: bool = False
     said_by: str = field(default="uses", compare=False)
 
+    def keeps_column(self, column: str) -> bool:
+        """All of them."""
+        return True
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
         """Of a replaced row each end is joined; with as many rows, if it keeps what decides."""
         if leaf.kind is Kind.PAIR:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dpcompose.core.change.effects import Fate, TooMany, anything
 from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.numbers.words import listing
 
 
@@ -99,6 +99,14 @@ class Map(ABC):
         no more."""
         return None
 
+    def keeps_column(self, column: str) -> bool:
+        """Whether every row that it makes has the column as the row that it is made of."""
+        return False
+
+    def single_key(self) -> str | None:
+        """The column of each of whose values it makes at most one row, of its rows alone."""
+        return None
+
     def of_anything(self, leaf: Leaf) -> Fate:
         """What becomes of a change of which nothing is known."""
         return anything(leaf)
@@ -171,6 +179,61 @@ def together(
 ) -> Conduct:
     """The conduct of a map that makes something of all rows together."""
     return Conduct(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
+
+
+@dataclass(frozen=True, slots=True)
+class AtOneKey(Together):
+    """Maps of each row by itself that keep a column, and then one row for each of its values.
+
+    All that is made of one row has the row's value, and so is one change of the last table.
+    """
+
+    maps: tuple[Map, ...]
+    last: Map
+
+    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+        """What the last map makes of it; the row of its value may also come or go where one end of
+        a replaced row may give nothing."""
+        found = self.last.becomes(leaf, traits)
+        if leaf.kind is not Kind.PAIR or isinstance(found, TooMany):
+            return found
+        reached = {leaf}
+        ends: list[Fate] = []
+        for each in self.maps:
+            made = [fates(each, one, traits) for one in reached]
+            reached = {unit for some in made for unit in _units(some)}
+            if any(unit.kind is not Kind.PAIR for unit in reached):
+                ends = [Fate(((end, 1),)) for end in (OLD_END, NEW_END)]
+            reached = {unit for unit in reached if unit.kind is Kind.PAIR}
+            traits = each.traits_after(traits)
+        return [*found, *ends] if reached or ends else [Fate(())]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Those after one map and the next."""
+        for each in (*self.maps, self.last):
+            traits = each.traits_after(traits)
+        return traits
+
+    def conduct(self) -> Conduct:
+        """That of the last map."""
+        return self.last.conduct()
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Never: each map has a meaning."""
+        yield from ()
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """What the last map declares."""
+        return self.last.declares(name, readers)
+
+    def says(self) -> str:
+        """What the last map is."""
+        return self.last.says()
+
+
+def _units(found: list[Fate] | TooMany) -> Iterator[Leaf]:
+    for units in [found.units] if isinstance(found, TooMany) else [each.units for each in found]:
+        yield from (unit for unit, _ in units)
 
 
 class OfGraph(Together):

@@ -30,6 +30,10 @@ class RowLimit(Together):
     rows: int
     keep: Keep
 
+    def single_key(self) -> str | None:
+        """The column, of a limit to the first row."""
+        return self.per if self.rows == 1 and self.keep == "first" else None
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """Within its value a row comes, goes or displaces another."""
         if leaf.kind is Kind.USER:

@@ -33,6 +33,10 @@ class RowMap(RowByRow):
     keeps: frozenset[str] = frozenset()
     uses: frozenset[str] | None = None
 
+    def keeps_column(self, column: str) -> bool:
+        """Those that it names."""
+        return column in self.keeps
+
     def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
         """What it was, but for columns that are not kept; nothing where it is made of such."""
         if leaf.kind is Kind.PAIR:
