@@ -241,7 +241,8 @@ def test_what_gives_the_same_alone(made_by: str, found: tuple[int, bool]) -> Non
     made = [
         f"d{n}: {{from: d{n - 1}, map: {maps[each]}}}" for n, each in enumerate(made_by.split(), 1)
     ]
-    text = written("unbounded", ", ".join(["d0: {}", *made]), f"reads: d{len(made)}, {PURE}")
+    stated = f"reads: d{len(made)}, {PURE}, stated_on: d0"  # so that no two maps are one
+    text = written("unbounded", ", ".join(["d0: {}", *made]), stated)
     ((_, place),) = lay_out(resolve(load(text, "spec")).problem)
     while place.derived:
         place = place.derived[0]
