@@ -1,8 +1,8 @@
 """What an entry of the theorem book is.
 
-A theorem is one decorated function. The function computes the bound from plain numbers; its
-docstring is the statement that `dpcompose explain` prints. How the entry is used is written in the
-entry itself: in which roles, and what has to hold there.
+A theorem is one decorated function, which computes the bound from plain numbers. `statement` is
+what `dpcompose explain` prints: data, since Python can be run without docstrings. How the entry is
+used is written in the entry itself: in which roles, and what has to hold there.
 """
 
 from __future__ import annotations
@@ -168,6 +168,7 @@ def theorem(
     title: str,
     place: str,
     formula: str,
+    statement: str,
     hypotheses: tuple[Hypothesis, ...] = (),
     source: str = "GMPS24",
     example: Example | None = None,
@@ -180,22 +181,17 @@ def theorem(
     for_readers: str | None = None,
     routes: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
-    """Enter the decorated function into the book; its docstring is the statement.
-
-    Raises ValueError if the id is taken or there is no statement.
-    """
+    """Enter the decorated function into the book. Raises ValueError if the id is taken."""
 
     def enter(bound: _Bound) -> _Bound:
         if identifier in ENTERED:
             raise ValueError(f"theorem {identifier} is entered twice")
-        if not bound.__doc__:
-            raise ValueError(f"theorem {identifier} has no statement")
         ENTERED[identifier] = Theorem(
             id=identifier,
             title=title,
             source=source,
             place=place,
-            statement=bound.__doc__,
+            statement=statement,
             formula=formula,
             hypotheses=hypotheses,
             bound=bound,

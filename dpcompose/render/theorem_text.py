@@ -125,6 +125,6 @@ def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
 
 
 def flowing(statement: str) -> str:
-    """A docstring with its paragraphs on one line each."""
+    """A statement with its paragraphs on one line each."""
     paragraphs = inspect.cleandoc(statement).split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)

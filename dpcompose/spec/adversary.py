@@ -12,7 +12,7 @@ MOST_PARTS = 400
 
 
 class Sets(Model):
-    """One set of blocks, or all sets of some sizes, equally likely; one of these keys."""
+    __doc__ = "One set of blocks, or all sets of some sizes, equally likely; one of these keys."
 
     what = "a hypothesis"
     blocks: Optional[list[Name]] = Field(
@@ -56,7 +56,7 @@ def _hypotheses_tag(value: object) -> str | None:
 
 
 class Adversary(Model):
-    """What an adversary thinks possible of one person."""
+    __doc__ = "What an adversary thinks possible of one person."
 
     what = "an adversary"
     hypotheses: Annotated[
@@ -67,7 +67,7 @@ class Adversary(Model):
 
 
 class AdversaryLimit(Model):
-    """The numbers of a budget against an adversary."""
+    __doc__ = "The numbers of a budget against an adversary."
 
     what = "a budget against an adversary"
     epsilon: Scalar = Field(description="The largest ε allowed.")
@@ -75,7 +75,9 @@ class AdversaryLimit(Model):
 
 
 class AdversaryBudget(Model):
-    """A budget that speaks of the adversary alone, in place of one for differential privacy."""
+    __doc__ = (
+        "A budget that speaks of the adversary alone, in place of one for differential privacy."
+    )
 
     what = "a budget against an adversary"
     adversary: AdversaryLimit = Field(

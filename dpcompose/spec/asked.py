@@ -17,14 +17,14 @@ MOST_RISKS = 20
 
 
 class PureBudget(Model):
-    """A budget in ε."""
+    __doc__ = "A budget in ε."
 
     what = "a budget in ε"
     epsilon: Scalar = Field(description="The largest ε allowed.")
 
 
 class ApproxBudget(Model):
-    """A budget in (ε, δ)."""
+    __doc__ = "A budget in (ε, δ)."
 
     what = "a budget in (ε, δ)"
     epsilon: Scalar = Field(description="The largest ε allowed.")
@@ -32,21 +32,21 @@ class ApproxBudget(Model):
 
 
 class ZcdpBudget(Model):
-    """A budget in ρ."""
+    __doc__ = "A budget in ρ."
 
     what = "a budget in ρ"
     rho: Scalar = Field(description="The largest ρ allowed.")
 
 
 class GdpBudget(Model):
-    """A budget in μ."""
+    __doc__ = "A budget in μ."
 
     what = "a budget in μ"
     mu: Scalar = Field(description="The largest μ allowed.")
 
 
 class AdvantageBudget(Model):
-    """A budget in what an attacker gains: hits less false alarms."""
+    __doc__ = "A budget in what an attacker gains: hits less false alarms."
 
     what = "a budget in advantage"
     advantage: Probability = Field(
@@ -56,7 +56,7 @@ class AdvantageBudget(Model):
 
 
 class SuccessBudget(Model):
-    """A budget in what an attacker gains: the chance of success from a baseline."""
+    __doc__ = "A budget in what an attacker gains: the chance of success from a baseline."
 
     what = "a budget in success"
     success: Probability = Field(
@@ -108,7 +108,7 @@ def _several_tag(value: object) -> str:
 
 
 class WrittenQuestion(Model):
-    """A question: what is learnt of some columns of a row whose other columns are known."""
+    __doc__ = "A question: what is learnt of some columns of a row whose other columns are known."
 
     what = "a question"
     name: Name = Field(description="What to call it.")
@@ -130,7 +130,7 @@ Chances = OneOrSeveral[
 
 
 class WrittenRisk(Model):
-    """What an attacker gains."""
+    __doc__ = "What an attacker gains."
 
     what = "a risk"
     baselines: Optional[Chances] = Field(
@@ -146,7 +146,7 @@ class WrittenRisk(Model):
 
 
 class Reporting(Model):
-    """Where to state numbers, beside the bound."""
+    __doc__ = "Where to state numbers, beside the bound."
 
     what = "a report"
     delta: Optional[OneOrSeveral[Probability, Reported[Probability]]] = Field(

@@ -14,7 +14,7 @@ from dpcompose.spec.relations import Relation
 
 
 class Normed(Model):
-    """How far one row moves what is released, in a norm that is named; all that is said holds.
+    __doc__ = """How far one row moves what is released, in a norm that is named; all that is said holds.
 
     A plain number is in L1 for Laplace, geometric and Skellam noise, in L2 for Gaussian and
     discrete Gaussian noise.
@@ -59,7 +59,7 @@ Moved = Annotated[
 
 
 class Sensitivities(Model):
-    """How far one row moves what is released, for each kind of row change."""
+    __doc__ = "How far one row moves what is released, for each kind of row change."
 
     what = "a sensitivity"
     unbounded: Optional[Moved] = Field(default=None, description="For one row added or removed.")
@@ -85,7 +85,7 @@ MECHANISM = "What is drawn: the family of the noise, of the choice or of the ans
 
 
 class Concrete(ReadingEntry):
-    """What every concrete mechanism with a sensitivity says."""
+    __doc__ = "What every concrete mechanism with a sensitivity says."
 
     what = "a concrete mechanism"
     mechanism: str = Field(description=MECHANISM)
@@ -99,7 +99,9 @@ class Concrete(ReadingEntry):
 
 
 class ByRows(ReadingEntry):
-    """What every concrete mechanism says that has no sensitivity: each row answers by itself."""
+    __doc__ = (
+        "What every concrete mechanism says that has no sensitivity: each row answers by itself."
+    )
 
     what = "a concrete mechanism"
     mechanism: str = Field(description=MECHANISM)

@@ -19,7 +19,7 @@ DOMAINS = {
 
 
 class Table(Model):
-    """A root: a table of sensitive rows."""
+    __doc__ = "A root: a table of sensitive rows."
 
     what = "a root"
     domain: Literal["table", "fixed-size-table", "ordered-table"] = Field(
@@ -37,7 +37,7 @@ class Table(Model):
 
 
 class Graph(Model):
-    """A root: a graph with public vertices and sensitive edges."""
+    __doc__ = "A root: a graph with public vertices and sensitive edges."
 
     what = "a graph"
     domain: Literal["graph"] = Field(description="What the root is: a graph.")
@@ -48,7 +48,7 @@ class Graph(Model):
 
 
 class Mapped(Model):
-    """A dataset made by a map; `from: name.*` makes one for every block."""
+    __doc__ = "A dataset made by a map; `from: name.*` makes one for every block."
 
     what = "a derived dataset"
     from_: Reference = Field(
@@ -59,7 +59,7 @@ class Mapped(Model):
 
 
 class Split(Model):
-    """A partition of a dataset into blocks."""
+    __doc__ = "A partition of a dataset into blocks."
 
     what = "a partition"
     from_: Reference = Field(

@@ -24,7 +24,7 @@ NOTION = "The privacy notion in which the guarantee is stated."
 
 
 class Stated(Model):
-    """What every stated guarantee may say."""
+    __doc__ = "What every stated guarantee may say."
 
     what = "a stated guarantee"
     relation: Optional[Relation] = Field(
@@ -36,7 +36,7 @@ class Stated(Model):
 
 
 class Pure(Stated):
-    """ε-differential privacy."""
+    __doc__ = "ε-differential privacy."
 
     what = "a guarantee of notion `pure`"
     notion: Literal["pure"] = Field(description=NOTION)
@@ -44,7 +44,7 @@ class Pure(Stated):
 
 
 class Approx(Stated):
-    """(ε, δ)-differential privacy."""
+    __doc__ = "(ε, δ)-differential privacy."
 
     what = "a guarantee of notion `approx`"
     notion: Literal["approx"] = Field(description=NOTION)
@@ -53,7 +53,7 @@ class Approx(Stated):
 
 
 class Zcdp(Stated):
-    """Zero-concentrated differential privacy."""
+    __doc__ = "Zero-concentrated differential privacy."
 
     what = "a guarantee of notion `zcdp`"
     notion: Literal["zcdp"] = Field(description=NOTION)
@@ -61,7 +61,7 @@ class Zcdp(Stated):
 
 
 class Gdp(Stated):
-    """Gaussian differential privacy."""
+    __doc__ = "Gaussian differential privacy."
 
     what = "a guarantee of notion `gdp`"
     notion: Literal["gdp"] = Field(description=NOTION)
@@ -72,7 +72,7 @@ class Gdp(Stated):
 
 
 class RdpPoint(Model):
-    """A divergence at one order."""
+    __doc__ = "A divergence at one order."
 
     what = "a point of notion `rdp`"
     alpha: Scalar = Field(description="The order α, above 1.")
@@ -80,7 +80,7 @@ class RdpPoint(Model):
 
 
 class ProfilePoint(Model):
-    """An ε with its δ."""
+    __doc__ = "An ε with its δ."
 
     what = "a point of notion `profile`"
     epsilon: Scalar = Field(description="ε of one step of the relation.")
@@ -153,7 +153,7 @@ ProfilePoints = Annotated[
 
 
 class Rdp(Stated):
-    """Rényi differential privacy at some orders."""
+    __doc__ = "Rényi differential privacy at some orders."
 
     what = "a guarantee of notion `rdp`"
     notion: Literal["rdp"] = Field(description=NOTION)
@@ -167,7 +167,7 @@ class Rdp(Stated):
 
 
 class Profile(Stated):
-    """(ε, δ)-differential privacy for several pairs at once."""
+    __doc__ = "(ε, δ)-differential privacy for several pairs at once."
 
     what = "a guarantee of notion `profile`"
     notion: Literal["profile"] = Field(description=NOTION)

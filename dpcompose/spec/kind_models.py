@@ -18,7 +18,7 @@ from dpcompose.spec.models import Model
 
 
 class Sensitivity(Model):
-    """How far a value moves, for each kind of row change."""
+    __doc__ = "How far a value moves, for each kind of row change."
 
     what = "a sensitivity"
     unbounded: Optional[Scalar] = Field(default=None, description="For one row added or removed.")

@@ -10,7 +10,7 @@ from dpcompose.spec.models import Model
 
 
 class AnyMap(Model):
-    """What every map says; each kind has a model of its own."""
+    __doc__ = "What every map says; each kind has a model of its own."
 
     what = "a map"
     kind: str = Field(description="The kind of the map.")

@@ -7,7 +7,7 @@ from dpcompose.spec.models import Model
 
 
 class ReadingEntry(Model):
-    """What every mechanism that reads a dataset has."""
+    __doc__ = "What every mechanism that reads a dataset has."
 
     what = "a mechanism"
     name: Name = Field(description="A name of its own.")

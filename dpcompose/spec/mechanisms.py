@@ -14,50 +14,50 @@ from dpcompose.spec.models import Model
 
 
 class PureMechanism(Pure, ReadingEntry):
-    """A mechanism that is ε-differentially private."""
+    __doc__ = "A mechanism that is ε-differentially private."
 
     what = "a mechanism of notion `pure`"
 
 
 class ApproxMechanism(Approx, ReadingEntry):
-    """A mechanism that is (ε, δ)-differentially private."""
+    __doc__ = "A mechanism that is (ε, δ)-differentially private."
 
     what = "a mechanism of notion `approx`"
 
 
 class ZcdpMechanism(Zcdp, ReadingEntry):
-    """A mechanism that is ρ-zCDP."""
+    __doc__ = "A mechanism that is ρ-zCDP."
 
     what = "a mechanism of notion `zcdp`"
 
 
 class GdpMechanism(Gdp, ReadingEntry):
-    """A mechanism that is μ-GDP."""
+    __doc__ = "A mechanism that is μ-GDP."
 
     what = "a mechanism of notion `gdp`"
 
 
 class RdpMechanism(Rdp, ReadingEntry):
-    """A mechanism with Rényi differential privacy."""
+    __doc__ = "A mechanism with Rényi differential privacy."
 
     what = "a mechanism of notion `rdp`"
 
 
 class ProfileMechanism(Profile, ReadingEntry):
-    """A mechanism that is (ε, δ)-differentially private for several pairs."""
+    __doc__ = "A mechanism that is (ε, δ)-differentially private for several pairs."
 
     what = "a mechanism of notion `profile`"
 
 
 class SeveralMechanism(ReadingEntry):
-    """A mechanism with several guarantees."""
+    __doc__ = "A mechanism with several guarantees."
 
     what = "a mechanism with several guarantees"
     guarantees: list[Guarantee] = Field(min_length=1, description="All of them hold.")
 
 
 class PostProcessing(Model):
-    """Something computed from released outputs alone; it costs nothing."""
+    __doc__ = "Something computed from released outputs alone; it costs nothing."
 
     what = "a mechanism that post-processes"
     name: Name = Field(description="A name of its own.")

@@ -47,7 +47,7 @@ def _version(value: object) -> int:
 
 
 class Spec(Model):
-    """What is computed from sensitive data, and what it must protect."""
+    __doc__ = "What is computed from sensitive data, and what it must protect."
 
     what = "a spec"
     dpcompose: Annotated[int, PlainValidator(_version), WithJsonSchema({"const": 1})] = Field(

@@ -11,7 +11,7 @@ from dpcompose.spec.models import Model
 
 
 class AnyPartition(Model):
-    """What every partition says; each kind has a model of its own."""
+    __doc__ = "What every partition says; each kind has a model of its own."
 
     what = "any `partition`"
 

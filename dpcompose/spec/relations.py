@@ -26,7 +26,9 @@ RelationName = Annotated[
 
 
 class LongRelation(Model):
-    """A relation, and the columns that a replacement keeps, or those that alone it changes."""
+    __doc__ = (
+        "A relation, and the columns that a replacement keeps, or those that alone it changes."
+    )
 
     what = "a relation"
     relation: RelationName = Field(description="The name of a neighbouring relation.")
@@ -42,14 +44,16 @@ class LongRelation(Model):
 
 
 class Protected(LongRelation):
-    """The relation to protect, for groups and for replacements that keep columns."""
+    __doc__ = "The relation to protect, for groups and for replacements that keep columns."
 
     what = "the relation to protect"
     distance: Whole = Field(default=1, description="Protect this many steps at once.")
 
 
 class Declared(Model):
-    """A relation of your own: its neighbours are at most `distance` steps of `within` apart."""
+    __doc__ = (
+        "A relation of your own: its neighbours are at most `distance` steps of `within` apart."
+    )
 
     what = "a declared relation"
     within: RelationName = Field(description="A built-in relation.")

@@ -218,7 +218,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)
     else:
         message = f"unknown notion {quoted(notion)}"
-        about = {name: model.__doc__ or "" for name, model in NOTIONS.items()}
+        about = {name: str(model.__doc__) for name, model in NOTIONS.items()}
         _word(notion, at, faults, "DPC104", message, about, synonyms.notion)
 
 

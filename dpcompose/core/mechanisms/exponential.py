@@ -179,9 +179,8 @@ RANGE = Hypothesis(
         Fraction(1, 8 * 10**60),
         "A small η is ρ = η²/8. η = 1 is 0.12330, and η = 4 is 1.6699, where η²/8 is 2.",
     ),
-)
-def exponential_zcdp(eta: Fraction) -> Fraction:
-    """A mechanism whose log odds have a range of η is ρ-zCDP with
+    statement="""\
+    A mechanism whose log odds have a range of η is ρ-zCDP with
     ρ = ln(sinh(η/2)/(η/2)) + (η/2)·coth(η/2) - 1, rounded up: a little below η²/8, and no more
     than about η for large η. No smaller ρ holds for all of them.
 
@@ -190,7 +189,9 @@ def exponential_zcdp(eta: Fraction) -> Fraction:
     is the integral of g''(x) over u ≤ x ≤ u+1 and 0 ≤ u ≤ α-1. Since ψ'(y)/y = Σ 2/(y²+4π²n²),
     g''(x)/x falls, so that its mean over [u, u+1] with weights x is at most that over [0, 1]: the
     limit of D_α/α as α tends to 1, ψ(η) + ηψ'(η).
-    """
+    """,
+)
+def exponential_zcdp(eta: Fraction) -> Fraction:
     from mpmath import mp
 
     with mp.workdps(60 + 2 * max(0, -digits_of(eta))):
@@ -214,9 +215,8 @@ def exponential_zcdp(eta: Fraction) -> Fraction:
     example=Example(
         (Fraction(0),), Fraction(0), "η = 0 is μ = 0. η = 1 is 0.62390, where ε = 1 is 1.2320."
     ),
-)
-def exponential_gdp(eta: Fraction) -> Fraction:
-    """A mechanism whose log odds have a range of η is μ-GDP with μ = 2Φ⁻¹(e^(η/2)/(1 + e^(η/2))),
+    statement="""\
+    A mechanism whose log odds have a range of η is μ-GDP with μ = 2Φ⁻¹(e^(η/2)/(1 + e^(η/2))),
     rounded up: that of a pure ε of η/2. No smaller μ holds for all of them.
 
     Proof. The profile is at most that of a pair of two outcomes, with losses t and t - η, for some
@@ -229,7 +229,9 @@ def exponential_gdp(eta: Fraction) -> Fraction:
     and in the limit, and its derivative is 2φ² - Φ(z)Φ(-z). In 2φ²/(Φ(z)Φ(-z)), which is 4/π at 0
     and tends to 0, the logarithm has the derivative h(z) - h(-z) - 2z, h = φ/Φ(-z), which is 0 at 0
     and falls, as the slope of h is below 1. So the difference rises first and falls then.
-    """
+    """,
+)
+def exponential_gdp(eta: Fraction) -> Fraction:
     return gaussian_mean_up(eta / 2)
 
 

@@ -222,9 +222,8 @@ NOISY = Hypothesis(
         tanh_up(Fraction(1, 2)),
         "One step at scale 1 is ρ = tanh(1/2), about 0.46212; two steps are 1.2642, not 1.5232.",
     ),
-)
-def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
-    """Two-sided geometric noise moved by s steps is ρ-zCDP with ρ = (s - 2r(1-r^s)/(1-r²))/scale,
+    statement="""\
+    Two-sided geometric noise moved by s steps is ρ-zCDP with ρ = (s - 2r(1-r^s)/(1-r²))/scale,
     rounded up, r = e^(-1/scale), and no smaller ρ will do. For s = 1 it is that of ε = 1/scale. So
     is whatever is (1/scale)-DP, over s steps: no trade-off function of such a mechanism is below
     that of the noise (Dong, Roth and Su 2022, Theorem 2.14).
@@ -236,7 +235,9 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     1/2 and with negative zeros alone, so that its logarithm is concave in t² by Hadamard's theorem
     and lies below its tangent at t² = 1/4; α(α-1) = t² - 1/4. The slope there is the limit of D_α/α
     as α tends to 1, the mean loss λ(E|N-s| - E|N|).
-    """
+    """,
+)
+def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     from mpmath import mp
 
     pure = shift / scale * tanh_up(shift / scale / 2)
@@ -265,9 +266,8 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
         "No step is μ = 0. One step at scale 1 is the μ of ε = 1, about 1.2320; two steps are "
         "1.9037, not 2.3580.",
     ),
-)
-def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
-    """Two-sided geometric noise moved by s steps is μ-GDP with μ = z(T(n)) + z(T(m)), rounded up:
+    statement="""\
+    Two-sided geometric noise moved by s steps is μ-GDP with μ = z(T(n)) + z(T(m)), rounded up:
     z(q) = Φ⁻¹(1-q), T(n) = r^n/(1+r), r = e^(-1/scale), n and m the two halves of s + 1 rounded
     down and up. No smaller μ will do. So is whatever is (1/scale)-DP, over s steps.
 
@@ -278,7 +278,9 @@ def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
     in the middle.
 
     T(n) = 1/(1 + e^ε) where e^ε = (1+r)·r^-n - 1: each z is half the μ of a pure ε.
-    """
+    """,
+)
+def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
     halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
     found = gaussian_mean_up(shift / scale)
     if not shift or scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:

@@ -194,9 +194,8 @@ NOISY = Hypothesis(
     example=Example(
         (Fraction(0),), Fraction(0), "a = 0 is ρ = 0. a = 1 is ρ = 1/e, about 0.36788, not 0.46212."
     ),
-)
-def laplace_zcdp(shift: Fraction) -> Fraction:
-    """Laplace noise moved by a times its scale is ρ-zCDP with ρ = a + e^-a - 1, rounded up, and no
+    statement="""\
+    Laplace noise moved by a times its scale is ρ-zCDP with ρ = a + e^-a - 1, rounded up, and no
     smaller ρ will do. For a = 1 that is 0.3679, where 1-DP alone is 0.4621.
 
     Proof. With t = α - 1/2, (α-1)·D_α = ln F(t²) - a/2, F(s) = cosh(a√s) + sinh(a√s)/(2√s)
@@ -209,7 +208,9 @@ def laplace_zcdp(shift: Fraction) -> Fraction:
 
     In several coordinates a is the sum of the shifts (L1): this ρ is convex in a and 0 at 0, so
     that one coordinate with all of a is the worst.
-    """
+    """,
+)
+def laplace_zcdp(shift: Fraction) -> Fraction:
     from mpmath import mp
 
     with mp.workdps(60 + max(0, -digits_of(shift))):
@@ -228,9 +229,8 @@ def laplace_zcdp(shift: Fraction) -> Fraction:
     uses=BY_FAMILY,
     hypotheses=(NOISY,),
     example=Example((Fraction(0),), Fraction(0), "a = 0 is μ = 0. a = 1 is μ about 1.0301."),
-)
-def laplace_gdp(shift: Fraction) -> Fraction:
-    """Laplace noise moved by a times its scale is μ-GDP with μ = 2Φ⁻¹(1 - e^(-a/2)/2), rounded up,
+    statement="""\
+    Laplace noise moved by a times its scale is μ-GDP with μ = 2Φ⁻¹(1 - e^(-a/2)/2), rounded up,
     and no smaller μ will do. For a = 1 that is 1.0301, where 1-DP alone is 1.2320.
 
     Proof. A threshold x of the way errs with e^-x/2 and e^(x-a)/2, 0 ≤ x ≤ a, and beyond these the
@@ -241,7 +241,9 @@ def laplace_gdp(shift: Fraction) -> Fraction:
     is largest in the middle, at x = a/2.
 
     It is the μ of a pure ε with 1/(1 + e^ε) = e^(-a/2)/2.
-    """
+    """,
+)
+def laplace_gdp(shift: Fraction) -> Fraction:
     half = shift / 2
     # ln 2 is below 7/10.
     far = half > MAX_EXPONENT

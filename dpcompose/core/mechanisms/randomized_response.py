@@ -154,9 +154,8 @@ ODDS = Hypothesis(
         tanh_up(Fraction(1, 2)),
         "Two values with ε = 1 are ρ = tanh(1/2), about 0.46212; four values are 0.30048.",
     ),
-)
-def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
-    """Randomized response over k values is ρ-zCDP with the largest D_α/α, rounded up. That is
+    statement="""\
+    Randomized response over k values is ρ-zCDP with the largest D_α/α, rounded up. That is
     ρ = ε(e^ε-1)/(e^ε+k-1) for k ≤ 2 + 2e^(ε/2), and no smaller ρ will do.
 
     Proof. With t = α - 1/2, e^((α-1)·D_α) is c + d·cosh(εt), d = 2e^(ε/2)/(e^ε+k-1) and
@@ -167,7 +166,9 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     For more values the largest D_α/α is at some order above 1. It is found to nine digits, and
     bounded from above: with s = α - 1, (α-1)·D_α is convex in s and so is 1/(s(s+1)), so that
     between two orders each is at most its chord; D_α ≤ ε bounds all high orders.
-    """
+    """,
+)
+def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     x = epsilon
     pure = x * tanh_up(x / 2)
     if k == 2 or x > MAX_EXPONENT:
@@ -192,16 +193,17 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
         ZERO,
         "Even odds are μ = 0. Two values with ε = 1 are μ = 1.2320; four values are 0.87328.",
     ),
-)
-def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
-    """Randomized response over k values is μ-GDP with μ = Φ⁻¹(p) - Φ⁻¹(q), rounded up, for the
+    statement="""\
+    Randomized response over k values is μ-GDP with μ = Φ⁻¹(p) - Φ⁻¹(q), rounded up, for the
     chances p = e^ε/(e^ε+k-1) of the true value and q = 1/(e^ε+k-1) of each other one. No smaller μ
     will do.
 
     Proof. The trade-off function is broken at (q, 1-p) and at (1-p, q), and straight between these
     and to (0, 1) and (1, 0). The Gaussian one is convex and meets both ends: it lies below if it
     does so at the two breaks, which say the same.
-    """
+    """,
+)
+def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
     found = gaussian_mean_up(epsilon)
     if k == 2 or epsilon > MAX_EXPONENT or not epsilon:
         return found

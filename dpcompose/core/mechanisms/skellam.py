@@ -289,9 +289,8 @@ def _last(shift: int, v: float, ratio: float) -> float:
         ),
     ),
     example=Example((0, Fraction(1)), ZERO, "Without a shift, ρ = 0."),
-)
-def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
-    """Skellam noise moved by s steps is ρ-zCDP with the largest D_α/α over α > 1, rounded up.
+    statement="""\
+    Skellam noise moved by s steps is ρ-zCDP with the largest D_α/α over α > 1, rounded up.
 
     The mass at n is e^-v·I_n(v), v the variance. Ratios of neighbouring masses come from their
     recurrence, in whole numbers rounded both ways; the divergences are sums over outcomes, and the
@@ -304,7 +303,9 @@ def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
 
     A variance above 10^6 counts as 10^6: more Skellam noise is a post-processing. More than 2^16
     steps are a path of single ones.
-    """
+    """,
+)
+def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
     if not shift:
         return ZERO
     if shift > _FARTHEST:

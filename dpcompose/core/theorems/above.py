@@ -45,13 +45,14 @@ FOLLOWED = (
     "uses. The result need not obey the triangle inequality, so it must not be chained.",
     uses=(Use(Role.CLOSEST, "touch"),),
     for_readers=FOLLOWED,
-)
-def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
-    """A guarantee is stated on a table, but the mechanism sees only what a map f makes of it. Then
+    statement="""\
+    A guarantee is stated on a table, but the mechanism sees only what a map f makes of it. Then
     two tables are as hard to tell apart as the closest two tables that f maps to the same inputs.
 
     In particular the loss is 0 between tables that give the same input.
-    """
+    """,
+)
+def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
     return at_distance(epsilon, Notion.PURE, min(distances))
 
 
@@ -91,14 +92,15 @@ def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
     spec="specs/adults-filter.yaml",
     uses=(Use(Role.PADDING, "touch", (STATED_ABOVE, ROWS_COME_OR_GO)),),
     for_readers=FOLLOWED,
-)
-def padding(epsilon: Fraction, whole: int | float, removed: int, added: int) -> Amount:
-    """A mechanism is ε-DP for replacing one row of a table, and sees only the rows whose value lies
+    statement="""\
+    A mechanism is ε-DP for replacing one row of a table, and sees only the rows whose value lies
     in a given set that is not everything. Then adding or removing one of those rows costs it no
     more than ε as well, although its guarantee is about replacements.
 
     Between two tables it loses at most ε times the number of replacements that lead from one to the
     other (infinite if their sizes differ), and at most ε times the number of rows that its input
     loses or that it gains, whichever is larger.
-    """
+    """,
+)
+def padding(epsilon: Fraction, whole: int | float, removed: int, added: int) -> Amount:
     return at_distance(epsilon, Notion.PURE, int(min(whole, max(removed, added))))

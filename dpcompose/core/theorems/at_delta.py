@@ -37,9 +37,8 @@ DIVERGENCES = Hypothesis(
     ),
     for_readers=ROUTE,
     routes=("exact Gaussian",),
-)
-def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
-    """Whatever is μ-GDP is (ε, δ)-DP for every ε ≥ 0 with δ = Φ(μ/2 - ε/μ) - e^ε·Φ(-μ/2 - ε/μ), and
+    statement="""\
+    Whatever is μ-GDP is (ε, δ)-DP for every ε ≥ 0 with δ = Φ(μ/2 - ε/μ) - e^ε·Φ(-μ/2 - ε/μ), and
     Gaussian noise with μ = sensitivity/σ has no smaller δ. Several Gaussian mechanisms are one,
     with μ² = Σ μ_i² (VI.23), so that nothing is lost by composing them first.
 
@@ -47,7 +46,9 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     it is above ε, x > ε/μ + μ/2; its chances under the two laws are the two values of Φ.
 
     At δ = 0 no ε is finite (None).
-    """
+    """,
+)
+def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     from dpcompose.core.profile.gaussian_profile import gaussian_epsilon
 
     found = gaussian_epsilon(mu_squared, delta)
@@ -71,16 +72,17 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     ),
     for_readers=ROUTE,
     routes=("zCDP conversion",),
-)
-def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
-    """Whatever is ρ-zCDP is (ε, δ)-DP for every ε ≥ 0 with the δ of the formula, of which any order
+    statement="""\
+    Whatever is ρ-zCDP is (ε, δ)-DP for every ε ≥ 0 with the δ of the formula, of which any order
     α gives a valid one.
 
     It is never worse than ε = ρ + 2·sqrt(ρ·ln(1/δ)). Mechanisms whose noise is known are better
     composed by their losses: a ρ forgets what is below its worst order.
 
     At δ = 0 no ε is finite (None).
-    """
+    """,
+)
+def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
     from dpcompose.core.profile.renyi import epsilon_at
 
     if rho == 0:
@@ -103,9 +105,8 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
     ),
     for_readers=ROUTE,
     routes=("Rényi conversion",),
-)
-def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
-    """A mechanism whose Rényi divergence of order α is at most ε(α) is (ε, δ)-DP with the ε of the
+    statement="""\
+    A mechanism whose Rényi divergence of order α is at most ε(α) is (ε, δ)-DP with the ε of the
     formula, for each order known. Divergences of one order add up under composition, so curves are
     added first and converted once, at the order that is best for the sum.
 
@@ -114,7 +115,9 @@ def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fra
     e^(L-ε) = α/(α - 1). The mean of e^((α-1)L) is at most e^((α-1)ε(α)) by hypothesis.
 
     At δ = 0 no ε is finite (None).
-    """
+    """,
+)
+def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
     from dpcompose.core.profile.renyi import epsilon_at
 
     curve = Renyi(tuple(sorted((alpha, epsilon) for alpha, epsilon in points)))

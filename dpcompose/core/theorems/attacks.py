@@ -41,9 +41,8 @@ _ONE_PAIR = (numbers("1 0"),)
         "most 2.7183 of 100 of those who are.",
     ),
     for_readers=SEARCH,
-)
-def trade_off(pairs: Sequence[Sequence[Fraction]], rate: Fraction) -> Fraction:
-    """Whoever tells from a release which of two neighbouring tables was read, and is wrong of the
+    statement="""\
+    Whoever tells from a release which of two neighbouring tables was read, and is wrong of the
     one with chance α, is right of the other with chance at most 1 - f(α). The more pairs (ε, δ) are
     known the better: all of them, the whole privacy profile, give the trade-off curve f itself.
 
@@ -54,7 +53,9 @@ def trade_off(pairs: Sequence[Sequence[Fraction]], rate: Fraction) -> Fraction:
     Several changes may be the worst at different ε. The greatest δ of them at each ε then gives the
     lower convex hull of their curves, which holds as well where false alarms and hits are counted
     over many people, who need not meet the same change.
-    """
+    """,
+)
+def trade_off(pairs: Sequence[Sequence[Fraction]], rate: Fraction) -> Fraction:
     found = (_by_pair(epsilon, delta, rate) for epsilon, delta in pairs)
     return rounded(max(rate, min((ONE, *found))))
 
@@ -79,15 +80,16 @@ def _by_pair(epsilon: Fraction, delta: Fraction, rate: Fraction) -> Fraction:
         "of whom are in the data, whether they are, is right of at most 73.2 in 100.",
     ),
     for_readers=SEARCH,
-)
-def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
-    """The hits of a test are above its false alarms by at most δ(0), the total variation of the two
+    statement="""\
+    The hits of a test are above its false alarms by at most δ(0), the total variation of the two
     laws, and some test attains that. A guess between two tables that are equally likely is right
     with chance at most (1 + δ(0))/2.
 
     Proof. P(S) - Q(S) ≤ δ(0) by definition. From one pair (ε, δ) the largest P(S) - Q(S) within the
     two lines of f is where they meet, at Q(S) = (1 - δ)/(1 + e^ε).
-    """
+    """,
+)
+def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
     found = []
     for epsilon, delta in pairs:
         factor = exp_up(epsilon)
@@ -110,9 +112,8 @@ def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
         "1-DP with chance at most 0.2719.",
     ),
     for_readers=SEARCH,
-)
-def success(pairs: Sequence[Sequence[Fraction]], baseline: Fraction) -> Fraction:
-    """An attack that succeeds with chance κ where a person's data are not in the release succeeds
+    statement="""\
+    An attack that succeeds with chance κ where a person's data are not in the release succeeds
     with chance at most 1 - f(κ) where they are, whatever it is after: whose the data are, a value
     among them, or most of a record.
 
@@ -123,5 +124,7 @@ def success(pairs: Sequence[Sequence[Fraction]], baseline: Fraction) -> Fraction
 
     The secrets may be different changes: h is then that of the lower convex hull. Whether a person
     is in the data is told better by the advantage than by κ = 1/2.
-    """
+    """,
+)
+def success(pairs: Sequence[Sequence[Fraction]], baseline: Fraction) -> Fraction:
     return trade_off(pairs, baseline)

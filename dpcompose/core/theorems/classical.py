@@ -32,14 +32,15 @@ CLASSICAL = "the classical form; a theorem of the paper that holds of every rela
     specialises=("V.3",),
     example=Example((Fraction("0.1"), 10), Fraction(1), "Ten releases of 0.1 cost exactly 1."),
     for_readers=CLASSICAL,
-)
-def sequential_equal(epsilon: Fraction, times: int) -> Fraction:
-    """Asking T times, each time of an ε-DP mechanism and in the light of the earlier answers, is
+    statement="""\
+    Asking T times, each time of an ε-DP mechanism and in the light of the earlier answers, is
     Tε-DP.
 
     The classical form, for unbounded neighbours. V.3 generalises it: any relation, different
     losses.
-    """
+    """,
+)
+def sequential_equal(epsilon: Fraction, times: int) -> Fraction:
     return epsilon * times
 
 
@@ -53,13 +54,14 @@ def sequential_equal(epsilon: Fraction, times: int) -> Fraction:
     example=THREE,
     departs="Printed without saying, outside its name, that the mechanisms are independent.",
     for_readers=CLASSICAL,
-)
-def sequential_independent(epsilons: Sequence[Fraction]) -> Fraction:
-    """Releasing the outputs of several mechanisms on one table, none of which sees the outputs of
+    statement="""\
+    Releasing the outputs of several mechanisms on one table, none of which sees the outputs of
     the others, costs the sum of their losses.
 
     The classical form, for unbounded neighbours. IV.3 generalises it to every relation.
-    """
+    """,
+)
+def sequential_independent(epsilons: Sequence[Fraction]) -> Fraction:
     return total(epsilons)
 
 
@@ -72,13 +74,14 @@ def sequential_independent(epsilons: Sequence[Fraction]) -> Fraction:
     specialises=("V.3",),
     example=THREE,
     for_readers=CLASSICAL,
-)
-def sequential_adaptive(epsilons: Sequence[Fraction]) -> Fraction:
-    """Releasing the outputs of several mechanisms on one table, each of which may use the outputs
+    statement="""\
+    Releasing the outputs of several mechanisms on one table, each of which may use the outputs
     before it, costs the sum of their losses.
 
     The classical form, for unbounded neighbours. V.3 generalises it to every relation.
-    """
+    """,
+)
+def sequential_adaptive(epsilons: Sequence[Fraction]) -> Fraction:
     return total(epsilons)
 
 
@@ -94,15 +97,16 @@ def sequential_adaptive(epsilons: Sequence[Fraction]) -> Fraction:
     "the mechanisms are independent is not said in the print; V.4 shows that it is not needed.",
     spec="specs/ambulances-districts-unbounded.yaml",
     for_readers=CLASSICAL,
-)
-def parallel(epsilons: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that each read the rows of their own set of row values, sets without a common
+    statement="""\
+    Mechanisms that each read the rows of their own set of row values, sets without a common
     value, cost together as much as the most expensive of them.
 
     The classical form, for unbounded neighbours only: one added or removed row is in one block. It
     is false for bounded neighbours (Example II.9). IV.6 and V.4 generalise it to every relation
     under which a step changes one block.
-    """
+    """,
+)
+def parallel(epsilons: Sequence[Fraction]) -> Fraction:
     return largest(epsilons)
 
 
@@ -125,9 +129,8 @@ def parallel(epsilons: Sequence[Fraction]) -> Fraction:
     departs="Where the example says that the count does not contradict unbounded DP, read bounded.",
     spec="specs/parallel-trap.yaml",
     for_readers="it shows that there is no bound",
-)
-def parallel_trap(epsilons: Sequence[Fraction]) -> None:
-    """Let every block be read by a mechanism that is private for replacing a row of the block. A
+    statement="""\
+    Let every block be read by a mechanism that is private for replacing a row of the block. A
     row of the whole table that is replaced may move from one block to another: then one block loses
     a row and the other gains one, and the guarantees say nothing about that. Publishing the exact
     number of rows of each block is an instance.
@@ -135,4 +138,7 @@ def parallel_trap(epsilons: Sequence[Fraction]) -> None:
     No finite bound follows, however small the stated losses. The ways out: state the guarantees on
     the whole table (IV.13), for added and removed rows (V.4 and A.3), or split by something that
     a replacement keeps, such as the position of the row or a public key (V.4).
-    """
+    """,
+)
+def parallel_trap(epsilons: Sequence[Fraction]) -> None:
+    return None

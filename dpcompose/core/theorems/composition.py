@@ -93,16 +93,17 @@ _TWO_OFTHREE = Example(
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_ALL,
-)
-def independent_composition(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that do not see each other's outputs read datasets that are made, each in its own
+    statement="""\
+    Mechanisms that do not see each other's outputs read datasets that are made, each in its own
     way, from one table. Between two tables the release of all outputs loses the sum of what each
     mechanism loses between the two inputs that it gets from them.
 
     What is certified is that sum at the worst neighbouring tables, not the sum of everybody's
     worst: a mechanism whose input does not change adds nothing. The argument lists the losses of
     the mechanisms for one and the same change.
-    """
+    """,
+)
+def independent_composition(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -117,12 +118,13 @@ def independent_composition(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_ONE_DATASET,
-)
-def independent_sequential(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that read the same dataset, and do not see each other's outputs, cost the sum of
+    statement="""\
+    Mechanisms that read the same dataset, and do not see each other's outputs, cost the sum of
     their losses, whatever the neighbouring relation, and even if their guarantees are for
     different relations.
-    """
+    """,
+)
+def independent_sequential(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -137,16 +139,17 @@ def independent_sequential(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=False,
     uses=(OF_COMMON_DOMAIN,),
-)
-def independent_common(losses: Sequence[Fraction]) -> Fraction:
-    """Every mechanism is stated on one and the same table, but sees only a part of it, or something
+    statement="""\
+    Every mechanism is stated on one and the same table, but sees only a part of it, or something
     made from it; none sees the outputs of the others. For two neighbouring tables only the
     mechanisms whose inputs differ lose anything, each at most its stated loss, and these losses add
     up.
 
     By IV.10 a mechanism may lose even less. The argument lists the losses of the mechanisms that
     the change reaches.
-    """
+    """,
+)
+def independent_common(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -165,16 +168,17 @@ def independent_common(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ALL,
-)
-def adaptive_composition(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms read datasets that are made, each in its own way, from one table, and may use all
+    statement="""\
+    Mechanisms read datasets that are made, each in its own way, from one table, and may use all
     outputs before theirs. Between two tables the release of all outputs loses the sum of what each
     mechanism loses between its two inputs: using earlier outputs costs nothing extra.
 
     This is the general theorem of pure DP; sequential and parallel composition and all that lies
     between are cases of it. The argument lists the losses of the mechanisms for one and the same
     change.
-    """
+    """,
+)
+def adaptive_composition(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -190,11 +194,12 @@ def adaptive_composition(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ONE_DATASET,
+    statement="""\
+    Mechanisms that read the same dataset cost the sum of their losses, even if each uses the
+    outputs before it, whatever the neighbouring relation.
+    """,
 )
 def adaptive_sequential(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that read the same dataset cost the sum of their losses, even if each uses the
-    outputs before it, whatever the neighbouring relation.
-    """
     return total(losses)
 
 
@@ -210,13 +215,14 @@ def adaptive_sequential(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=True,
     uses=(OF_COMMON_DOMAIN,),
-)
-def adaptive_common(losses: Sequence[Fraction]) -> Fraction:
-    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    statement="""\
+    Every mechanism is stated on one and the same table, sees only a part of it or something made
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything, each at most its stated loss, and these losses add up.
 
     Since the guarantees are stated on the common table, what a part becomes under a change does not
     matter, which saves bounded neighbours from Example II.9.
-    """
+    """,
+)
+def adaptive_common(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)

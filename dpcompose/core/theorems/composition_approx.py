@@ -105,15 +105,16 @@ _TWO_BLOCKS = Example(
     "integral of g ≤ 1 is at most the largest value of the measure on any set.",
     notion=Notion.APPROX,
     uses=OF_ALL,
-)
-def approximate_composition(losses: Sequence[Pair]) -> Pair:
-    """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
+    statement="""\
+    Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
     Between two tables the release of all outputs loses the sum of the ε and the sum of the δ that
     each mechanism loses between its two inputs.
 
     All other composition theorems of pure and approximate DP follow from this one. The argument
     lists the pairs of the mechanisms for one and the same change.
-    """
+    """,
+)
+def approximate_composition(losses: Sequence[Pair]) -> Pair:
     return total_pairs(losses)
 
 
@@ -130,11 +131,12 @@ def approximate_composition(losses: Sequence[Pair]) -> Pair:
     notion=Notion.APPROX,
     uses=OF_ONE_DATASET,
     routes=("basic composition",),
+    statement="""\
+    Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
+    sum of their ε and the sum of their δ, whatever the neighbouring relation.
+    """,
 )
 def approximate_sequential(losses: Sequence[Pair]) -> Pair:
-    """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
-    sum of their ε and the sum of their δ, whatever the neighbouring relation.
-    """
     return total_pairs(losses)
 
 
@@ -151,11 +153,12 @@ def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     spec="specs/clinics-approximate.yaml",
     notion=Notion.APPROX,
     uses=OF_BLOCKS,
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
+    there, then mechanisms on the blocks cost together the largest ε and the largest δ among them.
+    """,
 )
 def approximate_best(losses: Sequence[Pair]) -> Pair:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
-    there, then mechanisms on the blocks cost together the largest ε and the largest δ among them.
-    """
     return largest_pair(losses)
 
 
@@ -186,12 +189,13 @@ def approximate_best(losses: Sequence[Pair]) -> Pair:
         ),
         OF_COMMON_DOMAIN,
     ),
-)
-def approximate_common(losses: Sequence[Pair]) -> Pair:
-    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    statement="""\
+    Every mechanism is stated on one and the same table, sees only a part of it or something made
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything; their ε add up, and so do their δ.
-    """
+    """,
+)
+def approximate_common(losses: Sequence[Pair]) -> Pair:
     return total_pairs(losses)
 
 
@@ -206,10 +210,11 @@ def approximate_common(losses: Sequence[Pair]) -> Pair:
     departs=MISSING + DEFINITIONS,
     notion=Notion.APPROX,
     uses=OF_BLOCKS_COMMON,
-)
-def approximate_best_common(losses: Sequence[Pair]) -> Pair:
-    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, then mechanisms that are
     stated on the whole table, and see one block each, cost together the largest ε and the largest δ
     among them.
-    """
+    """,
+)
+def approximate_best_common(losses: Sequence[Pair]) -> Pair:
     return largest_pair(losses)

@@ -78,15 +78,16 @@ def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fr
     spec="specs/visits-gaussian-cap.yaml",
     notion=Notion.GDP,
     uses=OF_ALL,
-)
-def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
+    statement="""\
+    Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
     Between two tables the square of the μ of the whole release is the sum of the squares of the μ
     that each mechanism loses between its two inputs.
 
     The argument lists the squares for one and the same change. The root of the sum is never above
     the sum of the μ.
-    """
+    """,
+)
+def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -99,12 +100,13 @@ def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
     example=_SUM,
     notion=Notion.GDP,
     uses=(OF_COMMON_DOMAIN,),
-)
-def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
-    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    statement="""\
+    Every mechanism is stated on one and the same table, sees only a part of it or something made
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything, each at most its stated μ, and the squares add up.
-    """
+    """,
+)
+def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -121,11 +123,12 @@ def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
     spec="specs/sensors-gaussian.yaml",
     notion=Notion.GDP,
     uses=OF_ONE_DATASET,
+    statement="""\
+    Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
+    root of the sum of the squares of their μ, whatever the neighbouring relation.
+    """,
 )
 def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
-    root of the sum of the squares of their μ, whatever the neighbouring relation.
-    """
     return total(losses)
 
 
@@ -144,13 +147,14 @@ def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
     ),
     departs="The print leaves out that the guarantees hold for all earlier outputs.",
     for_readers="the worst change is searched for, and then VI.21 says the same of it",
-)
-def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    """A metric adds up over the blocks of a partition, as the number of differing rows does over
+    statement="""\
+    A metric adds up over the blocks of a partition, as the number of differing rows does over
     blocks by value. Then mechanisms on the blocks lose, between two tables, the root of the sum of
     the squares of μ_i times the distance inside block i, which is never above the largest μ_i times
     the distance of the tables.
-    """
+    """,
+)
+def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
     return over_blocks(mus_squared, distances)
 
 
@@ -167,12 +171,13 @@ def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -
         "Two rows go, from two blocks of μ = 1: μ² = 2, μ = 1.41. Both from one block: μ = 2.",
     ),
     for_readers="the worst change is searched for, and then VI.21 says the same of it",
-)
-def gaussian_spread(distances: Sequence[int]) -> Fraction:
-    """Mechanisms with μ = 1 on disjoint blocks, and several rows added or removed at once: if the
+    statement="""\
+    Mechanisms with μ = 1 on disjoint blocks, and several rows added or removed at once: if the
     rows are in different blocks the squares add up, while in one block the distances do. So the
     worst group sits in one block, and the largest μ times the distance is reached only there.
-    """
+    """,
+)
+def gaussian_spread(distances: Sequence[int]) -> Fraction:
     return over_blocks([Fraction(1)] * len(distances), distances)
 
 
@@ -187,11 +192,12 @@ def gaussian_spread(distances: Sequence[int]) -> Fraction:
     departs=DEFINITIONS,
     notion=Notion.GDP,
     uses=OF_BLOCKS,
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
+    there, then mechanisms on the blocks cost together the largest of their μ.
+    """,
 )
 def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
-    there, then mechanisms on the blocks cost together the largest of their μ.
-    """
     return largest(losses)
 
 
@@ -206,11 +212,12 @@ def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
     departs=DEFINITIONS,
     notion=Notion.GDP,
     uses=OF_BLOCKS_COMMON,
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    stated on the whole table, and see one block each, cost together the largest of their μ.
+    """,
 )
 def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
-    stated on the whole table, and see one block each, cost together the largest of their μ.
-    """
     return largest(losses)
 
 
@@ -231,11 +238,12 @@ def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
     spec="specs/districts-gaussian-bounded.yaml",
     notion=Notion.GDP,
     uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
-)
-def gaussian_bounded_disjoint(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
+    statement="""\
+    Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
     of its own block, the blocks being disjoint sets of row values. Only the block that a replaced
     row leaves and the one that it enters lose anything: together the root of the sum of the two
     largest squares of μ.
-    """
+    """,
+)
+def gaussian_bounded_disjoint(losses: Sequence[Fraction]) -> Fraction:
     return two_largest(losses)

@@ -58,9 +58,8 @@ _THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
     uses=(Use(Role.PROFILES),),
     for_readers="the tool composes on lattices of losses what this multiplies out",
     routes=("loss distributions",),
-)
-def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
-    """Two laws P and Q dominate a mechanism if, for every real ε and in both orders of the two
+    statement="""\
+    Two laws P and Q dominate a mechanism if, for every real ε and in both orders of the two
     tables, its δ at ε is at most that of P and Q: the largest P(S) - e^ε·Q(S) over all sets S of
     outcomes. If each of several mechanisms, of which each may use the outputs before it, is
     dominated by a pair, then all of them together are dominated by the product of the pairs.
@@ -74,7 +73,9 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     are dominated by the first mechanism and the second pair. Now exchange their roles.
 
     The arguments of the bound are the chances (P, Q) of the outcomes of each pair, and e^ε.
-    """
+    """,
+)
+def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
     joint: Mapping[Outcome, int] = Counter({(ONE, ONE): 1})
     for part in parts:
         extended: Counter[Outcome] = Counter()
@@ -106,9 +107,8 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     uses=(Use(Role.HYPOTHESES, "question", methods=("every outcome",)),),
     for_readers="the tool composes on lattices of losses what this multiplies out",
     routes=("optimal composition",),
-)
-def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
-    """A mechanism that is (ε_i, δ_i)-DP tells no more than this: with probability δ_i it gives all
+    statement="""\
+    A mechanism that is (ε_i, δ_i)-DP tells no more than this: with probability δ_i it gives all
     away, and otherwise it answers one bit truthfully with probability e^ε_i/(1 + e^ε_i). For such
     answers the privacy losses are sums of +ε_i and -ε_i, whose law is known, and so is the least ε
     at every δ. No smaller ε holds for all mechanisms with the stated guarantees.
@@ -119,7 +119,9 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
 
     P(S) and Q(S) are the chances of a set S of answers when the bit is 1 and when it is 0. The
     largest value is attained where S holds all answers whose loss is above some number.
-    """
+    """,
+)
+def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
     kept = math.prod((1 - each for _, each in stated), start=ONE)
     if delta < 1 - kept:
         return None
@@ -159,9 +161,8 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
         "(0.5, 0.1) and (1, 0.02).",
     ),
     for_readers="the worst change is searched for, block by block, and its profile composed",
-)
-def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then at every ε mechanisms on the blocks have together the largest of their δ.
 
     Proof. For two neighbouring tables the mechanisms on all blocks but one read the same on both,
@@ -171,7 +172,9 @@ def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
     As trade-off functions this is the convex hull of the pointwise minimum; profiles are convex, so
     their maximum needs no hull. What reads the same block is composed first. The maximum is taken
     of whole profiles, at each ε or δ anew: another block may be the worst at another δ.
-    """
+    """,
+)
+def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
     at = sorted({epsilon for points in profiles for epsilon, _ in points})
     found: list[Pair] = []
     for epsilon in at:

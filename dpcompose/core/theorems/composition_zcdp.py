@@ -55,15 +55,16 @@ _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 
     spec="specs/census-dhca-cells.yaml",
     notion=Notion.ZCDP,
     uses=OF_ALL,
-)
-def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
+    statement="""\
+    Mechanisms read datasets that are made from one table, and may use all outputs before theirs.
     Between two tables the ρ of the whole release is the sum of the ρ that each mechanism loses
     between its two inputs.
 
     The ρ of one mechanism grows with the square of how far its input moves (VI.12); the sum is over
     those squares. The argument lists the ρ of the mechanisms for one and the same change.
-    """
+    """,
+)
+def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -84,15 +85,16 @@ def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
         Use(Role.TWO_BLOCKS, "release", BOUNDED_BLOCKS, two_blocks, told=True),
         OF_COMMON_DOMAIN,
     ),
-)
-def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
-    """Every mechanism is stated on one and the same table, sees only a part of it or something made
+    statement="""\
+    Every mechanism is stated on one and the same table, sees only a part of it or something made
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything, each at most its stated ρ, and these add up.
 
     With disjoint blocks by value and one replaced row this is the sum of the two largest ρ, as in
     IV.13.
-    """
+    """,
+)
+def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
 
 
@@ -112,11 +114,12 @@ def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
     spec="specs/census-2020-redistricting-persons.yaml",
     notion=Notion.ZCDP,
     uses=OF_ONE_DATASET,
+    statement="""\
+    Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
+    sum of their ρ, whatever the neighbouring relation.
+    """,
 )
 def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
-    """Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
-    sum of their ρ, whatever the neighbouring relation.
-    """
     return total(losses)
 
 
@@ -132,11 +135,12 @@ def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
     spec="specs/districts-zcdp-unbounded.yaml",
     notion=Notion.ZCDP,
     uses=OF_BLOCKS,
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
+    there, then mechanisms on the blocks cost together the largest of their ρ.
+    """,
 )
 def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
-    there, then mechanisms on the blocks cost together the largest of their ρ.
-    """
     return largest(losses)
 
 
@@ -151,9 +155,10 @@ def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
     departs=MISSING + DEFINITIONS,
     notion=Notion.ZCDP,
     uses=OF_BLOCKS_COMMON,
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    stated on the whole table, and see one block each, cost together the largest of their ρ.
+    """,
 )
 def concentrated_best_common(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
-    stated on the whole table, and see one block each, cost together the largest of their ρ.
-    """
     return largest(losses)

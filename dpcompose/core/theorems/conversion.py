@@ -34,9 +34,8 @@ def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
     ),
     uses=(Use(Role.CONVERSION, "touch"),),
     for_readers=_SHARED,
-)
-def pure_to_zcdp(epsilon: Fraction) -> Amount:
-    """Whatever is ε-DP is ρ-zCDP with ρ = ε·tanh(ε/2), rounded up, and no smaller ρ will do.
+    statement="""\
+    Whatever is ε-DP is ρ-zCDP with ρ = ε·tanh(ε/2), rounded up, and no smaller ρ will do.
 
     Proof. Among two laws whose densities differ at most by the factor e^ε, the Rényi divergence of
     every order is largest for randomized response, which answers one bit truthfully with
@@ -49,7 +48,9 @@ def pure_to_zcdp(epsilon: Fraction) -> Amount:
     αε·tanh(ε/2).
 
     As α tends to 1 the two sides meet, so the constant is the least. It is below the usual ε²/2.
-    """
+    """,
+)
+def pure_to_zcdp(epsilon: Fraction) -> Amount:
     return convert(epsilon, Notion.PURE, Notion.ZCDP)
 
 
@@ -67,9 +68,8 @@ def pure_to_zcdp(epsilon: Fraction) -> Amount:
     ),
     uses=(Use(Role.CONVERSION, "touch"),),
     for_readers=_SHARED,
-)
-def pure_to_gdp(epsilon: Fraction) -> Amount:
-    """Whatever is ε-DP is μ-GDP with μ = 2Φ⁻¹(e^ε/(1 + e^ε)), rounded up, and no smaller μ will do.
+    statement="""\
+    Whatever is ε-DP is μ-GDP with μ = 2Φ⁻¹(e^ε/(1 + e^ε)), rounded up, and no smaller μ will do.
 
     Proof. The trade-off function of an ε-DP mechanism is nowhere below the one of randomized
     response: two straight lines, from (0, 1) down to the corner (c, c) with c = 1/(1 + e^ε), and
@@ -78,7 +78,9 @@ def pure_to_gdp(epsilon: Fraction) -> Amount:
     lines, by convexity; otherwise it lies above the corner. Φ(-μ/2) = c is the stated μ.
 
     To compose many pure mechanisms, converting them to zCDP loses less.
-    """
+    """,
+)
+def pure_to_gdp(epsilon: Fraction) -> Amount:
     return convert(epsilon, Notion.PURE, Notion.GDP)
 
 
@@ -92,16 +94,17 @@ def pure_to_gdp(epsilon: Fraction) -> Amount:
     example=Example((Fraction("0.25"),), Fraction("0.125"), "μ = 0.5, so μ² = 0.25, is ρ = 0.125."),
     uses=(Use(Role.CONVERSION, "touch"),),
     for_readers=_SHARED,
-)
-def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
-    """Whatever is μ-GDP is ρ-zCDP with ρ = μ²/2, and no smaller ρ will do.
+    statement="""\
+    Whatever is μ-GDP is ρ-zCDP with ρ = μ²/2, and no smaller ρ will do.
 
     Proof. By Blackwell's theorem two laws that are as hard to tell apart as N(0, 1) and N(μ, 1) can
     be made from these by post-processing, which raises no Rényi divergence; that of order α between
     the two normal laws is αμ²/2. They are themselves μ-GDP, so the constant is the least.
 
     There is no way back: zCDP does not imply any μ.
-    """
+    """,
+)
+def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
     return convert(mu_squared, Notion.GDP, Notion.ZCDP)
 
 
@@ -125,9 +128,8 @@ def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
     departs="The profile is the one of Dong, Durfee and Rogers 2020. At a chosen δ the tool "
     "uses it, or the largest divergence of each order; both say more than η²/8.",
     for_readers="the tool uses the profile of the mechanism, which says more",
-)
-def bounded_range(eta: Fraction) -> Fraction:
-    """The exponential mechanism with weights e^(η·u/(2Δ)) has more than η-DP: the log odds of all
+    statement="""\
+    The exponential mechanism with weights e^(η·u/(2Δ)) has more than η-DP: the log odds of all
     outcomes between two neighbouring tables lie in one interval of length η. Whatever has this
     property is ρ-zCDP with ρ = η²/8, and (ε, δ)-DP with the δ of the formula.
 
@@ -141,5 +143,7 @@ def bounded_range(eta: Fraction) -> Fraction:
 
     Never for a mechanism that is only known to be η-DP, nor for the noisy maximum with Laplace
     noise: their losses go from -η to η, a range of 2η.
-    """
+    """,
+)
+def bounded_range(eta: Fraction) -> Fraction:
     return eta * eta / 8

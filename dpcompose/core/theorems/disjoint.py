@@ -123,14 +123,15 @@ _FOLDS = Example(
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_BLOCKS,
-)
-def independent_best(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then independent mechanisms on the blocks cost together the largest of their losses.
 
     Both conditions hold for unbounded neighbours and blocks by value, and for bounded neighbours
     and blocks by position.
-    """
+    """,
+)
+def independent_best(losses: Sequence[Fraction]) -> Fraction:
     return largest(losses)
 
 
@@ -147,12 +148,13 @@ def independent_best(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_BLOCKS_COMMON,
-)
-def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, then independent
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, then independent
     mechanisms that are stated on the whole table, and see one block each, cost together the largest
     of their losses. What the step does inside the block does not matter.
-    """
+    """,
+)
+def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
     return largest(losses)
 
 
@@ -174,16 +176,17 @@ def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
     spec="specs/ambulances-districts-bounded.yaml",
     notion=Notion.PURE,
     uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
-)
-def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
-    """Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
+    statement="""\
+    Mechanisms are stated for replacing one row of the whole table, and each sees only the rows
     of its own block, the blocks being disjoint sets of row values. A replaced row leaves at most
     one block and enters at most one other, so only two mechanisms can lose anything: together they
     cost the two largest losses, not the sum of all.
 
     This cannot be improved for guarantees that are known no better, and it has no counterpart for
     guarantees that are stated on the blocks themselves (Example II.9).
-    """
+    """,
+)
+def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
     return two_largest(epsilons)
 
 
@@ -200,15 +203,16 @@ def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_BLOCKS,
-)
-def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, and is at most one step
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then mechanisms on the blocks cost together the largest of their losses, even if each
     uses the outputs before it.
 
     This is parallel composition for every relation to which the partition fits: unbounded
     neighbours and blocks by value, bounded neighbours and blocks by position or by a public key.
-    """
+    """,
+)
+def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
     return largest(losses)
 
 
@@ -225,10 +229,11 @@ def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_BLOCKS_COMMON,
-)
-def adaptive_best_common(losses: Sequence[Fraction]) -> Fraction:
-    """If one neighbouring step changes at most one block of a partition, then mechanisms that are
+    statement="""\
+    If one neighbouring step changes at most one block of a partition, then mechanisms that are
     stated on the whole table, see one block each and may use the outputs before theirs cost
     together the largest of their losses.
-    """
+    """,
+)
+def adaptive_best_common(losses: Sequence[Fraction]) -> Fraction:
     return largest(losses)

@@ -53,16 +53,17 @@ def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     notion=Notion.PURE,
     uses=(Use(Role.FILTER),),
     for_readers=_SUM,
-)
-def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """Which mechanism runs next, and with which ε, may depend on all outputs so far. If on every
+    statement="""\
+    Which mechanism runs next, and with which ε, may depend on all outputs so far. If on every
     path the ε's of the mechanisms that ran add up to at most ε, the whole interaction is ε-DP.
 
     Proof. The likelihood of a path is the product of those of its steps. Along one path the
     mechanisms are fixed, so that the ratio of the two likelihoods is at most e to the sum of their
     ε's there. This holds path by path, hence also for what several releases make of one secret
     sample.
-    """
+    """,
+)
+def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     return left(losses, limit)
 
 
@@ -81,9 +82,8 @@ def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     notion=Notion.APPROX,
     uses=(Use(Role.FILTER),),
     for_readers=_SUM,
-)
-def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
-    """If on every path the ε's add up to at most ε and the δ's to at most δ, the interaction is
+    statement="""\
+    If on every path the ε's add up to at most ε and the δ's to at most δ, the interaction is
     (ε, δ)-DP. Each release has one (ε_i, δ_i), decided on before its output.
 
     Proof. Two laws that are (ε_i, δ_i)-close are made, by post-processing, from a coin that gives
@@ -93,7 +93,9 @@ def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
 
     Neither 1 - Π(1 - δ_i) nor optimal composition of the pairs is a filter: there parameters must
     be fixed in advance.
-    """
+    """,
+)
+def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     epsilon = left([each for each, _ in losses], limit[0])
     delta = left([each for _, each in losses], limit[1])
     return None if epsilon is None or delta is None else (epsilon, delta)
@@ -115,9 +117,8 @@ def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     notion=Notion.ZCDP,
     uses=(Use(Role.FILTER),),
     for_readers=_SUM,
-)
-def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """If on every path the ρ's of the mechanisms that ran add up to at most ρ, the interaction is
+    statement="""\
+    If on every path the ρ's of the mechanisms that ran add up to at most ρ, the interaction is
     ρ-zCDP as a whole, so that it may be read at any δ. A pure ε counts as ρ = ε·tanh(ε/2), a μ as
     μ²/2.
 
@@ -132,7 +133,9 @@ def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     An (ε, δ) budget is the largest ρ whose conversion at δ is at most ε, found before the start.
     100 releases of ε = 0.1 are ρ = 0.49958, which is ε = 5.219075 at δ = 1e-6; parameters that are
     fixed in advance would give 4.774568.
-    """
+    """,
+)
+def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     return left(losses, limit)
 
 
@@ -152,16 +155,17 @@ def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     ),
     for_readers="the tool has no key for the δ that is set aside, and refuses an (ε, δ) in a "
     "filter in ρ; `filter: approx` counts it",
-)
-def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
-    """Mechanisms that are δ_i-approximately ρ_i-zCDP, such as (ε_i, δ_i)-DP with
+    statement="""\
+    Mechanisms that are δ_i-approximately ρ_i-zCDP, such as (ε_i, δ_i)-DP with
     ρ_i = ε_i·tanh(ε_i/2), may be counted in ρ if a part of δ is set aside for their δ_i before the
     first output: the interaction is then (ε, δ + δ')-DP wherever ρ gives ε at δ'.
 
     Proof. As for a filter in ε and δ a coin gives all away with chance δ_i, and else the loss is
     that of a pure ε_i. Some coin ever does with chance at most δ; where none does, the filter in ρ
     applies.
-    """
+    """,
+)
+def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     return approx_filter(losses, limit)
 
 
@@ -180,9 +184,8 @@ def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     notion=Notion.GDP,
     uses=(Use(Role.FILTER),),
     for_readers=_SUM,
-)
-def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """If on every path the squares of the μ's add up to at most μ², the whole interaction is μ-GDP
+    statement="""\
+    If on every path the squares of the μ's add up to at most μ², the whole interaction is μ-GDP
     (Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
 
     Proof. A step of μ_i can be made, by post-processing, from watching a Brownian motion for a time
@@ -190,5 +193,7 @@ def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     of at most μ², whatever decided on how long each would be, and watching it up to μ² is μ-GDP.
 
     Nothing is lost: Gaussian mechanisms whose parameters are fixed have the same sum.
-    """
+    """,
+)
+def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     return left(losses, limit)

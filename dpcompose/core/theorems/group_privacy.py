@@ -64,14 +64,15 @@ def _group(notion: Notion) -> tuple[Use, ...]:
     ),
     notion=Notion.PURE,
     uses=_group(Notion.PURE),
-)
-def group_privacy(epsilon: Fraction, distance: int) -> Amount:
-    """A mechanism is ε-DP for a neighbouring relation exactly when, for every two tables, its loss
+    statement="""\
+    A mechanism is ε-DP for a neighbouring relation exactly when, for every two tables, its loss
     is at most ε times the number of steps of the relation that lead from one to the other.
 
     The steps are counted inside the domain of the guarantee. Where no path exists the distance is
     infinite and nothing is promised.
-    """
+    """,
+)
+def group_privacy(epsilon: Fraction, distance: int) -> Amount:
     return at_distance(epsilon, Notion.PURE, distance)
 
 
@@ -90,13 +91,14 @@ def group_privacy(epsilon: Fraction, distance: int) -> Amount:
     "changed rows are already without a guarantee, not only more than 13.",
     notion=Notion.APPROX,
     uses=_group(Notion.APPROX),
-)
-def approximate_group(pair: Pair, distance: int) -> Pair | None:
-    """A mechanism is (ε, δ)-DP for a neighbouring relation exactly when two tables t steps apart
+    statement="""\
+    A mechanism is (ε, δ)-DP for a neighbouring relation exactly when two tables t steps apart
     satisfy the inequality with t times ε and with the sum δ(1 + e^ε + … + e^((t-1)ε)).
 
     That sum can reach 1; from there on nothing is promised (None).
-    """
+    """,
+)
+def approximate_group(pair: Pair, distance: int) -> Pair | None:
     return chain_pairs([(pair, distance)])
 
 
@@ -112,13 +114,14 @@ def approximate_group(pair: Pair, distance: int) -> Pair | None:
     spec="specs/households-declared.yaml",
     notion=Notion.ZCDP,
     uses=_group(Notion.ZCDP),
-)
-def concentrated_group(rho: Fraction, distance: int) -> Amount:
-    """A mechanism is ρ-zCDP for a neighbouring relation exactly when its Rényi divergence of order
+    statement="""\
+    A mechanism is ρ-zCDP for a neighbouring relation exactly when its Rényi divergence of order
     α, for two tables t steps apart, is at most t²ρα for all orders α > 1.
 
     The loss grows with the square of the distance: ten steps cost a hundred times as much.
-    """
+    """,
+)
+def concentrated_group(rho: Fraction, distance: int) -> Amount:
     return at_distance(rho, Notion.ZCDP, distance)
 
 
@@ -136,12 +139,13 @@ def concentrated_group(rho: Fraction, distance: int) -> Amount:
     spec="specs/visits-gaussian-cap.yaml",
     notion=Notion.GDP,
     uses=_group(Notion.GDP),
-)
-def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
-    """A mechanism is μ-GDP for a neighbouring relation exactly when, for two tables t steps apart,
+    statement="""\
+    A mechanism is μ-GDP for a neighbouring relation exactly when, for two tables t steps apart,
     telling them by its output is at least as hard as telling two normal laws of variance 1 whose
     means differ by tμ.
 
     The tool keeps μ², which adds up under composition, so the bound takes and gives squares.
-    """
+    """,
+)
+def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
     return at_distance(mu_squared, Notion.GDP, distance)

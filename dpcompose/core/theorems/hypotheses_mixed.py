@@ -45,9 +45,8 @@ PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ", 
     spec="specs/medical-practices.yaml",
     uses=(used("exact transport", "nested sets"),),
     for_readers=COMPUTED,
-)
-def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
-    """Each of two hypotheses is a mixture of sets of blocks. Match the sets of one with those of
+    statement="""\
+    Each of two hypotheses is a mixture of sets of blocks. Match the sets of one with those of
     the other, so that every set is matched with its whole weight, in parts where need be. A
     matched pair with weight w_i loses (ε_i, δ_i): what the blocks lose that are in one set alone.
     Then the hypotheses are told apart by at most the greatest ε_i, with δ the mean of the δ_i.
@@ -55,7 +54,9 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     Proof. P_i(S) ≤ e^(ε_i)·Q_i(S) + δ_i with the greatest ε in place of ε_i, times w_i, added up;
     the other direction is the same. Which coupling is best is a transport problem: the least
     greatest ε first, then the least mean δ. It is solved exactly where the sets are few.
-    """
+    """,
+)
+def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     from dpcompose.core.hypotheses.transport import coupled
 
     found = coupled(
@@ -89,14 +90,15 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     "too many for the best coupling.",
     uses=(used("Algorithm 3"),),
     for_readers=COMPUTED,
+    statement="""\
+    Two lists of weights that each sum to 1 are refined until they match: take the next of each
+    list, match them with the smaller of the two weights, and keep what is left of the larger one.
+    At most n + m - 1 pairs come out for lists of n and m. It is one coupling, not always the best.
+    """,
 )
 def refine_tuples(
     first: Sequence[Fraction], second: Sequence[Fraction]
 ) -> tuple[tuple[int, int, Fraction], ...]:
-    """Two lists of weights that each sum to 1 are refined until they match: take the next of each
-    list, match them with the smaller of the two weights, and keep what is left of the larger one.
-    At most n + m - 1 pairs come out for lists of n and m. It is one coupling, not always the best.
-    """
     from dpcompose.core.hypotheses.transport import in_order
 
     return in_order(first, second, lambda i, j: (F(0), F(0))).pairs
@@ -127,13 +129,8 @@ def refine_tuples(
         used("by size", "through nobody"),
     ),
     for_readers=COMPUTED,
-)
-def likelihoods(
-    epsilons: Sequence[Fraction],
-    first: Sequence[tuple[Sequence[int], Fraction]],
-    second: Sequence[tuple[Sequence[int], Fraction]],
-) -> Fraction:
-    """Two hypotheses with the weights p_b and q_b for the sets b. Let L_i be how many times as
+    statement="""\
+    Two hypotheses with the weights p_b and q_b for the sets b. Let L_i be how many times as
     likely what the i-th block gave is with the person as without; it lies between e^(-ε_i) and
     e^(ε_i). All that was released is Σ p_b Π_{i∈b} L_i times as likely as with nobody under the
     first, Σ q_b Π_{i∈b} L_i times under the second. The ratio of the two is monotone in each L_i by
@@ -145,7 +142,13 @@ def likelihoods(
     the number of blocks with the person grows in likelihood ratio: two corners are enough.
 
     With δ's the same ε holds with Σ δ_i: each block gives all away with chance at most δ_i.
-    """
+    """,
+)
+def likelihoods(
+    epsilons: Sequence[Fraction],
+    first: Sequence[tuple[Sequence[int], Fraction]],
+    second: Sequence[tuple[Sequence[int], Fraction]],
+) -> Fraction:
     from dpcompose.core.hypotheses.mixtures import tell_apart
 
     sides = [

@@ -41,14 +41,15 @@ DEPENDS = Hypothesis(
     uses=(Use(Role.KEPT),),
     for_readers="the tool carries the columns that a replaced row keeps along every map, and what "
     "is made of kept columns alone is no change at all",
-)
-def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[str]) -> Fraction:
-    """Two tables differ in one row, in the columns S alone. A map that makes each row of the
+    statement="""\
+    Two tables differ in one row, in the columns S alone. A map that makes each row of the
     columns U alone gives the same rows of both, where U and S have no column in common: what reads
     its result loses nothing. For the same reason a filter that looks at U alone lets both ends of
     the replaced row pass or neither, and a partition by the values of U keeps the row in its block.
 
     Proof. The two ends agree in U, so that the map makes the same of both; all other rows are the
     same in both tables. Several replaced rows are several such steps.
-    """
+    """,
+)
+def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[str]) -> Fraction:
     return epsilon if set(uses) & set(changes) else Fraction(0)

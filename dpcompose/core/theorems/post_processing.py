@@ -31,11 +31,12 @@ from dpcompose.core.theorems.composition import INDEPENDENT
     spec="specs/smoothed-counts.yaml",
     uses=(Use(Role.POST_PROCESSING),),
     for_readers="what it covers costs nothing, so that there is nothing to compute",
+    statement="""\
+    Whatever is computed from released outputs, without another look at the tables, has no larger
+    loss than those outputs. This holds for pure, approximate, zero-concentrated and Gaussian DP.
+    """,
 )
 def post_processing(loss: Fraction) -> Fraction:
-    """Whatever is computed from released outputs, without another look at the tables, has no larger
-    loss than those outputs. This holds for pure, approximate, zero-concentrated and Gaussian DP.
-    """
     return loss
 
 
@@ -53,15 +54,16 @@ def post_processing(loss: Fraction) -> Fraction:
     ),
     uses=(Use(Role.CONVERSE),),
     for_readers="it says why there is no bound",
-)
-def independent_converse(loss: Fraction) -> Fraction:
-    """If the release of several independent outputs satisfies a guarantee, then each of them
+    statement="""\
+    If the release of several independent outputs satisfies a guarantee, then each of them
     satisfies it, since forgetting the others is post-processing.
 
     So a mechanism that is not private by itself never becomes private in company; this is how
     Example II.9 fails. The mechanism is meant together with the map before it: nothing follows for
     the mechanism alone.
-    """
+    """,
+)
+def independent_converse(loss: Fraction) -> Fraction:
     return loss
 
 
@@ -77,12 +79,13 @@ def independent_converse(loss: Fraction) -> Fraction:
         "If a chain of queries is 0.6-DP, its last answer is 0.6-DP as a release of its own.",
     ),
     for_readers="it says what follows from a bound, which is not asked for",
-)
-def adaptive_converse(loss: Fraction) -> Fraction:
-    """If an adaptive release satisfies a guarantee, then so does each of its outputs, taken as one
+    statement="""\
+    If an adaptive release satisfies a guarantee, then so does each of its outputs, taken as one
     release from the tables to that output.
 
     It does not follow that each mechanism satisfies the guarantee for every history that it could
     be given.
-    """
+    """,
+)
+def adaptive_converse(loss: Fraction) -> Fraction:
     return loss

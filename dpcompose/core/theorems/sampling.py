@@ -91,9 +91,8 @@ def _amplified(pair: Pair, rate: Fraction) -> Pair:
     "composed first and amplified once: two of ε = 1 on one sample of rate 0.1 cost "
     "ln(1 + 0.1(e^2 - 1)) = 0.4941, not two times 0.1586.",
     uses=(Use(Role.SAMPLE, "release", run=through_sample),),
-)
-def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
-    """Each row is drawn into a secret sample with chance q, and a mechanism that is (ε, δ)-DP for
+    statement="""\
+    Each row is drawn into a secret sample with chance q, and a mechanism that is (ε, δ)-DP for
     one row added or removed reads the sample. For one row of the table added or removed the release
     is (ln(1 + q(e^ε - 1)), qδ)-DP. The whole profile moves, at every ε ≥ 0.
 
@@ -116,7 +115,9 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     There is no amplified ρ or μ: at high orders the divergence of the release is nearly that of the
     mechanism, however small q is. At a chosen δ the profile gives a number. What is pure is
     amplified as that, and then read as ρ or μ.
-    """
+    """,
+)
+def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     return _amplified(pair, rate)
 
 
@@ -147,9 +148,8 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     uses=(Use(Role.SAMPLE_ADDED),),
     for_readers="it bounds what a replaced row does in the block that it is put in, one way round, "
     "and never a release by itself, of which both ways are asked",
-)
-def poisson_added(pair: Pair, rate: Fraction) -> Pair:
-    """Each row is drawn into a secret sample with chance q, and a mechanism that is (ε, δ)-DP for
+    statement="""\
+    Each row is drawn into a secret sample with chance q, and a mechanism that is (ε, δ)-DP for
     one row added or removed reads the sample. Then Q, the law of the release without some row, is
     at most e^ε'·P + δ' on every event, where P is that with the row and ε' = -ln(1 - q + q·e^-ε),
     δ' = q·e^(ε'-ε)·δ. This is less than `poisson-sample` says of P against Q, and never more than
@@ -164,7 +164,9 @@ def poisson_added(pair: Pair, rate: Fraction) -> Pair:
     and this ε' for the one that is entered, U + ε'; and, since either table may be the first, the
     worst of both ways round. With one ε and one q that is ln[(1-q+q·e^ε)/(1-q+q·e^-ε)], as if the
     sample were drawn before the table is partitioned (`poisson-sample-replaced`).
-    """
+    """,
+)
+def poisson_added(pair: Pair, rate: Fraction) -> Pair:
     epsilon, delta = pair
     return amplified_added_up(epsilon, rate), added_share_up(epsilon, rate) * delta
 
@@ -197,9 +199,8 @@ def poisson_added(pair: Pair, rate: Fraction) -> Pair:
     ),
     notion=Notion.PURE,
     uses=(Use(Role.SAMPLE_REPLACED, "release", run=replaced_through_sample),),
-)
-def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction) -> Fraction:
-    """Each row is drawn into a secret sample with chance q, and what reads the sample loses at most
+    statement="""\
+    Each row is drawn into a secret sample with chance q, and what reads the sample loses at most
     u for one row added or removed there and at most b for one row replaced. Then for one row of the
     table replaced the release loses at most the ε' of the formula.
 
@@ -220,7 +221,9 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
     (1-q)P + q·P_1 - e^ε((1-q)P + q·P_2) is q·P_1 - A·P - B·P_2, the replaced row has at ε no more
     than q·δ₁(ln((A + B·s)/q)) + B·s·δ₁(ln(1/s)) for any s ≥ 0, from -B·P_2 = -B·s·P + B(s·P - P_2),
     and no more than t·q·δ₁(ln(A/(t·q))) + (1-t)·q·δ₂(ln(B/((1-t)·q))) for any t from 0 to 1.
-    """
+    """,
+)
+def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction) -> Fraction:
     found = exchanged_up(single, replaced, rate)
     assert found is not None
     return found
@@ -243,9 +246,8 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
     "guarantee for added and removed rows of the sample first becomes one for replaced rows, at "
     "distance 2.",
     uses=(Use(Role.SAMPLE_OF_SIZE, "release", run=through_sample),),
-)
-def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
-    """A secret set of m of the n rows of a table is drawn, and a mechanism that is (ε, δ)-DP for
+    statement="""\
+    A secret set of m of the n rows of a table is drawn, and a mechanism that is (ε, δ)-DP for
     one row of the sample replaced reads it. For one row of the table replaced the release is
     (ln(1 + q(e^ε - 1)), qδ)-DP with q = m/n. The whole profile moves, at every ε ≥ 0.
 
@@ -263,5 +265,7 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
 
     It says nothing about rows added or removed: those change the number of rows, and with it the
     chance of every other row to be drawn.
-    """
+    """,
+)
+def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     return _amplified(pair, Fraction(size, of))

@@ -74,15 +74,17 @@ def numbers(text: str) -> tuple[Fraction, ...]:
         (), None, "On tables of 100 rows, printing the table itself is unbounded 0-DP."
     ),
     for_readers="it is why such a statement is refused when the spec is read",
-)
-def no_neighbours() -> None:
-    """Among tables of one public size nobody can add or remove a single row, so there are no
+    statement="""\
+    Among tables of one public size nobody can add or remove a single row, so there are no
     unbounded neighbours and every mechanism, even one that prints the table, satisfies the
     definition with ε = 0.
 
     Such a statement says nothing. It is reported as an error, never as a loss of 0, and never
     carried over to bounded neighbours.
-    """
+    """,
+)
+def no_neighbours() -> None:
+    return None
 
 
 @theorem(
@@ -102,14 +104,15 @@ def no_neighbours() -> None:
         Use(Role.MAP, "release", (*_BEHIND_MAPS, ONE_MAP), by_steps),
         Use(Role.MAP, "touch", (PER_DISTANCE,)),
     ),
-)
-def preprocessing(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
-    """A mechanism reads not a table but what a map makes of it. If one step at the table moves the
+    statement="""\
+    A mechanism reads not a table but what a map makes of it. If one step at the table moves the
     result of the map by at most Δf, the loss for one step at the table is at most Δf times the loss
     for one step, or one unit of distance, at the result.
 
     The converse fails: a map can shield a mechanism that is not private by itself.
-    """
+    """,
+)
+def preprocessing(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     return epsilon * sensitivity
 
 
@@ -125,11 +128,12 @@ def preprocessing(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     spec="specs/documents-words.yaml",
     notion=Notion.PURE,
     uses=(Use(Role.CHAIN, "release", _BEHIND_MAPS, by_each_map),),
+    statement="""\
+    The sensitivity of several maps, one after the other, is at most the product of their
+    sensitivities.
+    """,
 )
 def chained(sensitivities: Sequence[Fraction]) -> Fraction:
-    """The sensitivity of several maps, one after the other, is at most the product of their
-    sensitivities.
-    """
     return math.prod(sensitivities, start=Fraction(1))
 
 
@@ -164,13 +168,14 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
             by_steps,
         ),
     ),
-)
-def change_of_relation(epsilon: Fraction, steps: int) -> Amount:
-    """If one step of the relation G2 can always be walked in at most k steps of the relation G1,
+    statement="""\
+    If one step of the relation G2 can always be walked in at most k steps of the relation G1,
     distances in G1 are at most k times distances in G2, and a guarantee for G1 gives one for G2 at
     group distance k.
 
     Removing and adding one row makes one replacement, so k = 2 from unbounded to bounded; no number
     of replacements adds a row, so there is no k from bounded to unbounded.
-    """
+    """,
+)
+def change_of_relation(epsilon: Fraction, steps: int) -> Amount:
     return at_distance(epsilon, Notion.PURE, steps)

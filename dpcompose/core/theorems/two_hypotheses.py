@@ -97,15 +97,16 @@ def _uniform(blocks: Sequence[Block]) -> Pair:
     "former only.",
     uses=(Use(Role.ALL_HYPOTHESES, "question", methods=("differential privacy",)),),
     for_readers=COMPUTED,
-)
-def covers_hypotheses(pair: Pair) -> Pair:
-    """What is (ε, δ)-DP under composition of all blocks is (ε, δ)-private against an adversary who
+    statement="""\
+    What is (ε, δ)-DP under composition of all blocks is (ε, δ)-private against an adversary who
     tells two hypotheses about the blocks of one person apart, whatever they are.
 
     A hypothesis is a weighted list of sets of blocks. An adversary with few hypotheses may learn
     less; the entries that follow say how much less. That is weaker than differential privacy: it
     says nothing about anybody who holds something else possible.
-    """
+    """,
+)
+def covers_hypotheses(pair: Pair) -> Pair:
     return pair
 
 
@@ -127,16 +128,17 @@ def covers_hypotheses(pair: Pair) -> Pair:
     "side is a point mass; for two mixtures the formula is false (HBW.coupling).",
     uses=(used("point mass"),),
     for_readers=COMPUTED,
-)
-def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
-    """One hypothesis is a single set of blocks, the other one of several sets b with the weights
+    statement="""\
+    One hypothesis is a single set of blocks, the other one of several sets b with the weights
     w_b; telling the single set from b alone is (ε_b, δ_b), which is what the blocks lose that are
     in one of the two but not in both. Then ε is the logarithm of the mean of e^(ε_b). δ is the mean
     δ_b, or the mean that is weighted with e^(-ε_b) as well if that is larger.
 
     Sets of certain sizes, all equally likely, are not listed: Σ_b e^(ε_b) over the sets of j blocks
     is the j-th elementary symmetric function of the e^(ε_i).
-    """
+    """,
+)
+def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
     parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
     return _pair(Question(blocks, NONE, Belief(parts)))
@@ -162,16 +164,17 @@ def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     "that both directions follow exactly from the profiles of R and P.",
     uses=(used("samples of one half"),),
     for_readers=COMPUTED,
-)
-def halves(composed: Sequence[Pair]) -> Pair:
-    """Nobody against all non-empty sets of k blocks, equally likely. The sets whose first block is
+    statement="""\
+    Nobody against all non-empty sets of k blocks, equally likely. The sets whose first block is
     the i-th are 2^(k-i): the i-th block has the person, and each later one has with chance 1/2,
     which is what a Poisson sample of rate 1/2 does. (ε^_i, δ^_i) is the composition of the i-th
     block with the later ones, each amplified by such a sample. The hypothesis is the mixture of
     these k cases with the weights 2^(k-i)/(2^k - 1).
 
     For pure blocks the result is that of HBW.6, by a second way.
-    """
+    """,
+)
+def halves(composed: Sequence[Pair]) -> Pair:
     k = len(composed)
     cases = [
         (F(2 ** (k - i), 2**k - 1), epsilon, delta)
@@ -197,15 +200,16 @@ def halves(composed: Sequence[Pair]) -> Pair:
     departs=f"{_BOTH_WAYS}. The recursion of the print, composed simply, sums up to this product.",
     uses=(used("point mass"),),
     for_readers=COMPUTED,
-)
-def uniform(pairs: Sequence[Pair]) -> Pair:
-    """One hypothesis is that the person is in no block, the other holds all 2^k - 1 other sets of
+    statement="""\
+    One hypothesis is that the person is in no block, the other holds all 2^k - 1 other sets of
     k blocks possible, equally; the i-th block is (ε_i, δ_i)-DP. All sets together make a product,
     so that none of them is listed. The ε is the best possible for pure blocks.
 
     At most m blocks for one person make another hypothesis, over fewer sets: then the sum over the
     sizes 1 to m counts (HBW.mixture).
-    """
+    """,
+)
+def uniform(pairs: Sequence[Pair]) -> Pair:
     return _uniform([Block(epsilon, delta) for epsilon, delta in pairs])
 
 
@@ -227,9 +231,10 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     spec="specs/office-suite.yaml",
     uses=(used("point mass"),),
     for_readers=COMPUTED,
+    statement="""\
+    k blocks that are each (ε', δ')-DP, and the hypotheses of HBW.6. For k = 1 it is (ε', δ');
+    for many blocks ε is about k·ln((1 + e^ε')/2), and δ about half of that of all blocks.
+    """,
 )
 def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
-    """k blocks that are each (ε', δ')-DP, and the hypotheses of HBW.6. For k = 1 it is (ε', δ');
-    for many blocks ε is about k·ln((1 + e^ε')/2), and δ about half of that of all blocks.
-    """
     return _uniform([Block(epsilon, delta, blocks)])
