@@ -14,7 +14,8 @@ from dpcompose.spec.relations import Relation
 
 
 class Normed(Model):
-    __doc__ = """How far one row moves what is released, in a norm that is named; all that is said holds.
+    __doc__ = """\
+    How far one row moves what is released, in a norm that is named; all that is said holds.
 
     A plain number is in L1 for Laplace, geometric and Skellam noise, in L2 for Gaussian and
     discrete Gaussian noise.
