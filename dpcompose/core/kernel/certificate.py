@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,11 +10,13 @@ from dpcompose.core.change.units import State
 from dpcompose.core.kernel.claims import Charge, Claim, Kernel, Subject, needs
 from dpcompose.core.kernel.joint import Shown, joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
+from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer, How, Walk
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.apply import apply
 from dpcompose.core.theorems.setting import Reach, Setting
@@ -58,13 +60,33 @@ class Certificate:
         return list(found.values())
 
 
+#: What a step of the kernel raises where a claim is not made of what claims are made of.
+_MALFORMED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
 def recheck(certificate: Certificate, problem: Problem) -> int:
     """Do every step of a certificate again, on the problem alone; how many claims there are.
 
-    Nothing is searched for. Raises `Refused` with the reason if a claim does not follow from its
-    premises, if the bound does not follow from those about the roots, if the change that is shown
-    is not the worst one, or if the theorem that is cited does not give the bound.
+    Nothing is searched for. Raises `Refused` with the reason if a claim is malformed or does not
+    follow from its premises, if the bound does not follow from those about the roots or is called
+    exact where it is rounded, if the change that is shown is not the worst one, or if the theorem
+    that is cited does not give the bound.
     """
+    try:
+        return _recheck(certificate, problem)
+    except _MALFORMED as error:
+        raise Refused(f"a claim is malformed: {type(error).__name__}") from error
+
+
+def _recheck(certificate: Certificate, problem: Problem) -> int:
     algebra = algebra_of(certificate.notion, certificate.survival)
     kernel = Kernel(problem, algebra)
     claims = certificate.claims()
@@ -76,15 +98,36 @@ def recheck(certificate: Certificate, problem: Problem) -> int:
             name = kernel.places[each.place].dataset.name
             raise Refused(f"what is claimed of a change in `{name}` does not follow")
     loss, shown = kernel.met(joint(problem, kernel.tops, kernel.algebra), certificate.roots)
-    bounds = tuple(bounds_of(algebra, loss))
+    bounds = [(each.notion, each.amount, each.delta) for each in bounds_of(algebra, loss)]
     claimed = [(each.notion, each.amount, each.delta) for each in certificate.bounds]
-    if sorted((each.notion, each.amount, each.delta) for each in bounds) != sorted(claimed):
+    if sorted(bounds) != sorted(claimed):
         raise Refused("the bound does not follow from what is claimed of the roots")
     charged = {(each.place, each.state): each.charges for each in claims if not each.pure}
     if certificate.worst != tuple(reached(kernel, shown, charged)):
         raise Refused("the change that is shown is not the worst one")
+    exact = not _is_rounded(kernel, certificate.worst)
+    if any(each.exact is not exact for each in certificate.bounds):
+        raise Refused(f"the bound is {'exact' if exact else 'rounded'}, and called the other")
     _hold(certificate.theorem, _setting(kernel, certificate, loss, shown))
     return len(claims)
+
+
+def _is_rounded(kernel: Kernel, worst: Iterable[Reached]) -> bool:
+    """Whether what the worst change loses is rounded anywhere on the way to the bound."""
+    algebra, coster = kernel.algebra, Coster(kernel.algebra)
+    with watch_rounding() as watch:
+        for each in worst:
+            place = kernel.places[each.place]
+            # Survival over blocks goes through logarithms.
+            survival = isinstance(algebra, Pairs) and algebra.survival
+            if place.amplifies or (survival and place.blocks):
+                return True
+            for (mechanism, placed), charge in zip(place.mechanisms, each.charges, strict=True):
+                if each.state and charge.loss != algebra.zero:
+                    coster.cost(mechanism, placed, each.state)
+                    if each.distance > 1:
+                        algebra.chain([(charge.loss, each.distance)])
+    return watch.rounded
 
 
 def _hold(theorem: str, setting: Setting) -> None:

@@ -89,6 +89,11 @@ class Place:
         self.top = self if self.edge is None else self.edge.parent.top
 
     @property
+    def amplifies(self) -> bool:
+        """Whether it is a sample that is not merely part of the one release that reads it."""
+        return isinstance(self.dataset.made_by, Sample) and self.above is None
+
+    @property
     def below(self) -> Iterator[Place]:
         """Every place one edge further down."""
         for place in self.derived:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.joint import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
@@ -298,10 +297,7 @@ def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
 
 def _sampled(visits: Sequence[Visit]) -> bool:
     """Whether the change passes a sample that is not merely part of the release that reads it."""
-    return any(
-        isinstance(visit.place.dataset.made_by, Sample) and visit.place.above is None
-        for visit in visits
-    )
+    return any(visit.place.amplifies for visit in visits)
 
 
 def _splits(visits: Sequence[Visit]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -235,3 +237,28 @@ def test_nothing_is_searched_for(proved: list[Proved], monkeypatch: pytest.Monke
     monkeypatch.setattr(Accountant, "answer", search)
     for each in proved:
         assert recheck(each.certificate, each.problem)
+
+
+def test_no_bound_is_called_exact_that_is_rounded(proved: list[Proved]) -> None:
+    seen = set()
+    for _, solver, _, certificate in proved:
+        for i, bound in enumerate(certificate.bounds):
+            other = replace(bound, exact=not bound.exact)
+            bounds = (*certificate.bounds[:i], other, *certificate.bounds[i + 1 :])
+            refused(replace(certificate, bounds=bounds), solver.problem, "called the other")
+            seen.add(bound.exact)
+    assert seen == {True, False}
+
+
+def test_what_is_no_claim_is_refused(proved: list[Proved]) -> None:
+    """Whatever stands in a field of a claim, or of the certificate."""
+    nonsense = (None, -1, 10**9, math.nan, -math.inf, "x", (), ((1,),), (("x", None),), object())
+    for _, solver, _, certificate in proved[::5]:
+        (claim, *_) = certificate.claims()
+        for each, value in product(fields(claim), nonsense):
+            if value != getattr(claim, each.name):
+                forgery = changed(certificate, claim, replace(claim, **{each.name: value}))
+                refused(forgery, solver.problem)
+        for each, value in product(fields(certificate), nonsense):
+            if each.name != "survival" and value != getattr(certificate, each.name):
+                refused(replace(certificate, **{each.name: value}), solver.problem)
