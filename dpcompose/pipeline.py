@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational, Real
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.guarantee import AskedRisk, Budget
+from dpcompose.core.notions.guarantee import FORMS, RISKS, AskedRisk, Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Diagnostic, InvalidSpec, Span, in_order, quoted
+from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
 from dpcompose.report.verdict import sharper
 from dpcompose.resolve import Resolved, resolve
@@ -35,12 +40,18 @@ class Terms:
     against: Budget | None
 
 
+#: A number as callers give it: a float stands for the decimal by which Python shows it.
+Number = Fraction | Decimal | int | float | str
+#: A budget as callers give it: also by its keys in a spec, `{"epsilon": 1, "delta": 1e-6}`.
+Limit = Budget | Mapping[str, Number]
+
+
 def analyze(
-    data: bytes | str,
-    name: str = "<spec>",
-    limit: Budget | None = None,
-    deltas: Sequence[Fraction] = (),
-    epsilons: Sequence[Fraction] = (),
+    data: bytes | str | PathLike[str],
+    name: str | None = None,
+    limit: Limit | None = None,
+    deltas: Iterable[Number] = (),
+    epsilons: Iterable[Number] = (),
     *,
     risk: AskedRisk | None = None,
     default: Sequence[Budget] = (),
@@ -53,8 +64,9 @@ def analyze(
 ) -> Report:
     """Certify one spec.
 
-    `data` is the text of the spec, `name` what to call it in messages, `limit` a budget to use in
-    place of the spec's own. `deltas`, each in [0, 1), asks for the least ε at each of them, and
+    `data` is the text of the spec, or the `Path` of its file; `name` is what to call it in
+    messages, `limit` a budget to use in place of the spec's own. `deltas`, each in [0, 1), asks for
+    the least ε at each of them, and
     `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `risk`: where to state
     what an attacker gains, for a spec that does not say. `default` are the budgets of a spec that
     has none for differential privacy, all of which hold; `ceilings` are held against the bound
@@ -65,11 +77,14 @@ def analyze(
     report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
 
-    Raises Unproved where a recheck fails.
+    Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
+    ValueError where an argument is none of these.
     """
+    data, name = _read(data, name)
+    limit = _budget(limit)
+    deltas, epsilons = _numbers("deltas", deltas, below=1), _numbers("epsilons", epsilons)
     try:
         source = load(data, name, lines_above)
-
         resolved = resolve(source)
     except InvalidSpec as invalid:
         return Report(
@@ -93,23 +108,69 @@ def analyze(
     return report if audit is None else audit(source, report)
 
 
+_PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)
+
+
 def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
     """What is wrong where a text is no spec but the path of one; nothing for any other text."""
-    if not isinstance(data, str) or not _PATH.fullmatch(data):
+    if not isinstance(data, str) or not (_PATH.fullmatch(data) or isfile(data)):
         return ()
     says = f"a spec is due, and {quoted(data)} is the path of one"
-    hint = "`dpcompose.analyze_file` takes a path, `dpcompose.analyze` the text"
+    hint = "`dpcompose.analyze_file` takes a path, `dpcompose.analyze` the text or a `Path`"
     return (Diagnostic("DPC103", says, None, hint),)
 
 
-_PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)
+def _read(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes | str, str]:
+    """The text of a spec and its name; a `str` is always a text, never read as a path."""
+    if isinstance(data, PathLike):
+        return Path(data).read_bytes(), str(data) if name is None else name
+    if not isinstance(data, bytes | str):
+        raise TypeError(f"the text of a spec or a Path is due, not {type(data).__name__}")
+    return data, "<spec>" if name is None else name
+
+
+def _numbers(name: str, given: Iterable[Number], below: int | None = None) -> tuple[Fraction, ...]:
+    """Numbers that a caller gives, each ≥ 0, and below a bound where there is one."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}: a list of numbers is due, not {given!r}")
+    return tuple(_number(name, each, below) for each in given)
+
+
+def _number(name: str, given: Number, below: int | None = None) -> Fraction:
+    if isinstance(given, bool) or not isinstance(given, Real | Decimal | str):
+        raise TypeError(f"{name}: a number is due, not {given!r}")
+    try:
+        value = Fraction(given) if isinstance(given, Rational) else parse(str(given), {})
+    except ExpressionError as error:
+        raise ValueError(f"{name}: {given!r} is not a number ≥ 0: {error.message}") from None
+    if value < 0 or (below is not None and value >= below):
+        end = "≥ 0" if below is None else f"in [0, {below})"
+        raise ValueError(f"{name}: a number {end} is due, not {given!r}")
+    return value
+
+
+def _budget(limit: Limit | None) -> Budget | None:
+    """The budget that a caller gives."""
+    if limit is None or isinstance(limit, Budget):
+        return limit
+    if not isinstance(limit, Mapping):
+        raise TypeError(f"limit: a mapping such as {{'epsilon': 1}} is due, not {limit!r}")
+    form = next((each for each in FORMS if set(each) == set(limit)), None)
+    if form is None:
+        forms = listing(" and ".join(each) for each in FORMS)
+        raise ValueError(f"limit: a budget is {forms}, not {limit!r}")
+    chances = ("delta", *RISKS)
+    found = {key: _number(key, limit[key], 1 if key in chances else None) for key in form}
+    if "baseline" in found and not 0 < found["baseline"] <= found["success"]:
+        raise ValueError("limit: the baseline is above 0, and not above the success")
+    return Budget(tuple(found.items()))
 
 
 def analyze_file(
     path: str | PathLike[str],
-    limit: Budget | None = None,
-    deltas: Sequence[Fraction] = (),
-    epsilons: Sequence[Fraction] = (),
+    limit: Limit | None = None,
+    deltas: Iterable[Number] = (),
+    epsilons: Iterable[Number] = (),
     *,
     recheck: bool = False,
     by_attribute: bool = False,
@@ -118,25 +179,27 @@ def analyze_file(
 
     Raises OSError where the file cannot be read, and Unproved where a recheck fails.
     """
-    data = Path(path).read_bytes()
     return analyze(
-        data, str(path), limit, deltas, epsilons, recheck=recheck, by_attribute=by_attribute
+        Path(path), str(path), limit, deltas, epsilons, recheck=recheck, by_attribute=by_attribute
     )
 
 
 def check(
-    data: bytes | str,
-    name: str = "<spec>",
-    limit: Budget | None = None,
+    data: bytes | str | PathLike[str],
+    name: str | None = None,
+    limit: Limit | None = None,
     *,
     recheck: bool = False,
 ) -> bool:
     """Whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
 
-    `recheck` has the kernel check the bounds again. Raises ValueError where there is no budget to
-    check against, and Unproved where a recheck fails.
+    `data` and `limit` are those of `analyze`. `recheck` has the kernel check the bounds again.
+    Raises ValueError where there is no budget to check against, or where the text is a path, and
+    Unproved where a recheck fails.
     """
     report = analyze(data, name, limit, recheck=recheck, extent="bound")
+    if isinstance(data, str) and report.status == "invalid" and _of_a_path(data):
+        raise ValueError(f"the text of a spec is due, and {data!r} is a path: pass Path({data!r})")
     if report.verdict is None:
         if report.status == "invalid":
             return False

@@ -6,8 +6,10 @@ import io
 import subprocess
 import sys
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -119,3 +121,64 @@ def test_rich_is_imported_only_where_a_report_is_shown() -> None:
         "assert 'rich' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_check_takes_a_path_object_and_refuses_a_path_as_text(tmp_path: Path) -> None:
+    limit = {"epsilon": "1.7"}
+    assert dpcompose.check(SPEC, limit=limit) and dpcompose.check(SPEC.read_text(), limit=limit)
+    assert not dpcompose.check(SPEC, limit={"epsilon": 1.6})
+    plain = tmp_path / "spec"
+    plain.write_bytes(SPEC.read_bytes())
+    for path in ("shop.dp.yaml", str(SPEC), str(plain)):
+        with pytest.raises(ValueError, match="is a path"):
+            dpcompose.check(path, limit=limit)
+        assert dpcompose.analyze(path).status == "invalid"
+    with pytest.raises(FileNotFoundError):
+        dpcompose.check(tmp_path / "missing.yaml", limit=limit)
+
+
+@pytest.mark.parametrize("given", [1e-5, "1e-5", Decimal("1e-5"), Fraction(1, 100000), "1/100000"])
+def test_numbers_are_taken_as_they_are_written(given: Any) -> None:
+    report = dpcompose.analyze_file(SPEC, deltas=[given], epsilons=[1])
+    assert [at.given for at in report.at_delta] == [Fraction(1, 100000)]
+    assert [at.given for at in report.at_epsilon] == [1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"deltas": 1e-5}, TypeError),
+        ({"deltas": "1e-5"}, TypeError),
+        ({"deltas": [None]}, TypeError),
+        ({"deltas": [True]}, TypeError),
+        ({"deltas": [1]}, ValueError),
+        ({"deltas": [-1e-5]}, ValueError),
+        ({"deltas": ["a little"]}, ValueError),
+        ({"epsilons": [float("nan")]}, ValueError),
+        ({"epsilons": [float("inf")]}, ValueError),
+        ({"limit": 1}, TypeError),
+        ({"limit": {"delta": 1e-6}}, ValueError),
+        ({"limit": {"epsilon": -1}}, ValueError),
+        ({"limit": {"success": 0.1, "baseline": 0.2}}, ValueError),
+        ({"data": None}, TypeError),
+        ({"data": {"dpcompose": 1}}, TypeError),
+    ],
+)
+def test_what_is_no_argument_is_said(arguments: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        dpcompose.analyze(**{"data": SPEC, **arguments})
+
+
+def test_python_without_docstrings_says_the_same() -> None:
+    code = (
+        "import sys; from dpcompose.cli import app\n"
+        "for words in (['explain', 'IV.13'], ['explain', 'pure'], ['schema'],\n"
+        f"              ['check', '--recheck', '--epsilon', '1', {str(SPEC)!r}]):\n"
+        "    print(app(words, standalone_mode=False), flush=True)"
+    )
+    plain, bare = (
+        subprocess.run([sys.executable, *option, "-c", code], capture_output=True, check=False)
+        for option in ((), ("-OO",))
+    )
+    assert plain.stdout == bare.stdout and plain.stderr == bare.stderr
+    assert "✗".encode() in plain.stdout
