@@ -290,7 +290,9 @@ def _advised(work: Callable[[], Report], document: Document, file: str, task: Fi
     if task.checking and (report.verdict is None or report.verdict.ok):
         return report
     everything = task.advise is True
-    return advised(report, document.data, file, document.lines_before, everything)
+    # Of a check it is the budget's δ that counts.
+    delta = None if task.checking else next(iter(task.points.deltas), None)
+    return advised(report, document.data, file, document.lines_before, everything, delta)
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:

@@ -41,24 +41,32 @@ _ANY = Fraction(10) ** 12
 
 
 def advised(
-    report: Report, data: bytes | str, name: str, lines_above: int = 0, everything: bool = False
+    report: Report,
+    data: bytes | str,
+    name: str,
+    lines_above: int = 0,
+    everything: bool = False,
+    delta: Fraction | None = None,
 ) -> Report:
     """The report of the spec in `data`, with what would make its number less, if it has one."""
     if report.status not in ("ok", "no-guarantee"):
         return report
-    found = advice(load(data, name, lines_above), report, everything)
+    found = advice(load(data, name, lines_above), report, everything, delta)
     return replace(report, advice=found)
 
 
-def advice(source: Source, report: Report, everything: bool = False) -> tuple[Advice, ...]:
+def advice(
+    source: Source, report: Report, everything: bool = False, delta: Fraction | None = None
+) -> tuple[Advice, ...]:
     """What the author of a valid spec could say, the largest saving first.
 
-    `report`: that of the spec. `everything`: all that saves, however long that takes.
+    `report`: that of the spec. `everything`: all that saves, however long that takes. `delta`: the
+    δ of the ε to save on, if the caller asked for one.
     """
     resolved = resolve(source)
     if resolved.ledger:  # to have spent less is no smaller bound
         return ()
-    asked = _asked(report, resolved)
+    asked = _asked(report, resolved, delta)
     if asked is None:
         return ()
     left = MOST_EFFORT if everything else EFFORT
@@ -95,11 +103,12 @@ class _Asked:
         return Budget(((self.symbol, most), *self.limits))
 
 
-def _asked(report: Report, resolved: Resolved) -> _Asked | None:
-    """The ε at the budget's δ, or at the first one that is asked for; else the bound."""
-    limit = dict(report.verdict.limit.parameters) if report.verdict is not None else {}
+def _asked(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
+    """The ε at the δ asked for, at the budget's, or at the first one of the spec; else the bound."""
+    if not delta and report.verdict is not None:
+        delta = dict(report.verdict.limit.parameters).get("delta")
     ats = [each for each in report.at_delta if 0 < each.given < 1]
-    at = next((each for each in ats if each.given == limit.get("delta")), next(iter(ats), None))
+    at = next((each for each in ats if each.given == delta), next(iter(ats), None))
     if at is not None:
         name = f"ε at δ = {number(at.given)}"
         return _Asked(name, at.value, at.given, compared=at.rule in COMPARED)
@@ -107,9 +116,8 @@ def _asked(report: Report, resolved: Resolved) -> _Asked | None:
     if bound is None:
         if report.status != "no-guarantee":
             return None
-        delta = next(
-            (each for each in (*deltas_of(resolved.budget), *resolved.deltas) if each), None
-        )
+        wanted = (delta, *deltas_of(resolved.budget), *resolved.deltas)
+        delta = next((each for each in wanted if each), None)
         return _Asked("ε" if delta is None else f"ε at δ = {number(delta)}", None, delta)
     facts = bound.notion.facts
     given = () if bound.delta is None else (("delta", bound.delta),)

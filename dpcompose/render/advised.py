@@ -26,7 +26,9 @@ def advice(report: Report, style: Style) -> list[RenderableType]:
     table.add_column(no_wrap=True, justify="right", style="weak")
     for each in report.advice:
         _rows(each, table, style)
-    return [ruled("What would make it less", style, "if it is true: say so"), table]
+    _, at, where = report.advice[0].number.partition(" at ")
+    says = f"{at.strip()} {where}, if it is true: say so" if at else "if it is true: say so"
+    return [ruled("What would make it less", style, says), table]
 
 
 def _rows(each: Advice, table: Table, style: Style) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 from contracts import checked
@@ -274,3 +276,32 @@ def test_advice_on_the_examples_keeps_its_word(path: Path) -> None:
     for each in advised(text):
         assert each.condition and each.places
         assert each.before is None or each.after < each.before
+
+
+def test_what_is_advised_is_less_at_the_delta_that_is_asked_for(tmp_path: Path) -> None:
+    """Of a budget's δ and one that is asked for the latter, which the heading names."""
+    text = spec(
+        "  people: {}\n  wards: {from: people, partition: "
+        "{by: membership, blocks: 3, max_blocks: 3}}\n",
+        "name: a, reads: people, notion: gdp, mu: 1",
+        "name: b, reads: wards.*, notion: gdp, mu: 1",
+        protect="unbounded",
+        more="budget: {epsilon: 14, delta: 1e-6}\n",
+    )
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    changed = analyze(text.replace("max_blocks: 3", "max_blocks: 1"), deltas=["0.01"])
+    for command, at in (("analyze --delta 0.01", "0.01"), ("analyze", "1e-6")):
+        found = CliRunner().invoke(app, [*command.split(), str(path)])
+        [less] = [line for line in found.stdout.splitlines() if "make it less" in line]
+        assert f"at δ = {at}, if it is true" in less
+    value = changed.at_delta[0].value
+    assert value is not None
+    found = CliRunner().invoke(app, ["analyze", "--delta", "0.01", "-f", "json", str(path)])
+    [told] = json.loads(found.stdout)["results"][0]["advice"]
+    assert told["number"] == "ε at δ = 0.01" and told["after"] == pytest.approx(float(value))
+    # Two Gaussians of μ = 1: δ(ε) of μ = √2.
+    normal, mu, epsilon = NormalDist(), 2**0.5, float(value)
+    delta = normal.cdf(mu / 2 - epsilon / mu)
+    delta -= math.exp(epsilon) * normal.cdf(-mu / 2 - epsilon / mu)
+    assert delta == pytest.approx(0.01, rel=1e-6)
