@@ -594,7 +594,8 @@ def fit(
     or else of the settings.
 
     Scaled are ε, ρ and μ of stated guarantees, and the noise of concrete mechanisms is divided by
-    the scale; a δ stays. Comments and layout stay as they are.
+    the scale; a δ stays. Comments and layout stay as they are. The budget of the flags is written
+    into the spec, in place of its own.
     """
     from dpcompose.commands.fit import fit_file
     from dpcompose.commands.goals import limit_of

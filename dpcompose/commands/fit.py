@@ -19,12 +19,11 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, sensitivity
-from dpcompose.planning.scaling import Unscalable, parameters
+from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import BadSettings
 from dpcompose.render import sensitivity as render
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
-from dpcompose.report.verdict import implies
 from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
@@ -61,7 +60,10 @@ def fit_file(
                 ),
                 key=lambda each: each.scale,
             )
-            contradicts = None if limit is None else _own_budget(fitted.text, shown(file), limit)
+            written, contradicts = fitted.text, None
+            if limit is not None:
+                written = with_budget(load(written, shown(file)), limit)
+                contradicts = _own_budget(written, shown(file), limit)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -80,7 +82,7 @@ def fit_file(
         )
     if contradicts:
         complain(f"{shown(file)}: {contradicts}")
-    text = _as_it_was(fitted.text, data)
+    text = _as_it_was(written, data)
     if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
     deliver([text], output, raw=True)
@@ -88,15 +90,15 @@ def fit_file(
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
-    """What `check` will say of a spec whose own budget is not the one it was fitted to."""
-    own = resolve(load(text, name)).budget
-    if own is not None and implies(limit, own):
+    """What to say of a spec that could not be given the budget to which it was fitted."""
+    if resolve(load(text, name)).budget == limit:
         return None
+    says = f"write `budget: {budget_entry(limit)}`: what stands in its place stays as it was"
     report = analyze(text, name)
     if report.verdict is None or report.verdict.ok:
-        return None
+        return says
     word, rest = judged(report, report.verdict)
-    return f"its own `budget:` stays as it was, and is not met: {word}: {rest}"
+    return f"{says}, and is not met: {word}: {rest}"
 
 
 def _refused(name: str, error: Exception, data: bytes) -> ExitCode:

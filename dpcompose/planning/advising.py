@@ -104,7 +104,7 @@ class _Asked:
 
 
 def _asked(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
-    """The ε at the δ asked for, at the budget's, or at the first one of the spec; else the bound."""
+    """The ε at the δ asked for, at the budget's, or at the first of the spec; else the bound."""
     if not delta and report.verdict is not None:
         delta = dict(report.verdict.limit.parameters).get("delta")
     ats = [each for each in report.at_delta if 0 < each.given < 1]

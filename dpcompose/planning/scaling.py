@@ -15,13 +15,13 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms import FORMS, form_of
 from dpcompose.core.model.problem import Dataset, Mechanism, Problem
-from dpcompose.core.notions.guarantee import Guarantee, guaranteed
+from dpcompose.core.notions.guarantee import Budget, Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, Replacement, Span, quoted
 from dpcompose.planning.candidate import Put
 from dpcompose.source import Source, Value, load
-from dpcompose.source.rewriting import replaced
+from dpcompose.source.rewriting import replaced, rewritten, with_entry
 
 #: Digits of a written number that has no short form.
 DIGITS = 12
@@ -189,6 +189,53 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
             "stands in the way; write the numbers out"
         )
     return result
+
+
+def with_budget(source: Source, limit: Budget) -> str:
+    """The text of a valid spec with a budget for differential privacy, in place of another one.
+
+    The text as it is where the layout leaves no plain way, or where the budget there speaks of an
+    adversary, which is another one.
+    """
+    tree = source.value
+    assert isinstance(tree, dict)
+    own, root = tree.get("budget"), source.span(())
+    as_json = source.lines[root.line - 1][root.column - 1 :].startswith("{")
+    entry = budget_entry(limit, as_json)
+    new = {name: _exactly(value) for name, value in limit.parameters}
+    if "budget" not in tree:
+        changes = with_entry(source, (), f'"budget": {entry}' if as_json else f"budget: {entry}")
+    elif isinstance(own, dict) and own.keys() == new.keys():
+        changes = tuple(
+            each for name in new for each in rewritten(source, ("budget", name), new[name])
+        )
+    elif isinstance(own, dict) and "adversary" not in own:
+        key, value = source.span(("budget",), key=True), source.span(("budget",))
+        whole = Span(key.end_line, key.end_column, value.end_line, value.end_column)
+        changes = (Replacement(whole, f": {entry}"),)
+    else:
+        changes = ()
+    result = replaced(source.lines.text, changes)
+    try:
+        same = load(result, source.name).value == {**tree, "budget": new}
+    except InvalidSpec:
+        same = False
+    return result if same else source.lines.text
+
+
+def budget_entry(limit: Budget, as_json: bool = False) -> str:
+    """A budget as it stands in a spec: `{epsilon: 1, delta: 1e-6}`."""
+    given = {name: _exactly(value) for name, value in limit.parameters}
+    if as_json:
+        given = {f'"{name}"': f'"{text}"' if "/" in text else text for name, text in given.items()}
+    return f"{{{', '.join(f'{name}: {text}' for name, text in given.items())}}}"
+
+
+def _exactly(value: Fraction) -> str:
+    if not _terminates(value):
+        return str(value)
+    small = 0 < value < Fraction(1, 1000)
+    return f"{Decimal(_decimal(value, False)).normalize():e}" if small else _decimal(value, False)
 
 
 def _shared(parameter: Parameter, name: str) -> str:

@@ -271,11 +271,14 @@ def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
     path.write_bytes(one("notion: pure, epsilon: 1").replace("\n", "\r\n").encode())
     result = run("fit", str(path), "--epsilon", "1/3")
     assert result.exit_code == 0 and "scaled by 1/3" in result.stderr
-    assert result.stdout_bytes == path.read_bytes().replace(b"epsilon: 1}", b"epsilon: 1/3}")
+    assert result.stdout_bytes == (
+        path.read_bytes().replace(b"epsilon: 1}", b"epsilon: 1/3}") + b"budget: {epsilon: 1/3}\r\n"
+    )
     assert run("fit", str(path), "--epsilon", "2", "-o", str(path)).exit_code == 0
     assert b"epsilon: 2}\r\n" in path.read_bytes()
     result = run("fit", "-", "--mu", "1", "--free", "a=2", stdin=one("notion: gdp, mu: 3"))
-    assert result.stdout == one("notion: gdp, mu: 1") and "scaled by 1/6" in result.stderr
+    assert result.stdout == one("notion: gdp, mu: 1") + "budget: {mu: 1}\n"
+    assert "scaled by 1/6" in result.stderr
 
 
 @pytest.mark.slow
@@ -486,12 +489,39 @@ def test_the_json_of_sensitivity() -> None:
     assert document["savings"] == [{"mechanism": "income", "saves": 0.2, "why": None, "line": 23}]
 
 
-def test_a_budget_of_the_spec_that_the_result_does_not_meet_is_told() -> None:
-    spec = one("notion: pure, epsilon: 1") + "budget: {epsilon: 1/10}\n"
-    result = run("fit", "-", "--epsilon", "3", stdin=spec)
-    assert result.exit_code == 0 and "epsilon: 3}" in result.stdout
-    assert "its own `budget:` stays as it was, and is not met" in result.stderr
-    assert "not met" not in run("fit", "-", "--epsilon", "1/20", stdin=spec).stderr
+@pytest.mark.parametrize(
+    ("own", "flags", "becomes"),
+    [
+        ("", "--epsilon 3", "budget: {epsilon: 3}\n"),
+        ("", "--epsilon 1 --delta 1e-6", "budget: {epsilon: 1, delta: 1e-6}\n"),
+        ("budget: {epsilon: 1/10}  # agreed\n", "--epsilon 3", "budget: {epsilon: 3}  # agreed\n"),
+        ("budget: {epsilon: 5}\n", "--epsilon 1/3", "budget: {epsilon: 1/3}\n"),
+        ("budget:\n  epsilon: 5  # agreed\n", "--epsilon 3", "budget:\n  epsilon: 3  # agreed\n"),
+        ("budget:\n  rho: 5\n# end\n", "--epsilon 3", "budget: {epsilon: 3}\n# end\n"),
+        ("budget: {rho: 5}\n", "--epsilon 1 --delta 1e-20", "budget: {epsilon: 1, delta: 1e-20}\n"),
+        ("", "--success 0.2 --baseline 0.1", "budget: {success: 0.2, baseline: 0.1}\n"),
+    ],
+)
+def test_the_budget_that_was_asked_for_is_written(own: str, flags: str, becomes: str) -> None:
+    spec = one("notion: pure, epsilon: 1") + own
+    result = run("fit", "-", *flags.split(), stdin=spec)
+    assert result.exit_code == 0 and result.stdout.endswith(becomes)
+    assert "stays as it was" not in result.stderr
+    assert run("check", "-", stdin=result.stdout).exit_code == 0
+
+
+def test_a_budget_against_an_adversary_stays_and_is_told() -> None:
+    spec = (SPECS / "subsidiaries.yaml").read_text()
+    result = run("fit", "-", "--epsilon", "3", "--delta", "0.1", stdin=spec)
+    assert result.exit_code == 0
+    assert (
+        "budget: {adversary" in result.stdout
+        and "`budget: {epsilon: 3, delta: 0.1}`" in result.stderr
+    )
+
+
+def test_a_budget_of_nothing_has_no_scale() -> None:
+    spec = one("notion: pure, epsilon: 1")
     assert (
         "no scale of `a` keeps a budget of 0"
         in run("fit", "-", "--epsilon", "0", stdin=spec).stderr
