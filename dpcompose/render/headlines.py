@@ -22,7 +22,7 @@ from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
 def outcome(report: Report, checking: bool) -> str:
     """How a spec came out, for a count; `checking`: whether its budget decides."""
-    if checking and report.status in ("ok", "no-guarantee"):
+    if checking and (report.status == "ok" or report.verdict is not None):
         if report.verdict is None:
             return "without a budget"
         if not_comparable(report):

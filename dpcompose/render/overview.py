@@ -42,6 +42,7 @@ class _Row:
     of: str
     used: Fraction | None
     costs: str
+    wrong: bool
     findings: int
 
 
@@ -97,6 +98,7 @@ def _row(report: Report, checking: bool) -> _Row:
         _limit(report),
         used,
         _costs(report),
+        report.status != "ok",
         sum(level > 0 for level in levels),
     )
 
@@ -185,13 +187,21 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
     if limits:
         table.add_column("of", no_wrap=True)
         table.add_column("used", no_wrap=True, min_width=cells + 6)
-    table.add_column("costs most there", ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+    table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
     for row in rows:
         table.add_row(*_cells(row, bool(given) and not same, limits, style))
         if more[row] > 0:
             text = f"{more[row]} more {row.outcome}"
             table.add_row(literal("…", style), literal(text, style, "weak"))
     return table
+
+
+def _last_head(rows: list[_Row]) -> str:
+    """What the last column says: of a spec with a bound what costs most, else what is wrong."""
+    wrong = {row.wrong for row in rows if row.costs}
+    if wrong == {True}:
+        return "what is wrong"
+    return "costs most, or is wrong" if True in wrong else "costs most there"
 
 
 def _wide(rows: list[_Row]) -> int:
