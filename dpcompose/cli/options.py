@@ -50,7 +50,7 @@ SuccessOption = Annotated[
 ]
 BaselineOption = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="The chance of success without a person's data."),
+    typer.Option(metavar="NUMBER", help="Its chance without the data, or with another record."),
 ]
 OutputOption = Annotated[
     str | None,

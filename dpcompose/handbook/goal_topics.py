@@ -256,11 +256,13 @@ report: {delta: [1e-6, 1e-9], epsilon: 1}""",
     Topic(
         words=("risk", "baselines", "false_alarms"),
         about="What an attacker gains at most, by all that is known of the release, and beside it "
-        "by one ε at a δ alone. `baselines` are chances at which a guess is right without the "
-        "person's data, `false_alarms` rates at which a test takes others for one whose data are "
-        "in; without them the usual ones. It is about the change that is protected, all else "
-        "known: not about what the release tells of people in general, nor about other releases. "
-        "The flag `--risk` asks for the same.",
+        "by one ε at a δ alone. `baselines` are chances at which an attribute, or a record, is "
+        "guessed right without the person's data, or, where rows are replaced, with another record "
+        "in its place (1/2: of two equally likely values). `false_alarms` are rates at which a "
+        "test takes the other table for the one read. Whether somebody is in the data, with prior "
+        "1/2, is told right with chance (1 + advantage)/2 at most. It is about the change that is "
+        "protected, all else known: not about what the release tells of people in general, nor "
+        "about other releases. The flag `--risk` asks for the same.",
         example="""\
 mechanisms:
   - {name: total, reads: trips, notion: gdp, mu: 0.5}
@@ -270,10 +272,10 @@ report: {risk: {baselines: [1/10], false_alarms: [0.01]}}""",
     ),
     Topic(
         words=("advantage",),
-        about="A budget in what an attacker gains: by how much a test for whether a person is in "
-        "the data may have more hits than false alarms. It is δ at ε = 0, the total variation. "
-        "Who must tell of people, half of whom are in the data, whether they are, is right with "
-        "chance (1 + advantage)/2 at most.",
+        about="A budget in what an attacker gains: by how much a test for which of two "
+        "neighbouring tables was read may have more hits than false alarms. It is δ at ε = 0, the "
+        "total variation. Membership with prior 1/2 is told right with chance (1 + advantage)/2 "
+        "at most.",
         example="""\
 mechanisms:
   - {name: total, reads: trips, notion: pure, epsilon: 0.1}
@@ -283,10 +285,11 @@ budget: {advantage: 0.05}""",
     ),
     Topic(
         words=("success", "baseline"),
-        about="A budget in what an attacker gains: an attack that succeeds with the chance "
-        "`baseline` without a person's data may succeed with the chance `success` with them. A "
-        "guess among ten equally likely values has the baseline 1/10; of a whole record it is "
-        "small.",
+        about="A budget in what an attacker gains: an attack on an attribute or a record that "
+        "succeeds with the chance `baseline` without a person's data, or with another record in "
+        "its place, may succeed with the chance `success`. A guess among ten equally likely values "
+        "has the baseline 1/10, a binary attribute 1/2; of a whole record it is small. Membership "
+        "is what `advantage` speaks of.",
         example="""\
 mechanisms:
   - {name: total, reads: trips, notion: pure, epsilon: 0.1}

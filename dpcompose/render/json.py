@@ -182,6 +182,7 @@ def risk_shape(risk: Risk) -> Shape:
     """What an attacker gains, every rate rounded up; the rates it is from as they are asked for."""
     shape: Shape = {
         "advantage": number_up(risk.advantage),
+        "membership": number_up(risk.membership),
         "hits": [{"false_alarms": number_up(a), "hits": number_up(b)} for a, b in risk.hits],
         "success": [{"baseline": number_up(a), "success": number_up(b)} for a, b in risk.success],
     }

@@ -91,7 +91,7 @@ def outcome(report: Report) -> str:
     for at in (*report.at_delta, *report.at_epsilon):
         said.append(f"{found_text(at)} at {given_text(at)}")
     if report.risk is not None:
-        said.append(in_brief(report.risk))
+        said.append(in_brief(report))
     if report.adversary is not None and report.adversary.bound is not None:
         said.append(f"{bound_text(report.adversary.bound)} {report.adversary.label}")
     return "; ".join(said)

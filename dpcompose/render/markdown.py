@@ -108,7 +108,7 @@ def _bound(report: Report) -> str:
     for each in (*report.at_delta, *report.at_epsilon)[:_MOST_POINTS]:
         lines.append(f"{found_text(each)} at {given_text(each)}")
     if report.risk is not None:
-        lines.append(in_brief(report.risk))
+        lines.append(in_brief(report))
     found = report.adversary
     if found is not None and found.bound is not None:
         lines.append(f"{bound_text(found.bound)}, {code(found.label)}")

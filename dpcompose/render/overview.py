@@ -201,7 +201,7 @@ def _last_head(rows: list[_Row]) -> str:
     wrong = {row.wrong for row in rows if row.costs}
     if wrong == {True}:
         return "what is wrong"
-    return "costs most, or is wrong" if True in wrong else "costs most there"
+    return "costs most, or wrong" if True in wrong else "costs most there"
 
 
 def _wide(rows: list[_Row]) -> int:

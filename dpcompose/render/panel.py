@@ -66,7 +66,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     rows = [("bound", _bound(report, style))]
     rows += [("", each) for each in _further(report, style)]
     if report.risk is not None:
-        rows.append(("risk", literal(in_brief(report.risk), style)))
+        rows.append(("risk", literal(in_brief(report), style)))
     told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
     rows += [("why" if i == 0 else "", _said(each, style)) for i, each in enumerate(told)]
     if len(report.reasons) > len(told):

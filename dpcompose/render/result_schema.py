@@ -175,18 +175,30 @@ _RESULT: Schema = mapping(
 
 _RISK: dict[str, Schema] = {
     "advantage": {**PROBABILITY, "description": "Hits less false alarms, at the best rate."},
+    "membership": {
+        **PROBABILITY,
+        "description": "Of two equally likely neighbouring tables the one read is told right with "
+        "this chance at most, (1 + advantage)/2: with unbounded neighbours, whether a person is in "
+        "the data.",
+    },
     "hits": listed(
         mapping(
-            "A test for whether a person is in the data.",
+            "A test for which of two neighbouring tables was read: with unbounded neighbours, for "
+            "whether a person is in the data.",
             false_alarms=PROBABILITY,
-            hits={**PROBABILITY, "description": "Of those who are, the most that it finds."},
+            hits={**PROBABILITY, "description": "The most that it finds."},
         )
     ),
     "success": listed(
         mapping(
-            "An attack on whatever is to be learnt of a person.",
-            baseline={**PROBABILITY, "description": "Its chance without the person's data."},
-            success={**PROBABILITY, "description": "The most with them."},
+            "An attack on an attribute, or a record: from 1/2, on one of two equally likely "
+            "values, which is not membership.",
+            baseline={
+                **PROBABILITY,
+                "description": "Its chance without the person's data; where rows are replaced, "
+                "with another record in its place, or other values in the columns that change.",
+            },
+            success={**PROBABILITY, "description": "The most with what was read."},
         )
     ),
 }

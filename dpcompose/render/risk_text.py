@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from textwrap import wrap
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -19,17 +20,36 @@ from dpcompose.report import Report, Risk
 
 #: Out of so many people rates are told, or of more where fewer than `_FEWEST` would be counted.
 _PEOPLE, _FEWEST = 1000, 10
-#: Whom a relation of graphs protects.
-_UNITS = {"edge": "edges", "node": "vertices", "node-rewired": "vertices"}
+#: What a relation protects, in the plural.
+_UNITS = {"bounded": "records", "edge": "edges", "node": "vertices", "node-rewired": "vertices"}
 #: What is told, and a hit: where somebody may be in the data or not, and where another may be.
 _THERE = "Whether somebody is in the data", "found in the data"
 _WHICH = "Which of two neighbouring tables it was", "told from another"
 _QUESTIONS = {
     "unbounded": _THERE,
     "user": _THERE,
-    "bounded": ("Which of two people is in the data", "told from another"),
+    "bounded": ("Which of two records is in the data", "told from another"),
     "edge": ("Whether an edge is there", "found to be there"),
+    "node": ("Whether a vertex is there", "found to be there"),
 }
+#: The two tables that are told apart: the one of the baseline, and the one that was read.
+_ABSENT = "without their data", "with them"
+_TABLES = {
+    "unbounded": _ABSENT,
+    "user": _ABSENT,
+    "bounded": ("with another record in its place", "with it"),
+    "edge": ("without the edge", "with it"),
+    "node": ("without the vertex", "with it"),
+    "node-rewired": ("with other edges of the vertex", "with its own"),
+}
+_NEIGHBOURS = "with a neighbouring table in its place", "with it"
+#: Of a replacement in some columns alone.
+_COLUMNS = "with other values in these columns", "with its own"
+
+
+def tables(report: Report) -> tuple[str, str]:
+    """The table of the baseline, and the one that was read: `without their data`, `with them`."""
+    return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 
 def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
@@ -38,30 +58,44 @@ def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
     if risk is None:
         return
     yield ruled("What an attacker gains", style, "at most, whoever it is")
-    units = _UNITS.get(str(report.relation), "people")
-    question, hit = _QUESTIONS.get(str(report.relation), _WHICH)
     for rate, found in sorted(risk.success)[:1]:
-        yield literal(in_words(rate, found, units), style, "strong")
-    yield _table(risk, hit, style)
-    yield literal(_told_apart(risk, question), style)
+        yield literal(in_words(rate, found, report), style, "strong")
+    yield _table(risk, report, style)
+    if risk.success:
+        yield literal(_VALUES, style)
+    yield literal(_told_apart(risk, _question(report)[0]), style)
     yield literal(_about(report), style, "weak")
 
 
-def in_words(rate: Fraction, found: Fraction, units: str = "people") -> str:
-    """A chance of success by counts of people."""
-    of = _people(rate)
+#: What the rows of a success are about.
+_VALUES = (
+    "A value guessed right is an attribute, or a whole record: from 1/2 one of two equally likely "
+    "values. Membership is another question, told next."
+)
+
+
+def _question(report: Report) -> tuple[str, str]:
+    return _WHICH if report.changes else _QUESTIONS.get(str(report.relation), _WHICH)
+
+
+def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
+    """A chance of success by counts of what is protected."""
+    of, (other, own) = _people(rate), tables(report)
+    units = _UNITS.get(str(report.relation), "people")
     return (
         f"Of {_count(of)} {units} like this one, an attacker who would guess "
-        f"{_share(rate, of)} right without their data guesses at most {_most(found, of)} right "
-        "with them."
+        f"{_share(rate, of)} right {other} guesses at most {_most(found, of)} right {own}."
     )
 
 
-def in_brief(risk: Risk) -> str:
+def in_brief(report: Report) -> str:
     """`at most 9.24 % found at 1 % false alarms; advantage ≤ 0.382925`, for the panel."""
-    said = []
+    risk, said = report.risk, []
+    if risk is None:
+        return ""
+    verb = "found" if _question(report)[1].startswith("found") else "told apart"
     for rate, found in risk.hits[:1]:
-        said.append(f"at most {per_cent(found)} found at {per_cent(rate)} false alarms")
+        said.append(f"at most {per_cent(found)} {verb} at {per_cent(rate)} false alarms")
         if risk.from_point is not None and risk.point is not None:
             alone = per_cent(risk.from_point.hits[0][1])
             said[-1] += f" ({alone} by {point_text(risk)} alone)"
@@ -82,16 +116,19 @@ def per_cent(rate: Fraction) -> str:
     return f"{decimal_up(rate * 100, 3)} %"
 
 
-def _table(risk: Risk, hit: str, style: Style) -> Table:
+def _table(risk: Risk, report: Report, style: Style) -> Table:
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=False)
-    for heading in ("", "without their data", "with them", "odds"):
-        table.add_column(_heading(heading, style), justify="left" if not heading else "right")
+    other, own = tables(report)
+    # A long one on two lines.
+    for heading in ("", other, own, "odds"):
+        lines = Text("\n").join(_heading(each, style) for each in wrap(heading, 20))
+        table.add_column(lines, justify="left" if not heading else "right")
     alone = risk.from_point
     if alone is not None:
         table.add_column(_heading_of_point(risk, style), justify="right")
     rows = [
-        ("guessed right", risk.success, alone.success if alone else ()),
-        (hit, risk.hits, alone.hits if alone else ()),
+        ("a value guessed right", risk.success, alone.success if alone else ()),
+        (_question(report)[1], risk.hits, alone.hits if alone else ()),
     ]
     for name, found, others in rows:
         for place, (rate, most) in enumerate(found):
@@ -120,8 +157,7 @@ def _heading_of_point(risk: Risk, style: Style) -> Text:
 
 
 def _told_apart(risk: Risk, question: str) -> str:
-    right = (1 + risk.advantage) / 2
-    of = _people(Fraction(1, 2))
+    right, of = risk.membership, _people(Fraction(1, 2))
     text = (
         f"{question}, which a coin tells right {of // 2} times of "
         f"{_count(of)}, is told right at most {_most(right, of)} times: "

@@ -16,6 +16,11 @@ from dpcompose.render.risk_text import per_cent
 from dpcompose.report import At, Bound, Learnt, Report, Risk
 
 _NAMES = 3  # mechanisms in a cell
+#: What a column "from 10 % to" is about.
+_FROM = (
+    "From … to: how often a value is guessed right with other values in these columns, and with "
+    "those that were read."
+)
 
 
 def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
@@ -36,6 +41,8 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
     for n, row in enumerate(rows):
         table.add_row(*(literal(each, style, "" if n else "weak") for each in row))
     yield table
+    if any(each.startswith("from ") for each in head):
+        yield literal(_FROM, style, "weak")
     for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
         yield literal(says, style)
 
@@ -52,6 +59,8 @@ def in_markdown(report: Report) -> str:
         cells += [_quoted(*each) for each in zip(rest, head[1:], strict=True)]
         lines.append(f"| {' | '.join(cells)} |")
     told = "\n".join(lines)
+    if any(each.startswith("from ") for each in head):
+        told += f"\n\n{_FROM}"
     return f"\n#### Who learns what: {code(report.label)}\n\n{told}\n"
 
 

@@ -125,8 +125,10 @@ class Risk:
     """The most that an attacker gains by the release, every rate rounded up (theory, section 11).
 
     `advantage`: hits less false alarms, at the best rate. `hits`: (rate of false alarms, rate of
-    hits) of a test for whether a person is in the data. `success`: (chance at which an attack
-    succeeds without the person's data, chance with them). `from_point`: the same by `point` alone,
+    hits) of a test for which of two neighbouring tables was read. `success`: (chance at which an
+    attack on an attribute or a record succeeds against the other table, chance against the one
+    read); the other one is without the person's data, or with another record, or other values, in
+    their place. `from_point`: the same by `point` alone,
     one (ε, δ) of the release; both None where it has none.
     """
 
@@ -135,6 +137,14 @@ class Risk:
     success: tuple[tuple[Fraction, Fraction], ...] = ()
     point: tuple[Fraction, Fraction] | None = None
     from_point: Risk | None = None
+
+    @property
+    def membership(self) -> Fraction:
+        """The chance at most of telling which of two equally likely tables was read.
+
+        Less than the success from 1/2, which is that of guessing one of two values.
+        """
+        return (1 + self.advantage) / 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ class AdvantageBudget(Model):
 
     what = "a budget in advantage"
     advantage: Probability = Field(
-        description="The most by which a test for whether a person is in the data may have more "
-        "hits than false alarms, below 1."
+        description="The most by which a test for which of two neighbouring tables was read may "
+        "have more hits than false alarms, below 1."
     )
 
 
@@ -60,11 +60,12 @@ class SuccessBudget(Model):
 
     what = "a budget in success"
     success: Probability = Field(
-        description="The largest chance at which an attack may succeed with a person's data, "
-        "below 1."
+        description="The largest chance at which an attack on an attribute or a record may "
+        "succeed, below 1."
     )
     baseline: Probability = Field(
-        description="The chance at which it would succeed without them, above 0."
+        description="The chance at which it would succeed without the person's data, or with "
+        "another record in its place, above 0."
     )
 
 

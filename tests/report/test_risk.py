@@ -17,7 +17,9 @@ from typer.testing import CliRunner, Result
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
+from dpcompose.render.json import risk_shape
 from dpcompose.render.risk_text import in_words, odds
+from dpcompose.report import Report
 from dpcompose.report.verdict import implies
 
 GAUSSIAN = """\
@@ -163,7 +165,9 @@ def test_words_are_counts_of_people(tmp_path: Path) -> None:
 
 
 def test_counts_are_never_below_a_rate() -> None:
-    says = in_words(Fraction(1, 10**6), Fraction(2001, 10**9))
+    says = in_words(
+        Fraction(1, 10**6), Fraction(2001, 10**9), Report("a", "", "ok", relation="unbounded")
+    )
     assert says.startswith("Of 10 000 000 people") and "guess 10 right" in says
     assert "at most 21 right" in says
     assert odds(Fraction(1)) == "certain"
@@ -176,7 +180,7 @@ def test_counts_are_never_below_a_rate() -> None:
 @pytest.mark.parametrize(
     ("protect", "words"),
     [
-        ("bounded", "Which of two people is in the data"),
+        ("bounded", "Which of two records is in the data"),
         ("{relation: unbounded, distance: 2}", "Whether somebody is in the data"),
     ],
 )
@@ -341,3 +345,36 @@ def test_in_python() -> None:
     assert report.risk is not None and report.risk.success == ()
     [(rate, found)] = report.risk.hits
     assert rate == Fraction(1, 20) and near(float(found), norm.sf(norm.isf(0.05) - 1))
+
+
+@pytest.mark.parametrize(
+    ("relation", "changes", "words"),
+    [
+        ("unbounded", (), "right without their data guesses at most 2 right with them"),
+        ("user", (), "right without their data guesses at most 2 right with them"),
+        ("bounded", (), "right with another record in its place guesses at most 2 right with it"),
+        ("bounded", ("grade",), "with other values in these columns guesses at most 2 right with"),
+        ("edge", (), "right without the edge guesses at most 2 right with it"),
+        ("node", (), "right without the vertex guesses at most 2 right with it"),
+        ("free-lunch", (), "right with a neighbouring table in its place guesses at most 2 right"),
+    ],
+)
+def test_the_other_table_is_that_of_the_relation(
+    relation: str, changes: tuple[str, ...], words: str
+) -> None:
+    report = Report("a", "", "ok", relation=relation, changes=changes)
+    assert words in in_words(Fraction(1, 100), Fraction(2, 1000) - Fraction(1, 10**9), report)
+
+
+def test_membership_is_not_one_of_two_values() -> None:
+    """Gaussian noise of μ = 1 (theory, section 11): 0.6915, and 0.8413 for a binary attribute."""
+    text = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
+        "mechanisms: [{name: m, reads: t, notion: gdp, mu: 1}]\nreport: {risk: {}}\n"
+    )
+    risk = dpcompose.analyze(text).risk
+    assert risk is not None
+    half = dict(risk.success)[Fraction(1, 2)]
+    assert float(risk.membership) == pytest.approx(norm.cdf(0.5), abs=1e-6)
+    assert float(half) == pytest.approx(norm.cdf(1), abs=1e-6)
+    assert risk_shape(risk)["membership"] == pytest.approx(0.691462, abs=1e-6)

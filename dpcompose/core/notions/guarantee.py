@@ -133,8 +133,9 @@ class Budget:
 class AskedRisk:
     """Where to state what an attacker gains (theory, section 11); each number is in (0, 1).
 
-    `baselines`: chances at which an attack succeeds without the person's data. `false_alarms`:
-    rates at which a test says that a person is in the data who is not.
+    `baselines`: chances at which an attack succeeds against the other table: without the person's
+    data, or with another record in its place. `false_alarms`: rates at which a test takes the other
+    table for the one read.
     """
 
     baselines: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))

@@ -20,7 +20,8 @@ ONE_UNIT = Hypothesis(
 )
 WITHOUT = Hypothesis(
     "the baseline",
-    "without the person's data the same attack succeeds with at most this chance",
+    "without the person's data, or with another record in its place, fixed or drawn independently, "
+    "the same attack succeeds with at most this chance",
     "declared",
 )
 SEARCH = "the search for the best ε computes it, of the whole profile of what is composed"
@@ -99,7 +100,7 @@ def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
 
 @theorem(
     "success-from-baseline",
-    title="Success of an attack, from what it is without the data",
+    title="Success of an attack, from what it is against the other table",
     source="KGK25",
     place="Section 3",
     formula="success ≤ 1 - f(κ)  (f as in `trade-off`)",
@@ -113,17 +114,21 @@ def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
     ),
     for_readers=SEARCH,
     statement="""\
-    An attack that succeeds with chance κ where a person's data are not in the release succeeds
-    with chance at most 1 - f(κ) where they are, whatever it is after: whose the data are, a value
-    among them, or most of a record.
+    An attack that succeeds with chance κ against M' succeeds with chance at most 1 - f(κ) against
+    the release, if it is after a value of a person's record, or most of it. M' is one law, a
+    protected step from the release under each secret: the person's data are absent (rows added or
+    removed), or another record is in its place, fixed or drawn independently (rows replaced), with
+    other values in the columns that may change. One of two equally likely values has κ = 1/2.
 
     Proof. Let the secret be s with chance π(s), and let the attack win on the outcomes W_s. Let Q
-    be the law of the release without the person, P_s that with the secret s. As a test, W_s has the
+    be the law of M', P_s that with the secret s. As a test, W_s has the
     false alarms Q(W_s), so that P_s(W_s) ≤ h(Q(W_s)) with h = 1 - f. Since h is concave and does
     not fall, Σ π(s)·P_s(W_s) ≤ h(Σ π(s)·Q(W_s)) = h(κ).
 
     The secrets may be different changes: h is then that of the lower convex hull. Whether a person
-    is in the data is told better by the advantage than by κ = 1/2.
+    is in the data is another question: with prior 1/2 the answer is right with chance at most
+    (1 + δ(0))/2, by the advantage, which is less than 1 - f(1/2). Of Gaussian noise with μ = 1 that
+    is 0.6915, and of one of two values 0.8413.
     """,
 )
 def success(pairs: Sequence[Sequence[Fraction]], baseline: Fraction) -> Fraction:
