@@ -119,13 +119,14 @@ def _drops(spec: SpecParts) -> Iterator[Candidate]:
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
     """Columns that a map leaves as they are, and that something below it goes by."""
     entries: list[tuple[Entry, str]] = []
+    columns_below = _columns(spec)
     for name in spec.datasets:
         part = spec.part(name, "map")
         if part.get("kind") not in ("row", "flatten"):
             continue
         kept = part.get("keeps")
         known = [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
-        more = [each for each in _columns(spec, name) if each not in known]
+        more = [each for each in columns_below.get(name, ()) if each not in known]
         if not more:
             continue
         columns: list[Value] = [*known, *more]
@@ -139,18 +140,20 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
     yield together("keeps", "the map of {} leaves these columns of every row as they are", entries)
 
 
-def _columns(spec: SpecParts, name: str) -> Iterator[str]:
-    """The columns that a unit is told by, and that datasets below `name` go by, each once."""
-    found: dict[str, None] = {}
-    *_, root = spec.above(name)
-    below = [each for each in spec.datasets if name in spec.above(each) and each != name]
-    asked = [spec.datasets[root].get("unit")]
-    asked += [spec.part(each, "partition").get("column") for each in below]
-    asked += [spec.part(each, "map").get(key) for each in below for key in ("by", "per")]
-    for each in asked:
-        if isinstance(each, str):
-            found[each] = None
-    return iter(found)
+def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
+    """For each dataset the columns of its root's unit, and those that datasets below it go by."""
+    found: dict[str, dict[str, None]] = {}
+    for name in spec.datasets:
+        *_, root = spec.above(name)
+        unit = spec.datasets[root].get("unit")
+        found[name] = {unit: None} if isinstance(unit, str) else {}
+    for part, keys in (("partition", ("column",)), ("map", ("by", "per"))):
+        for name in spec.datasets:
+            columns = [spec.part(name, part).get(key) for key in keys]
+            asked = {each: None for each in columns if isinstance(each, str)}
+            for each in [*spec.above(name)][1:] if asked else ():
+                found[each].update(asked)
+    return found
 
 
 def _samples(spec: SpecParts) -> Iterator[Candidate]:
