@@ -164,7 +164,7 @@ class _Search:
             factors = {name: scale * weight for name, weight in self.weights.items()}
             text = scaled(self.source, factors)
             resolved = resolve(load(text, self.source.name))
-            found = certify(resolved.problem, [self.limit], compared=self.compared)
+            found = certify(resolved.problem, [self.limit], compared=self.compared, judged=True)
             self.compared = any(each.rule in COMPARED for each in found.at_delta)
             verdict = found.held(self.limit)
             value = None if verdict.slack is None else self.most - verdict.slack

@@ -64,12 +64,14 @@ def certify(
     *,
     solver: Solver | None = None,
     compared: bool = True,
+    judged: bool = False,
 ) -> Certified:
     """The least bounds of a problem that theorems certify.
 
     `limits`: budgets, whose notions and δ are looked at as well. `risk`: where to state what an
     attacker gains; it has no value where there is no finite bound. `solver`: one for the problem.
     `compared`: whether numbers at a δ come with other routes, which take time and hardly ever win.
+    `judged`: whether the limits alone matter, so that no number is looked for beside them.
     """
     solver = solver or Solver(problem)
     asked = {name for limit in limits for name, _ in limit.parameters}
@@ -84,7 +86,7 @@ def certify(
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
     risky = risk is not None or any(limit.of_risk for limit in limits)
-    if risky and first is None and not (wanted or given):
+    if risky and first is None and not (wanted or given or judged):
         given = [Fraction(0)]  # the advantage is a number where no notion has one
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
