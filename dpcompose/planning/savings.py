@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.errors import DpcomposeError, Span
@@ -104,6 +104,7 @@ class _Halves:
     ) -> None:
         self._problem, self._delta, self._step = problem, delta, step
         self._solver = whole.solver
+        self._notion = next((each.notion for each in whole.solutions), Notion.APPROX)
         self._compared = any(each.rule in COMPARED for each in whole.at_delta)
         self._known: dict[Hashable, Fraction | None] = {}
         self._alike: dict[str, list[Hashable]] = {}
@@ -120,16 +121,18 @@ class _Halves:
         key = tuple(self._alike[name])
         if key not in self._known:
             problem = rescaled(self._problem, name, _HALF)
-            half = certify(
-                problem,
-                (),
-                () if self._delta is None else [self._delta],
-                solver=Solver(problem, self._solver),
-                compared=self._compared,
-            )
-            self._known[key] = _number(half, self._delta)
+            self._known[key] = self._halved(problem, Solver(problem, self._solver))
             self._step()
         return self._known[key]
+
+    def _halved(self, problem: Problem, solver: Solver) -> Fraction | None:
+        if self._delta is None and self._notion is not Notion.APPROX:
+            # Halving leaves the notions in which there is a bound as they are.
+            found = solver.least(self._notion)
+            return None if found is None else bound_of(found).value
+        deltas = () if self._delta is None else [self._delta]
+        half = certify(problem, (), deltas, solver=solver, compared=self._compared)
+        return _number(half, self._delta)
 
 
 def _savings(

@@ -169,6 +169,12 @@ class Solver:
             solution = self._solve(algebra_of(notion, survival=True))
         return solution
 
+    def least(self, notion: Notion) -> Quantity | None:
+        """The bound of `solve` in a notion of one number, without the change that attains it."""
+        algebra = algebra_of(notion)
+        loss, _ = self._joint(self._accountant(algebra))
+        return next(bounds_of(algebra, loss), None)
+
     def summed(self, notion: Notion) -> Solution:
         """The worst case in a notion by sums alone, as a filter counts: Σδ, never 1-Π(1-δ)."""
         return self._solve(algebra_of(notion))
