@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from dpcompose.commands.analysis import Selection
-from dpcompose.commands.bounds import TooMuch, within
+from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
+from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.errors import Diagnostic, InvalidSpec
@@ -83,8 +85,7 @@ def read_all(
             data = read(file) if isinstance(item, str) else item[1]
             found.held[file_of(name)] = data
             settings = policies.of(name)
-            with within(selection.most):
-                read_here = [release_of(each, name, settings) for each in documents(data)]
+            read_here = alone(selection.most, partial(releases_of, data, name, settings))
             for release in read_here:
                 found.releases.append(release)
                 source = release.resolved.source
@@ -128,8 +129,7 @@ def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes
 def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
     """The total of each population; None where that takes too much, which is said."""
     try:
-        with within(selection.most):
-            return add_up(releases, asked)
+        return alone(selection.most, partial(add_up, releases, asked))
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
         return None
@@ -176,6 +176,11 @@ def tell(
 def file_of(name: str) -> str:
     """What tells a file from others, whatever it is called here, by its own name."""
     return os.path.abspath(name)
+
+
+def releases_of(data: bytes, name: str, settings: Settings) -> list[Release]:
+    """The specs of a file, with what settings ask of them. Raises InvalidSpec."""
+    return [release_of(each, name, settings) for each in documents(data)]
 
 
 def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:

@@ -20,6 +20,7 @@ TOO_MUCH = "DPC018"
 _HINT = "ask for less in it, split it, or allow more"
 _LONGEST = 10**8  # seconds; clocks overflow somewhere above
 _AGAIN = 1.0  # seconds after which an interruption that was lost is repeated
+_GRACE = 2.0  # seconds for the end that a process makes by itself
 _MEGABYTE = 2**20
 _SIZES = "/proc/self/statm"
 
@@ -42,6 +43,16 @@ class Most:
     seconds: float | None = None
     megabytes: int | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.seconds is not None or self.megabytes is not None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds after which a process that says nothing is ended from outside."""
+        return None if self.seconds is None else self.seconds + _GRACE
+
 
 def most_of(seconds: float | None, megabytes: int | None) -> Most:
     """What the flags --max-seconds and --max-memory say. Raises BadCall."""
@@ -60,20 +71,52 @@ def most_of(seconds: float | None, megabytes: int | None) -> Most:
 
 @contextmanager
 def within(most: Most) -> Iterator[None]:
-    """Hold the block to `most`. Raises TooMuch."""
+    """Hold the block to `most`, as far as it lets itself be interrupted. Raises TooMuch.
+
+    A process that works for another one tells it where the block starts and ends.
+    """
     try:
         with _time(most.seconds), _memory(most.megabytes):
+            _beat()
             yield
         return
     except _Late:
-        assert most.seconds is not None
-        says = f"it takes longer than the {most.seconds:g} s of --max-seconds"
+        error = ended(most, None)
     except MemoryError:
         if most.megabytes is None:
             raise
-        says = f"it needs more memory than the {most.megabytes} MB of --max-memory"
+        error = TooMuch(
+            f"not analysed: it needs more memory than the {most.megabytes} MB of --max-memory"
+        )
+    finally:
+        _beat()
     gc.collect()
-    raise TooMuch(f"not analysed: {says}")
+    raise error
+
+
+def ended(most: Most, how: str | None) -> TooMuch:
+    """What is wrong where the time was over, or where a process ended as `how` says."""
+    if how is not None:
+        return TooMuch(f"not analysed: {how}")
+    return TooMuch(f"not analysed: it takes longer than the {most.seconds:g} s of --max-seconds")
+
+
+def set_beat(beat: Callable[[], None]) -> None:
+    """Say how this process tells the one that it works for that another clock starts."""
+    global _beat
+    _beat = beat
+
+
+def _beat() -> None:
+    """Nobody listens."""
+
+
+def warm_up() -> None:
+    """Load here what every analysis needs, before processes are forked that would each do so."""
+    import dpcompose.core.profile.normal
+    import dpcompose.pipeline
+    import dpcompose.report.certify
+    import dpcompose.report.outcomes  # noqa: F401
 
 
 @contextmanager
@@ -130,7 +173,12 @@ def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
         with within(most):
             return work()
     except TooMuch as error:
-        return Report(name, "", "invalid", findings=(finding(error),))
+        return not_analysed(name, error)
+
+
+def not_analysed(name: str, error: TooMuch) -> Report:
+    """The report on a spec that takes too much."""
+    return Report(name, "", "invalid", findings=(finding(error),))
 
 
 def finding(error: TooMuch) -> Diagnostic:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 from dpcompose.commands.adding import file_of, release_of
 from dpcompose.commands.bounds import Most, within
+from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Policies
 from dpcompose.commands.repository.history import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
@@ -59,7 +61,8 @@ class _Chronicle:
             self.blobs.update((file_of(name), (blob, commit)) for name, blob in came)
             return
         now = [each for name, blob in came for each in self._read(name, blob)]
-        became = since([each.last for each in before], now, self.limit)
+        with within(self.most):
+            became = since([each.last for each in before], now, self.limit)
         self.lost = []
         known: set[int] = set()
         for life, each in zip(before, became, strict=True):
@@ -90,10 +93,10 @@ class _Chronicle:
         """The releases of a file that a commit had; what was no valid spec was none."""
         data = self.past.spec(blob)
         found: list[Release] = []
-        with within(self.most):
-            for part in documents(data) if data is not None else ():
-                with suppress(InvalidSpec):
-                    found.append(release_of(part, name, self.policies.of(name)))
+        settings = self.policies.of(name)
+        for part in documents(data) if data is not None else ():
+            with suppress(InvalidSpec):
+                found.append(alone(self.most, partial(release_of, part, name, settings)))
         return found
 
     def findings(self) -> Iterator[Found]:
@@ -127,4 +130,5 @@ def looked_through(
     found = _Chronicle(past, policies, most, limit)
     for commit, changes in past.changes(folders):
         found.goes_on(commit, changes)
-    return list(found.findings())
+    with within(most):
+        return list(found.findings())

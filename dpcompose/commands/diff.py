@@ -10,7 +10,7 @@ from functools import partial
 from itertools import zip_longest
 
 from dpcompose.commands.analysis import Selection
-from dpcompose.commands.bounds import Most, TooMuch, finding, within
+from dpcompose.commands.bounds import Most, TooMuch, finding
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Reviewed
 from dpcompose.commands.gather import Gathering, NoFile
@@ -23,6 +23,7 @@ from dpcompose.commands.output import (
     would_overwrite,
 )
 from dpcompose.commands.outputs import Output, Rendering, rendered
+from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.show_settings import toml
@@ -154,8 +155,7 @@ class Comparison:
         told: tuple[str, ...],
     ) -> Change | Invalid:
         try:
-            with within(self.most):
-                found = change(old, new, terms)
+            found = alone(self.most, partial(change, old, new, terms))
         except TooMuch as error:
             found = refused(old, new, finding(error))
         if isinstance(found, Invalid):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TextIO
 
-from dpcompose.commands.bounds import Most, TooMuch, within
+from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
+from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.core.notions.guarantee import LIMITS, Budget
@@ -18,7 +20,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
-from dpcompose.planning.savings import NoBound, sensitivity
+from dpcompose.planning.savings import NoBound, Savings, sensitivity
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import BadSettings
 from dpcompose.render import sensitivity as render
@@ -30,6 +32,11 @@ from dpcompose.source import Source, documents, load
 
 #: So many documents of a stream are listed with their lines.
 _MOST_LISTED = 6
+
+
+def _watched(most: Most) -> TextIO | None:
+    """Where progress is shown: nowhere while a process is forked, which no thread outlives."""
+    return None if most.is_limited else waiting_stream(False)
 
 
 class Several(Exception):
@@ -49,7 +56,8 @@ def fit_file(
     try:
         data = read(file)
         settings = policies.of(shown(file))
-        with Waiting("fitting", waiting_stream(False), "scales tried") as waiting, within(most):
+
+        def fitting() -> tuple[Fitted, str, str | None, bool]:
             source = _valid(_one(data, "fit"), shown(file))
             names = parameters(source)
             scaled = dict(_free(each, names) for each in free)
@@ -64,6 +72,11 @@ def fit_file(
             if limit is not None:
                 written = with_budget(load(written, shown(file)), limit)
                 contradicts = _own_budget(written, shown(file), limit)
+            by_settings = any(fitted.limit is each for each in settings.defaults)
+            return fitted, written, contradicts, by_settings
+
+        with Waiting("fitting", _watched(most), "scales tried") as waiting:
+            fitted, written, contradicts, by_settings = alone(most, fitting)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -72,7 +85,6 @@ def fit_file(
     except Unfit as error:
         complain(f"{shown(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
-    by_settings = any(fitted.limit is each for each in settings.defaults)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     complain(f"{shown(file)}: {_said(fitted, origin)}")
     if fitted.doubtful:
@@ -187,11 +199,14 @@ def sensitivity_of(
     try:
         data = read(file)
         settings = policies.of(name)
-        says = "halving one at a time"
-        with Waiting(says, waiting_stream(False), "mechanisms tried") as waiting, within(most):
+        default = next(iter(settings.defaults), None)
+
+        def halving() -> Savings:
             source = _valid(_one(data, "sensitivity"), name)
-            default = next(iter(settings.defaults), None)
-            found = sensitivity(source, delta, tried, default, settings.delta, waiting.step)
+            return sensitivity(source, delta, tried, default, settings.delta, waiting.step)
+
+        with Waiting("halving one at a time", _watched(most), "mechanisms tried") as waiting:
+            found = alone(most, halving)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from dpcompose.commands.bounds import Most, held_to
+from dpcompose.commands.bounds import Most, TooMuch, ended, held_to, not_analysed, warm_up, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.goals import AskedPoints
@@ -125,7 +125,8 @@ class Run:
             total = len(items)
         alone = gathering.single
         progress = Progress(total, None if alone else self.watched)
-        waiting = Waiting("analysing", self.watched if alone else None)
+        apart = self.task.most.is_limited  # no thread draws while processes are forked
+        waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
         try:
             waiting.__enter__()
@@ -184,21 +185,34 @@ class Run:
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
         inputs = (self._taken(item) for item in items)
-        specs = 0
+        specs, apart = 0, self.task.most.is_limited
+        if apart:
+            warm_up()
         while specs < 2:  # one spec among files that cannot be read is told as one
             given = next(inputs, None)
             if given is None:
                 return
-            outcome = _examined(self.task, given)
+            (outcome,) = (
+                self._spread(self.task, [given], apart) if apart else [_examined(self.task, given)]
+            )
             specs += len(outcome.reports)
             yield outcome
         task = replace(self.task, extent=self.task.of_many)
-        if self.jobs == 1:
+        if self.jobs == 1 and not apart:
             yield from (_examined(task, each) for each in inputs)
-            return
-        from dpcompose.commands.parallel.pool import spread
+        else:
+            yield from self._spread(task, inputs, apart)
 
-        yield from spread(inputs, partial(_examined_for_sending, task), self.jobs)
+    def _spread(
+        self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
+    ) -> Iterator[_Outcome]:
+        """What comes of files in processes of their own, some of them here unless `apart`."""
+        from dpcompose.commands.parallel.pool import spread
+        from dpcompose.commands.parallel.workers import Ending
+
+        ending = Ending(task.most.patience, partial(_ended, task.most))
+        work = partial(_examined_for_sending, task)
+        return spread(inputs, work, self.jobs, ending, apart)
 
     def _taken(self, item: str | NoFile) -> _Input | _Outcome:
         """What a process is to look at: standard input is read here."""
@@ -215,6 +229,14 @@ class Run:
             return _Outcome([], [str(error)], ExitCode.USAGE, name=shown(item))
 
 
+def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
+    """What comes of a file whose process was ended."""
+    if isinstance(given, _Outcome):
+        return given
+    report = not_analysed(given.file, ended(most, how))
+    return _Outcome([report], code=ExitCode.INVALID, name=given.file)
+
+
 def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """What comes of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
@@ -223,7 +245,12 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     outcome = _Outcome(name=given.file)
     try:
         data = given.data if given.data is not None else read(given.file)
-        _examine(task, given.file, data, outcome)
+        # The time is of each spec alone, the memory of all that a file holds.
+        with within(Most(None, task.most.megabytes)):
+            _examine(task, given.file, data, outcome)
+    except TooMuch as error:
+        outcome.reports = [not_analysed(given.file, error)]
+        outcome.worse(ExitCode.INVALID)
     except (Unreadable, BadSettings) as error:
         outcome.worse(ExitCode.USAGE, str(error))
     except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from dpcompose.commands.adding import Gathered, file_of, release_of
 from dpcompose.commands.analysis import Selection
@@ -12,6 +13,7 @@ from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.globs import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
+from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Policies, Sources, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.core.notions.guarantee import Budget
@@ -142,15 +144,16 @@ def looked_up(
             settings = now.of(file)
             for part in documents(data):
                 try:
-                    with within(folder.most):
-                        old.append(release_of(part, file, settings, when))
+                    read_part = partial(release_of, part, file, settings, when)
+                    old.append(alone(folder.most, read_part))
                 except InvalidSpec:
                     number = "" if part.number is None else f" (document {part.number})"
                     invalid.append((file, file + when + number))
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
-        found.entries += since(old, rest, limit)
-        told = [*_rewritten(found, counted), *_invalid(found, invalid, rest)]
+        with within(folder.most):
+            found.entries += since(old, rest, limit)
+            told = [*_rewritten(found, counted), *_invalid(found, invalid, rest)]
         if counted and limit is None:
             told += _raised(found, known, now, before)
         for file, source, finding in told:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from dpcompose.errors import InvalidSpec
+from dpcompose.source.limits import MAX_DOCUMENTS
 from dpcompose.source.text import decoded
 
 # No scalar of YAML 1.2 can hold such a line (rule c-forbidden): it is a mark wherever it stands.
@@ -28,7 +30,10 @@ class Document:
 
 
 def documents(data: bytes) -> Iterator[Document]:
-    """The documents that `data` holds, at least one; what is no text is one document as it is."""
+    """The documents that `data` holds, at least one; what is no text is one document as it is.
+
+    Those beyond the limit are one text, which whoever reads it refuses.
+    """
     if not _MARK_IN_BYTES.search(data):
         yield Document(data)
         return
@@ -45,18 +50,13 @@ def documents(data: bytes) -> Iterator[Document]:
         return
     line = 0
     at = 0
-    for number, (start, end) in enumerate(_chain(first, second, parts), 1):
+    for number, (start, end) in enumerate(chain((first, second), parts), 1):
         line += text.count("\n", at, start)
         at = start
+        if number > MAX_DOCUMENTS:
+            yield Document(text[start:], line, number)
+            return
         yield Document(text[start:end], line, number)
-
-
-def _chain(
-    first: tuple[int, int], second: tuple[int, int], rest: Iterator[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    yield first
-    yield second
-    yield from rest
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from dpcompose.source.events import (
     event_source,
 )
 from dpcompose.source.file_faults import FileFaults, Misplaced, Stop
-from dpcompose.source.limits import MAX_ALIASED_NODES, MAX_DEPTH, MAX_NAME, MAX_NODES
+from dpcompose.source.limits import MAX_ALIASED_NODES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NAME, MAX_NODES
 from dpcompose.source.positions import Lines, Marks
 from dpcompose.source.scalars import (
     MAP_TAG,
@@ -93,7 +93,8 @@ class Reader:
                         "DPC005",
                         "a second document starts here, where one is due",
                         at,
-                        "put each spec in a file of its own",
+                        "put each spec in a file of its own; "
+                        f"of one at most {MAX_DOCUMENTS} are read",
                     )
                     raise Stop
                 self._document(at)

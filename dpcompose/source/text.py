@@ -23,7 +23,15 @@ def decoded(data: bytes | str, name: str) -> str:
     except UnicodeDecodeError as error:
         lines = Lines(_normal(str(error.object, errors="replace")))
         raise InvalidSpec([_not_utf8(error)], name, lines) from None
+    if "\r" in text and (alone := re.search("\r(?!\n)", text)) is not None:
+        lines, at = Lines(_normal(text)), len(_normal(text[: alone.start()]))
+        span = lines.span(at, at)
+        raise InvalidSpec([Diagnostic("DPC003", _LONE, span, _ENDS)], name, lines)
     return _normal(text)
+
+
+_LONE = "the character U+000D without U+000A lets a file look like another"
+_ENDS = "end lines with LF or CRLF: YAML ends one here, where editors and reviews show none"
 
 
 def _normal(text: str) -> str:

@@ -6,7 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from dpcompose.commands.parallel.workers import Ending
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -28,13 +31,26 @@ def cores() -> int:
 
 
 def spread(
-    items: Iterable[_Item], work: Callable[[_Item], _Result], jobs: int
+    items: Iterable[_Item],
+    work: Callable[[_Item], _Result],
+    jobs: int,
+    ending: Ending[_Item, _Result] | None = None,
+    apart: bool = False,
 ) -> Iterator[_Result]:
     """`work` of each item, in order.
 
     A handful is done here at once: processes cost more than they save until there is much to do.
-    `work` must be a function of a module, or a partial of one.
+    `work` must be a function of a module, or a partial of one. `ending`: see `shared_out`. `apart`:
+    whether nothing is done here.
     """
+    if apart:
+        from dpcompose.commands.parallel.workers import shared_out
+
+        pace = _Pace(_CHUNK_SECONDS)
+        for result in shared_out(_chunks(iter(items), pace, jobs), work, jobs, ending):
+            pace.step()
+            yield result
+        return
     rest, spent, longest, done = iter(items), 0.0, 0.0, 0
     while True:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
@@ -49,7 +65,7 @@ def spread(
 
                 pace = _Pace(usual / jobs)
                 chunks = _chunks(chain(ahead, rest), pace, jobs)
-                for result in shared_out(chunks, work, jobs):
+                for result in shared_out(chunks, work, jobs, ending):
                     pace.step()
                     yield result
                 return

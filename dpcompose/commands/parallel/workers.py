@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,8 +21,9 @@ from multiprocessing.connection import Connection, wait
 from pickle import dumps, loads
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from dpcompose.commands import bounds
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.parallel.interrupts import held_back, settle_worker
 from dpcompose.memory import settle
@@ -38,41 +40,72 @@ _AHEAD = 8  # chunks for each worker that may wait for an earlier one
 
 
 class Lost(BadCall):
-    """A worker that was ended from outside, as where memory is short; the message says how."""
+    """A worker that ended by itself, as where memory is short; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending(Generic[_Item, _Result]):
+    """When a worker is ended, and what becomes of the item that it works on; the others go on.
+
+    `seconds`: how long it may say nothing; None: for ever. `result`: what stands for an item whose
+    worker was ended, None for that reason, or else ended as the text says.
+    """
+
+    seconds: float | None
+    result: Callable[[_Item, str | None], _Result]
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Items with a number, and the results so far."""
+
+    number: int
+    items: list[Any]
+    results: list[Any] = field(default_factory=list)
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.results) == len(self.items)
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process, the ends of its pipes that are here, and the chunks whose results are due."""
+    """A process, the ends of its pipes that are here, and the chunks whose results are due.
+
+    `since`: when it was last heard of, or given something to do.
+    """
 
     process: BaseProcess
     tasks: Connection
     results: Connection
-    has: deque[int] = field(default_factory=deque)
+    has: deque[_Chunk] = field(default_factory=deque)
+    since: float = 0.0
 
-    def give(self, number: int, chunk: list[Any]) -> None:
-        """Have it work on a chunk. Raises Lost."""
-        data = dumps(chunk)
-        try:
-            self.tasks.send_bytes(data)
-        except OSError as error:
-            self._lost(error)
-        self.has.append(number)
+    def give(self, chunk: _Chunk) -> None:
+        """Have it work on what is left of a chunk; one that has ended is found when it is heard."""
+        if not self.has:
+            self.since = time.monotonic()
+        self.has.append(chunk)
+        with suppress(OSError):
+            self.tasks.send_bytes(dumps(chunk.items[len(chunk.results) :]))
 
-    def take(self) -> tuple[int, bytes]:
-        """The number of the chunk that it had longest, and the results. Raises Lost."""
-        try:
-            return self.has.popleft(), self.results.recv_bytes()
-        except (EOFError, OSError) as error:
-            self._lost(error)
+    def take(self) -> None:
+        """Take what it says: a result, or that it works on. Raises EOFError, OSError."""
+        data = self.results.recv_bytes()
+        self.since = time.monotonic()
+        if data:
+            chunk = self.has[0]
+            chunk.results.append(data)
+            if chunk.is_done:
+                self.has.popleft()
 
-    def _lost(self, error: Exception) -> NoReturn:
+    @property
+    def ending(self) -> str:
+        """How it ended by itself."""
         self.process.join(1)
         code = self.process.exitcode
         how = f"by signal {-code}" if code is not None and code < 0 else f"with code {code}"
-        raise Lost(
-            f"a process that analyses specs ended {how}; --jobs 1 works in one process"
-        ) from error
+        return f"a process that analyses specs ended {how}"
 
     def end(self) -> None:
         """End it, whatever it does: it shares nothing that it could leave in disorder."""
@@ -83,19 +116,22 @@ class _Worker:
 
 
 def shared_out(
-    chunks: Iterator[list[_Item]], work: Callable[[_Item], _Result], jobs: int
+    chunks: Iterator[list[_Item]],
+    work: Callable[[_Item], _Result],
+    jobs: int,
+    ending: Ending[_Item, _Result] | None = None,
 ) -> Iterator[_Result]:
     """`work` of each item of each chunk, in order, by `jobs` processes.
 
     What `work` raises is raised here in its turn. Where no process can be started this one works.
-    Raises Lost where one ends by itself.
+    Where a process ends by itself, `ending` says what becomes of its item. Raises Lost without it.
     """
     workers: list[_Worker] = []
     try:
         with held_back():
             _start(workers, work, min(jobs, _MOST))
         if workers:
-            yield from _results(chunks, workers)
+            yield from _results(chunks, workers, work, ending)
         else:
             yield from (work(item) for chunk in chunks for item in chunk)
     finally:
@@ -104,12 +140,33 @@ def shared_out(
                 worker.end()
 
 
+def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
+    """The result of `work`, which is held to `most` by this process too where that can be forked.
+
+    Raises TooMuch, and what `work` raises.
+    """
+
+    def held(_: None) -> _Result:
+        with bounds.within(most):
+            return work()
+
+    if not most.is_limited or sys.platform != "linux":
+        return held(None)
+    bounds.warm_up()
+    ending: Ending[None, Any] = Ending(most.patience, lambda _, how: bounds.ended(most, how))
+    (found,) = shared_out(iter([[None]]), held, 1, ending)
+    if isinstance(found, bounds.TooMuch):
+        raise found
+    return found
+
+
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
-    """Fill `workers`, with fewer than `jobs` where the system gives no more."""
+    """Add `jobs` workers, or fewer where the system gives no more."""
     # Where a fork is safe it spares every process its start.
     forked = sys.platform == "linux"
     context: Any = get_context("fork" if forked else "spawn")
-    ends: list[Connection] = []  # here; a fork has copies of them, through which pipes stay open
+    # A fork has copies of the ends that are here, through which pipes would stay open.
+    ends = [end for each in workers for end in (each.tasks, each.results)]
     with suppress(OSError):
         for _ in range(jobs):
             its_tasks, tasks = context.Pipe(duplex=False)
@@ -123,35 +180,99 @@ def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> Non
             its_results.close()
 
 
-def _results(chunks: Iterator[list[Any]], workers: list[_Worker]) -> Iterator[Any]:
-    done: dict[int, bytes] = {}
-    given = told = 0
-    ended = False
+def _results(
+    chunks: Iterator[list[Any]],
+    workers: list[_Worker],
+    work: Callable[[Any], Any],
+    ending: Ending[Any, Any] | None,
+) -> Iterator[Any]:
+    pending: deque[_Chunk] = deque()  # those that are not told, in order
+    given, ended = 0, False
     while True:
-        while not ended and given - told < _AHEAD * len(workers):
+        while not ended and len(pending) < _AHEAD * len(workers):
             idlest = min(workers, key=lambda each: len(each.has))
             if len(idlest.has) == _AT_HAND:
                 break
-            chunk = next(chunks, None)
-            if chunk is None:
+            items = next(chunks, None)
+            if items is None:
                 ended = True
                 break
-            idlest.give(given, chunk)
+            pending.append(_Chunk(given, items))
+            idlest.give(pending[-1])
             given += 1
-        if told == given:
+        if not pending:
             return
-        ready = wait([each.results for each in workers if each.has])
-        for worker in workers:
-            if worker.results in ready:
-                number, data = worker.take()
-                done[number] = data
-        while told in done:
-            results, error = loads(done.pop(told))
-            if error is not None:
-                raise error
-            told += 1
-            yield from results
-            del results  # they may be large, and this may wait for long
+        busy = [each for each in workers if each.has]
+        ready = wait([each.results for each in busy], _left(busy, ending))
+        for worker in busy:
+            how = None
+            try:
+                if worker.results in ready:
+                    worker.take()
+                    continue
+                if not _is_late(worker, ending):
+                    continue
+            except (EOFError, OSError) as error:
+                how = worker.ending
+                if ending is None:
+                    raise Lost(f"{how}; --jobs 1 works in one process") from error
+            assert ending is not None
+            _replace(workers, worker, work, ending, how)
+        while pending and pending[0].is_done:
+            away, results = time.monotonic(), deque(pending.popleft().results)
+            while results:
+                yield _opened(results.popleft())  # it may be large, and this may wait for long
+            away = time.monotonic() - away
+            for worker in workers:
+                worker.since += away  # nobody was here to hear it
+
+
+def _opened(data: bytes | tuple[Any]) -> Any:
+    """What a worker sent, or what was put in its place. Raises what `work` raised."""
+    if isinstance(data, tuple):
+        return data[0]
+    result, error = loads(data)
+    if error is not None:
+        raise error
+    return result
+
+
+def _left(busy: list[_Worker], ending: Ending[Any, Any] | None) -> float | None:
+    """The seconds until the first worker is late; None: none ever is."""
+    if ending is None or ending.seconds is None:
+        return None
+    last = min(each.since for each in busy) + ending.seconds
+    return max(0.0, last - time.monotonic()) + 0.01
+
+
+def _is_late(worker: _Worker, ending: Ending[Any, Any] | None) -> bool:
+    if ending is None or ending.seconds is None:
+        return False
+    return time.monotonic() - worker.since > ending.seconds
+
+
+def _replace(
+    workers: list[_Worker],
+    worker: _Worker,
+    work: Callable[[Any], Any],
+    ending: Ending[Any, Any],
+    how: str | None,
+) -> None:
+    """End a worker, and have another one go on after the item that it works on. Raises Lost."""
+    with held_back():
+        worker.end()
+        workers.remove(worker)
+        if worker.has:
+            chunk = worker.has[0]
+            chunk.results.append((ending.result(chunk.items[len(chunk.results)], how),))
+            if chunk.is_done:
+                worker.has.popleft()
+        before = len(workers)
+        _start(workers, work, 1)
+    if len(workers) == before:
+        raise Lost("no process can be started in the place of one that was ended")
+    for chunk in worker.has:
+        workers[-1].give(chunk)
 
 
 def _serve(
@@ -169,9 +290,11 @@ def _serve(
     settle()
     waiting: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(tasks, waiting), daemon=True).start()
+    bounds.set_beat(lambda: results.send_bytes(b""))
     with suppress(OSError):
         while True:
-            results.send_bytes(_answer(work, loads(waiting.get())))
+            for item in loads(waiting.get()):
+                results.send_bytes(_answer(work, item))
     os._exit(0)
 
 
@@ -183,16 +306,16 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-def _answer(work: Callable[[Any], Any], chunk: list[Any]) -> bytes:
-    """The results and None; or nothing, and what went wrong with its traceback."""
+def _answer(work: Callable[[Any], Any], item: Any) -> bytes:
+    """The result and None; or nothing, and what went wrong with its traceback."""
     try:
-        return dumps(([work(item) for item in chunk], None))
+        return dumps((work(item), None))
     except Exception as error:
         text = "".join(traceback.format_exception(error)).rstrip()
         try:
             error.add_note(text)
-            data = dumps(([], error))
+            data = dumps((None, error))
             loads(data)
         except Exception:  # an error that cannot be sent
-            return dumps(([], RuntimeError(text)))
+            return dumps((None, RuntimeError(text)))
         return data
