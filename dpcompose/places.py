@@ -8,6 +8,7 @@ from functools import lru_cache
 #: The entry of a folder that makes it the top of a work tree. Git commits none of this name, so
 #: that it comes from whoever made the clone.
 GIT = ".git"
+_FEW = 100  # folders, far fewer than calls may be nested
 
 
 def work_tree(folder: str) -> str | None:
@@ -15,19 +16,42 @@ def work_tree(folder: str) -> str | None:
 
     None: there is none. Folders of GIT_CEILING_DIRECTORIES and above are left alone, as by git.
     """
-    ceilings = os.environ.get("GIT_CEILING_DIRECTORIES", "")
-    return _work_tree(os.path.abspath(folder), ceilings)
+    ceilings, path = os.environ.get("GIT_CEILING_DIRECTORIES", ""), os.path.abspath(folder)
+    for each in (*some_above(path), path):
+        found = _work_tree(each, ceilings)
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _work_tree(folder: str, ceilings: str) -> str | None:
+    if os.path.lexists(os.path.join(folder, GIT)):
+        return folder
     barred = {os.path.normpath(each) for each in ceilings.split(os.pathsep) if each}
-    while not os.path.lexists(os.path.join(folder, GIT)):
-        above = os.path.dirname(folder)
-        if above == folder or above in barred or os.path.realpath(above) in barred:
-            return None
-        folder = above
-    return folder
+    above = os.path.dirname(folder)
+    if above == folder or (barred and (above in barred or real(above) in barred)):
+        return None
+    return _work_tree(above, ceilings)
+
+
+def some_above(path: str) -> list[str]:
+    """Every hundredth of the folders above a path, from the top: where recursion may start."""
+    if path.count(os.sep) <= _FEW:
+        return []
+    return [path[:at] for at, each in enumerate(path) if each == os.sep][_FEW::_FEW]
+
+
+def real(path: str) -> str:
+    """A path without links, where the system tells it in time that is linear in its length."""
+    try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (AttributeError, OSError, ValueError):  # another system, or nothing is there
+        return os.path.realpath(path)
+    try:
+        return os.readlink(f"/proc/self/fd/{handle}")
+    except OSError:
+        return os.path.realpath(path)
+    finally:
+        os.close(handle)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -46,10 +70,10 @@ def strays(file: str, folder: str | None = None) -> str | None:
         return None
     within = around or folder or os.curdir
     what = "the repository" if around is not None else within
-    top, real = os.path.realpath(within), os.path.realpath(file)
-    if not is_below(real, top):
+    top, target = real(within), real(file)
+    if not is_below(target, top):
         return f"it is a link, or below one, that leads out of {what}"
-    inside = os.path.relpath(real, top).split(os.sep)
+    inside = os.path.relpath(target, top).split(os.sep)
     if around is not None and any(each.casefold() == GIT for each in inside):
         return f"it is in {GIT}, or a link that leads there"
     return None

@@ -58,7 +58,7 @@ class Selection:
             raise BadCall("standard input (-) can be read only once")
         if self.stdin_filename is not None and STANDARD_INPUT not in files:
             raise BadCall("--stdin-filename names standard input, which is not read: add -")
-        return Gathering(files, self.files_from, self.allow_empty, gone)
+        return Gathering(files, self.files_from, self.allow_empty, gone, self.most)
 
     def past(self) -> Past | None:
         """The revision that files are compared with. Raises BadCall."""

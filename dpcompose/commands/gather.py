@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, Protocol
 
+from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, read, shown
 from dpcompose.commands.once import Once
-from dpcompose.places import is_below, strays
+from dpcompose.places import GIT, is_below, real, strays, work_tree
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
@@ -51,6 +52,8 @@ class Gathering:
     `gone`: of a repository, where files are told apart as git does. As far as `items` has come,
     `left_out` counts what has no item, and `named` says whether the last file was named by itself.
 
+    `most`: what a look at a file may take.
+
     A settings file stands for its folder, whose specs it is about.
     """
 
@@ -58,6 +61,7 @@ class Gathering:
     files_from: str | None = None
     allow_empty: bool = False
     gone: Gone | None = None
+    most: Most = field(default_factory=Most)
     named: bool = field(default=False, init=False)
     _skipped: Counter[str] = field(default_factory=Counter, init=False)
     _names: list[str] = field(default_factory=list, init=False)
@@ -194,25 +198,56 @@ class Gathering:
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
             yield NoFile(folder, f"cannot read {folder}: {why}")
             return
-        try:
-            with os.scandir(folder or os.curdir) as found:
-                entries = sorted((each.name, _kind(each)) for each in found)
-        except OSError as error:
-            name = folder or os.curdir
-            yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
-            return
+        # Below it no link is followed, so that nothing leads out. Whether it is looked into stands
+        # beside each folder: of one that is not, specs are counted.
+        waiting = [(folder, True)]
+        while waiting:
+            path, entered = waiting.pop()
+            if path and not os.path.basename(path):  # a file; see below
+                yield from self._found(path[:-1], top)
+                continue
+            try:
+                entries = _entries(path or os.curdir)
+            except OSError as error:
+                name = path or os.curdir
+                yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
+                continue
+            if not entries and path != folder and _has_submodules(path):
+                self._skip("absent", path)
+            waiting += reversed([*self._met(path, entries, entered, top)])
+
+    def _met(
+        self, folder: str, entries: Sequence[tuple[str, str]], entered: bool, top: str
+    ) -> Iterator[tuple[str, bool]]:
+        """The folders in a folder and the specs, each of these with a separator at its end."""
         for name, kind in entries:
             path = os.path.join(folder, name)
-            if kind == "folder" and is_entered(name):
-                yield from self._inside(path, top)
+            if kind == "folder":
+                if name != GIT:
+                    yield path, entered and is_entered(name)
+            elif not entered:
+                if kind == "file" and is_yaml(name) and self._may_be_spec(path):
+                    self._skip("hidden", path)
             elif _is_left_out(kind, path, top):
                 self._skip(kind, path)
             elif kind == "file" and is_yaml(name):
-                kept = self._kept(path, top)
-                if isinstance(kept, NoFile) or _may_be_spec(path):
-                    yield kept
-                else:
-                    self._skip("skipped", path)
+                yield path + os.sep, True
+
+    def _found(self, path: str, top: str) -> Iterator[str | NoFile]:
+        """A YAML file, if it is a spec or cannot be looked at."""
+        kept = self._kept(path, top)
+        if isinstance(kept, NoFile) or self._may_be_spec(path):
+            yield kept
+        else:
+            self._skip("skipped", path)
+
+    def _may_be_spec(self, path: str) -> bool:
+        """Whether a file is a spec, or whoever reads it has something to report of it."""
+        try:
+            with within(self.most):
+                return is_spec(read(path))
+        except (Unreadable, TooMuch):
+            return True
 
     def _listed(self, source: str) -> Iterator[str | NoFile]:
         def meant() -> Iterator[str | NoFile]:
@@ -281,9 +316,9 @@ def _is_left_out(kind: str, link: str, top: str) -> bool:
 
 def _is_met_in(link: str, top: str) -> bool:
     """Whether what is in a folder that a link leads to is met below `top` by its own name."""
-    real, above = os.path.realpath(link), os.path.realpath(top or os.curdir)
-    inside = os.path.relpath(real, above).split(os.sep)
-    return is_below(real, above) and (real == above or all(map(is_entered, inside)))
+    target, above = real(link), real(top or os.curdir)
+    inside = os.path.relpath(target, above).split(os.sep)
+    return is_below(target, above) and (target == above or all(map(is_entered, inside)))
 
 
 def _bare(folder: str) -> str:
@@ -306,9 +341,13 @@ def _kind(entry: os.DirEntry[str]) -> str:
     return ""
 
 
-def _may_be_spec(path: str) -> bool:
-    """Whether a YAML file is a spec; one that cannot be read is for whoever reads it to report."""
-    try:
-        return is_spec(read(path))
-    except Unreadable:
-        return True
+def _entries(folder: str) -> list[tuple[str, str]]:
+    """The names in a folder, sorted, each with what it is."""
+    with os.scandir(folder) as found:
+        return sorted((each.name, _kind(each)) for each in found)
+
+
+def _has_submodules(folder: str) -> bool:
+    """Whether the work tree around a folder has any, so that an empty folder may be one of them."""
+    top = work_tree(folder)
+    return top is not None and os.path.lexists(os.path.join(top, ".gitmodules"))

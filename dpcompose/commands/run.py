@@ -17,7 +17,7 @@ from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
 from dpcompose.commands.progress import Progress, Waiting
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.errors import LEVELS, Diagnostic
+from dpcompose.errors import LEVELS, Diagnostic, in_order
 from dpcompose.memory import settle
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render.problems import UNREADABLE, counted
@@ -26,6 +26,10 @@ from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
+
+
+#: Findings of a valid spec that are listed, and the code of what counts the rest.
+MAX_LISTED, MORE = 1_000, "DPC017"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +303,24 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
         if task.advised(settings):
             work = partial(_advised, work, document, file, task)
         report = held_to(task.most, file, work)
+        report = replace(report, findings=_first_of(report.findings))
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
         outcome.worse(*_judged(task, settings, report))
     outcome.reports = unquoting(outcome.reports, data)
+
+
+def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """As many findings as are listed, those of the highest level first, and a count of the rest."""
+    unlisted = len(findings) - MAX_LISTED
+    if unlisted <= 0:
+        return findings
+    ranked = sorted(findings, key=lambda each: -LEVELS.index(each.level))
+    # It fails a run as the rest would.
+    level = ranked[MAX_LISTED].level
+    rest = Diagnostic(MORE, f"{unlisted} more findings are not listed", None, level=level)
+    return (*in_order(ranked[:MAX_LISTED]), rest)
 
 
 def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpcompose.errors import printable
-from dpcompose.places import strays
+from dpcompose.places import real, some_above, strays
 from dpcompose.policy.setting_values import BadSettings, a_switch, known
 from dpcompose.policy.settings import FIELDS, Layer, layer
 
@@ -51,7 +51,7 @@ class File:
 
 def names(spec: str) -> tuple[str, ...]:
     """The paths by which a spec is below folders: as it is named, and without links."""
-    return tuple(dict.fromkeys((os.path.abspath(spec), os.path.realpath(spec))))
+    return tuple(dict.fromkeys((os.path.abspath(spec), real(spec))))
 
 
 def found_layers(spec: str) -> list[Layer]:
@@ -60,7 +60,13 @@ def found_layers(spec: str) -> list[Layer]:
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
     and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
     """
-    return [file.layer(name) for name in names(spec) for file in _nearest(os.path.dirname(name))]
+    found: list[Layer] = []
+    for name in names(spec):
+        folder = os.path.dirname(name)
+        for each in (*some_above(folder), folder):
+            files = _nearest(each)
+        found += [file.layer(name) for file in files]
+    return found
 
 
 def explicit(path: str) -> File:
@@ -80,14 +86,10 @@ def explicit(path: str) -> File:
 
 @lru_cache(maxsize=4096)
 def _nearest(folder: str) -> tuple[File, ...]:
-    found: list[File] = []
-    while True:
-        here = [*_in(folder)]
-        found += here
-        above = os.path.dirname(folder)
-        if above == folder or any(file.root for file in here):
-            return tuple(found)
-        folder = above
+    here, above = tuple(_in(folder)), os.path.dirname(folder)
+    if above == folder or any(file.root for file in here):
+        return here
+    return (*here, *_nearest(above))
 
 
 def _in(folder: str) -> Iterator[File]:

@@ -88,6 +88,8 @@ def left_out_shape(found: LeftOut) -> Shape:
         "skipped": found.skipped,
         "dangling": found.dangling,
         "folders": found.folders,
+        **({"hidden": found.hidden} if found.hidden else {}),
+        **({"absent": found.absent} if found.absent else {}),
         "names": list(found.names),
     }
 

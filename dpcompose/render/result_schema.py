@@ -230,6 +230,13 @@ DEFINITIONS: dict[str, Schema] = {
     },
     "left_out": mapping(
         "What a run met and has no result for.",
+        {
+            "hidden": {
+                **COUNT,
+                "description": "Specs in hidden folders and node_modules.",
+            },
+            "absent": {**COUNT, "description": "Empty folders where there are submodules."},
+        },
         unread={**COUNT, "description": "Files that could not be read: see standard error."},
         skipped={**COUNT, "description": "YAML files in folders that are no specs."},
         dangling={**COUNT, "description": "Links that lead to no file."},

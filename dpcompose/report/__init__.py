@@ -35,19 +35,23 @@ class LeftOut:
 
     `unread`: files that could not be read, each told by itself. `skipped`: YAML files in folders
     that are no specs. `dangling`: links that lead to no file. `folders`: links to folders that are
-    not looked into by another name. `names`: the first of these, but of `unread`.
+    not looked into by another name. `hidden`: specs in folders that are not looked into.
+    `absent`: empty folders where there are submodules. `names`: the first of these, but of
+    `unread`.
     """
 
     unread: int = 0
     skipped: int = 0
     dangling: int = 0
     folders: int = 0
+    hidden: int = 0
+    absent: int = 0
     names: tuple[str, ...] = ()
 
     @property
     def untold(self) -> int:
         """How many are told of by this count alone."""
-        return self.skipped + self.dangling + self.folders
+        return self.skipped + self.dangling + self.folders + self.hidden + self.absent
 
     @property
     def says(self) -> str:
@@ -57,9 +61,13 @@ class LeftOut:
             (self.skipped, "other YAML file{} skipped"),
             (self.dangling, "dangling link{}"),
             (self.folders, "link{} to folders elsewhere"),
+            (self.hidden, "hidden spec{} not analysed"),
+            (self.absent, "submodule{} or other folder{} without files"),
         )
         return "; ".join(
-            f"{count} {noun.format('' if count == 1 else 's')}" for count, noun in parts if count
+            f"{count} {noun.replace('{}', '' if count == 1 else 's')}"
+            for count, noun in parts
+            if count
         )
 
 

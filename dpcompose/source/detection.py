@@ -18,7 +18,7 @@ from dpcompose.source.events import (
     YAMLError,
     event_source,
 )
-from dpcompose.source.limits import MAX_BYTES
+from dpcompose.source.limits import MAX_BYTES, MAX_DOCUMENTS
 
 _KEY = "dpcompose"
 _AT_MARGIN = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)[\"']?dpcompose[\"']?[ \t]*:(?:[ \t\r\n]|\Z)")
@@ -50,7 +50,10 @@ def is_spec(data: bytes) -> bool:
         return False
     if literal and (len(data) > MAX_BYTES or _AT_MARGIN.search(data)):
         return True
-    return any(_is_one(_text(each.data)) for each in documents(data))
+    # More documents than are read of a file are no matter of a glance: whoever reads it says so.
+    return any(
+        (each.number or 0) > MAX_DOCUMENTS or _is_one(_text(each.data)) for each in documents(data)
+    )
 
 
 def _in_utf8(data: bytes) -> bytes:

@@ -299,7 +299,8 @@ def test_a_missing_budget_is_a_finding_of_check(run: Run, folder: Path) -> None:
 
 def test_the_summary_stands_on_standard_error_where_there_are_several(run: Run) -> None:
     result = run("analyze", ".", "no.yaml")
-    assert result.stderr.splitlines()[-1] == ("1 file without a result; 2 other YAML files skipped")
+    says = "1 file without a result; 2 other YAML files skipped; 2 hidden specs not analysed"
+    assert result.stderr.splitlines()[-1] == says
     assert "specs:" not in result.stdout and "5 specs  1 invalid" in result.stdout
     two = run("check", "b.yaml", "a/z.yml")
     assert (two.stderr, two.stdout.splitlines()[-1]) == ("", "2 specs  2 within budget")
