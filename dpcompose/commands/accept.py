@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from getpass import getuser
 
@@ -45,9 +47,33 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    found = updated(_old(output), specs, by or _user(), on or _today())
-    deliver([written(found)], output)
+    by, on = by or _user(), on or _today()
+    with _by_turns(output):
+        deliver([written(updated(_old(output), specs, by, on))], output)
     return ExitCode.FINE
+
+
+@contextmanager
+def _by_turns(output: str) -> Iterator[None]:
+    """No other process is in such a block for a file of the same folder, where systems have locks.
+
+    The file itself is replaced, so that its folder is what is locked.
+    """
+    try:
+        import fcntl
+
+        folder = os.path.dirname(os.path.abspath(output))
+        handle = None if to_standard_output(output) else os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError, ValueError):  # whoever writes there says what is wrong
+        handle = None
+    try:
+        if handle is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _valid(data: bytes | str, name: str, above: int) -> Source:

@@ -24,6 +24,7 @@ from dpcompose.policy.audit import of_population
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import total_views as render
+from dpcompose.render.inline import within_summary
 from dpcompose.report.verdict import deltas_of
 from dpcompose.resolve import resolve
 from dpcompose.source import Document, Source, documents, load
@@ -149,7 +150,7 @@ def tell(
         case Told.TEXT:
             pieces = render.text(found, style)
         case Told.MARKDOWN:
-            pieces = render.markdown(found)
+            pieces = within_summary(render.markdown(found))
         case Told.JSON:
             pieces = render.json(found)
     deliver(pieces, output)

@@ -32,6 +32,7 @@ from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, c
 from dpcompose.planning.review_stops import EVENTS, Event
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merged
 from dpcompose.render import diff_json, diff_text, github, review, sarif
+from dpcompose.render.inline import within_summary
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 
@@ -272,7 +273,7 @@ def _rendering(
         case Reviewed.TEXT:
             return lambda found: diff_text.text(found, style)
         case Reviewed.MARKDOWN:
-            return lambda found: review.markdown(found, lambda: run.left_out)
+            return lambda found: within_summary(review.markdown(found, lambda: run.left_out))
         case Reviewed.JSON:
             return lambda found: diff_json.json(found, lambda: run.left_out)
         case Reviewed.GITHUB:

@@ -1,27 +1,48 @@
 """Workflow commands of GitHub Actions: an annotation in the file for each problem.
 
 Nothing is printed for a spec without problems. Every line is a command whose text is escaped, so
-that no text from a spec can be a command.
+that no text from a spec can be a command; or, beyond as many as GitHub shows, text.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dpcompose.errors import Diagnostic, Level, printable
+from dpcompose.errors import Diagnostic, Level, headline, printable
+from dpcompose.faults import plural
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.paths import from_root
 from dpcompose.render.problems import problems
 from dpcompose.report import Report
 
+_MOST = 10  # annotations of a level that GitHub shows for a step
 _COMMANDS: dict[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """A line for each problem."""
+    """A line for each problem; those that GitHub would not show are text of the log."""
+    seen: Counter[Level] = Counter()
     for report in reports:
-        lines = [_annotation(each, report) for each in problems(report, checking)]
+        lines = []
+        for each in problems(report, checking):
+            seen[each.level] += 1
+            shown = seen[each.level] <= _MOST
+            lines.append(_annotation(each, report) if shown else _logged(each, report))
         yield transliterated("".join(f"{line}\n" for line in lines), style.encoding)
+    more = [plural(seen[level] - _MOST, level) for level in _COMMANDS if seen[level] > _MOST]
+    if more:
+        yield (
+            f"dpcompose: {' and '.join(more)} more than the {_MOST} annotations of a level that "
+            "GitHub shows for a step: they stand above as text\n"
+        )
+
+
+def _logged(problem: Diagnostic, report: Report) -> str:
+    place = from_root(report.file) if report.file else ""
+    if problem.span is not None:
+        place += f":{problem.span.line}:{problem.span.column}"
+    return f"dpcompose: {headline(problem, place)}"
 
 
 def _annotation(problem: Diagnostic, report: Report) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import printable
 
@@ -39,3 +40,37 @@ def _outside(words: str) -> str:
     inside = words.strip()
     before, _, after = words.partition(inside)
     return f"{before}{code(inside)}{after}"
+
+
+#: Bytes of one document: GitHub shows no job summary of more than 1 MiB, which may hold two.
+_MOST_BYTES = 450_000
+
+
+def within_summary(pieces: Iterable[str], most: int = _MOST_BYTES) -> Iterator[str]:
+    """As many lines and sections as a job summary holds, and a note of how many are left out.
+
+    Rows of tables take half of the room at most.
+    """
+    size, rows, parts, waiting = 0, 0, 0, ""
+    for piece in pieces:
+        waiting += piece
+        if not waiting.endswith("\n"):
+            continue
+        is_row = waiting.startswith("|")
+        size_after = size + len(waiting.encode("utf-8", "replace"))
+        if (is_row and (rows or size_after > most // 2)) or (not is_row and parts):
+            rows, parts = rows + is_row, parts + (not is_row)
+        elif size_after > most:
+            parts += 1
+        else:
+            size = size_after
+            yield waiting
+        waiting = ""
+    yield waiting
+    if rows or parts:
+        counts = ((rows, "row"), (parts, "part"))
+        names = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n]
+        yield (
+            f"\n**{' and '.join(names)} left out: a job summary of GitHub holds 1 MiB at most, "
+            "and other formats hold everything.**\n"
+        )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.render import terminal
 from dpcompose.render.headlines import judged
-from dpcompose.render.inline import code
+from dpcompose.render.inline import code, within_summary
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
     bound_text,
@@ -36,6 +36,11 @@ _HEAD = "| Spec | Result | Bound | Budget | Left | Theorem |\n|---|---|---|---|-
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """The table and its details, as much of them as a job summary holds."""
+    return within_summary(_everything(reports, style, checking))
+
+
+def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """A row for each report as it comes; the details of the first ones with problems at the end."""
     plain = Style(encoding=style.encoding)
     seen: Counter[str] = Counter()
@@ -49,7 +54,9 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         head = "" if seen else f"### Privacy budgets\n\n{_HEAD}"
         outcome = _outcome(report, checking)
         seen[outcome] += 1
-        yield transliterated(head + _row(report, outcome), plain.encoding)
+        if head:
+            yield head
+        yield transliterated(_row(report, outcome), plain.encoding)
         if any(each.level != "note" for each in problems(report, checking)):
             worth += 1
             if worth <= _MOST_DETAILS:

@@ -146,14 +146,17 @@ def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
     Raises TooMuch, and what `work` raises.
     """
 
-    def held(_: None) -> _Result:
+    def held(_: None) -> _Result | bounds.TooMuch:
         with bounds.within(most):
             return work()
 
     if not most.is_limited or sys.platform != "linux":
-        return held(None)
+        with bounds.within(most):
+            return work()
     bounds.warm_up()
-    ending: Ending[None, Any] = Ending(most.patience, lambda _, how: bounds.ended(most, how))
+    ending: Ending[None, _Result | bounds.TooMuch] = Ending(
+        most.patience, lambda _, how: bounds.ended(most, how)
+    )
     (found,) = shared_out(iter([[None]]), held, 1, ending)
     if isinstance(found, bounds.TooMuch):
         raise found
