@@ -23,7 +23,7 @@ from dpcompose.commands.output import (
     would_overwrite,
 )
 from dpcompose.commands.outputs import Output, Rendering, rendered
-from dpcompose.commands.parallel.workers import alone
+from dpcompose.commands.parallel.workers import each_alone
 from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.show_settings import toml
@@ -123,8 +123,12 @@ class Comparison:
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
-        for was, now in zip_longest(before, after):
-            found = self._change(was, now, terms, settings, told)
+        pairs = list(zip_longest(before, after))
+        changes = each_alone(self.most, pairs, lambda pair: change(*pair, terms))
+        for (was, now), made in zip(pairs, changes, strict=True):
+            if isinstance(made, TooMuch):
+                made = refused(was, now, finding(made))
+            found = self._judged(made, settings, told)
             yield _unquoting(found, held) if isinstance(found, Invalid) else found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
@@ -147,18 +151,10 @@ class Comparison:
                 found.append(f"`{key}` of the settings is {after}, and was {before}")
         return tuple(found)
 
-    def _change(
-        self,
-        old: Version | None,
-        new: Version | None,
-        terms: SameTerms,
-        settings: Settings,
-        told: tuple[str, ...],
+    def _judged(
+        self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
     ) -> Change | Invalid:
-        try:
-            found = alone(self.most, partial(change, old, new, terms))
-        except TooMuch as error:
-            found = refused(old, new, finding(error))
+        """The same with what settings say now, and did not before; notes the exit code."""
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
             return found

@@ -17,6 +17,7 @@ from dpcompose.policy.settings import FIELDS, Layer, layer
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
 _TABLE = "dpcompose"
 _LARGEST = 2**20  # bytes
+_MOST_DOTS = 300  # of a line
 _OVERRIDES, _ROOT = "overrides", "root"
 
 
@@ -153,6 +154,9 @@ def _bytes(path: str) -> bytes | None:
 def _parsed(data: bytes, shown: str) -> dict[str, Any]:
     import tomllib
 
+    # The time that a key of many parts takes is quadratic in their number.
+    if any(line.count(b".") > _MOST_DOTS for line in data.splitlines()):
+        raise BadSettings(f"{shown}: a line holds more than {_MOST_DOTS} dots")
     try:
         # A float would not be exact: every number keeps its text.
         return tomllib.loads(data.decode(), parse_float=str)

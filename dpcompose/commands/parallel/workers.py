@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -141,26 +141,37 @@ def shared_out(
 
 
 def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
-    """The result of `work`, which is held to `most` by this process too where that can be forked.
-
-    Raises TooMuch, and what `work` raises.
-    """
-
-    def held(_: None) -> _Result | bounds.TooMuch:
-        with bounds.within(most):
-            return work()
-
-    if not most.is_limited or sys.platform != "linux":
-        with bounds.within(most):
-            return work()
-    bounds.warm_up()
-    ending: Ending[None, _Result | bounds.TooMuch] = Ending(
-        most.patience, lambda _, how: bounds.ended(most, how)
-    )
-    (found,) = shared_out(iter([[None]]), held, 1, ending)
+    """The result of `work`, held to `most` as by `each_alone`. Raises TooMuch."""
+    (found,) = each_alone(most, [None], lambda _: work())
     if isinstance(found, bounds.TooMuch):
         raise found
     return found
+
+
+def each_alone(
+    most: bounds.Most, items: Sequence[_Item], work: Callable[[_Item], _Result]
+) -> Iterator[_Result | bounds.TooMuch]:
+    """`work` of each item, or why it is not done, in order.
+
+    Each is held to `most`, by this process too where that can be forked. What `work` raises is
+    raised here.
+    """
+
+    def held(index: int) -> _Result | bounds.TooMuch:
+        try:
+            with bounds.within(most):
+                return work(items[index])
+        except bounds.TooMuch as error:
+            return error
+
+    if not most.is_limited or sys.platform != "linux":
+        yield from map(held, range(len(items)))
+        return
+    bounds.warm_up()
+    ending: Ending[int, _Result | bounds.TooMuch] = Ending(
+        most.patience, lambda _, how: bounds.ended(most, how)
+    )
+    yield from shared_out(([each] for each in range(len(items))), held, 1, ending)
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
