@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -145,6 +148,86 @@ def test_systems_without_means_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
 
 
+@pytest.mark.parametrize("command", ["check", "diff", "total"])
+def test_what_cannot_be_interrupted_is_ended_from_outside(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call of C that takes for ever, say: no exception gets in."""
+    where, name = {
+        "check": ("dpcompose.pipeline", "analyze"),
+        "diff": ("dpcompose.commands.diff", "change"),
+        "total": ("dpcompose.commands.adding", "release_of"),
+    }[command]
+    module = importlib.import_module(where)
+    real = getattr(module, name)
+
+    def stubborn(*given: Any, **named: Any) -> object:
+        if "large" in str(given[1]):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            while True:
+                time.sleep(1)
+        return real(*given, **named)
+
+    monkeypatch.setattr(module, name, stubborn)
+    monkeypatch.setattr("dpcompose.commands.bounds._GRACE", 0.5)
+    (arguments, says) = (["small.yaml", "large.yaml"], "longer than the 1 s of --max-seconds")
+    if command == "check":
+        code, out, _ = called(
+            command, *arguments, "other.yaml", "--format", "json", "--max-seconds", "1"
+        )
+        results = json.loads(out)["results"]
+        assert [each["status"] for each in results] == ["ok", "invalid", "ok"]
+    else:
+        flags = ("--all", *arguments) if command == "total" else arguments
+        code, out, err = called(command, *flags, "--max-seconds", "1")
+        out += err
+    assert code == 3 and says in out
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("---\n" * 3_000, {"DPC004", "DPC005"}),
+        (SMALL + "".join(f"k{i}: 1\n" for i in range(5_000)), {"DPC101", "DPC017"}),
+        (SMALL + "# dpcompose: ignore\n" * 5_000, {"DPC322", "DPC017"}),
+        (SMALL.replace("epsilon: 1", f"epsilon: 1{'0' * 20_000}"), {"DPC015"}),
+        (SMALL + f"x: {'[' * 5_000}", {"DPC008"}),
+    ],
+)
+def test_what_is_told_of_one_spec_is_bounded(text: str, codes: set[str]) -> None:
+    Path("large.yaml").write_text(text, encoding="utf-8")
+    code, out, err = called("check", "small.yaml", "large.yaml", "other.yaml", "--format", "jsonl")
+    assert code in (1, 3) and len(out) < 2**20 and err == ""
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[0]["status"] == lines[-1]["status"] == "ok"
+    found = [each["code"] for line in lines for each in line["findings"]]
+    assert set(found) <= codes and set(found) >= codes - {"DPC005"} and len(found) <= 1_001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n" * 5_000_000,
+        SMALL + "".join(f"k{i}: 1\n" for i in range(300_000)),
+        SMALL.replace(
+            "epsilon: 1}", "epsilon: 1, " + "".join(f"k{i}: 1, " for i in range(300_000)) + "}"
+        ),
+    ],
+    ids=["marks", "keys", "keys of a mechanism"],
+)
+def test_full_sizes_stay_within_limits(text: str) -> None:
+    Path("large.yaml").write_text(text, encoding="utf-8")
+    start = time.monotonic()
+    most = ("--max-seconds", "10", "--max-memory", "500")
+    code, out, err = run(
+        "check", "small.yaml", "large.yaml", "other.yaml", *most, "--format", "json"
+    )
+    results = json.loads(out)["results"]
+    assert (code, err) == (3, "") and time.monotonic() - start < 60
+    assert results[0]["status"] == results[-1]["status"] == "ok"
+
+
 def test_no_handler_on_the_way_swallows_the_end_of_the_time() -> None:
     def stubborn() -> None:
         while True:
@@ -176,7 +259,6 @@ def test_an_interruption_that_is_lost_is_repeated() -> None:
 
 def test_afterwards_everything_is_as_it_was() -> None:
     import resource
-    import signal
 
     before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)
     with pytest.raises(TooMuch), within(Most(1000, 1)):

@@ -15,7 +15,7 @@ import pytest
 
 from dpcompose.commands.parallel import pool
 from dpcompose.commands.parallel.pool import spread
-from dpcompose.commands.parallel.workers import Lost
+from dpcompose.commands.parallel.workers import Ending, Lost
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +107,32 @@ def test_a_process_that_is_killed_ends_the_run_and_is_named() -> None:
     before = set(active_children())
     with pytest.raises(Lost, match="ended by signal 9; --jobs 1"):
         list(spread(range(50), partial(awkward, how="killed", here=os.getpid()), 2))
+    assert not set(active_children()) - before
+
+
+def stuck(item: int) -> int:
+    """Cannot be interrupted at 5, and ends its process at 9."""
+    if item == 5:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGTERM, signal.SIGINT})
+        while True:
+            time.sleep(1)
+    if item == 9:
+        os._exit(7)
+    return item
+
+
+def instead(item: int, how: str | None) -> int | str:
+    return -item if how is None else f"{item}: {how}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs signals")
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_what_cannot_be_interrupted_is_ended_and_the_others_go_on(jobs: int) -> None:
+    before = set(active_children())
+    ending: Ending[int, int | str] = Ending(0.4, instead)
+    expected: list[int | str] = list(range(30))
+    expected[5], expected[9] = -5, "9: a process that analyses specs ended with code 7"
+    assert list(spread(range(30), stuck, jobs, ending, apart=True)) == expected
     assert not set(active_children()) - before
 
 

@@ -21,7 +21,7 @@ from dpcompose.errors import (
     quoted,
     render,
 )
-from dpcompose.source import Lines, Number, Value, limits, load, load_all, reader
+from dpcompose.source import Lines, Number, Value, documents, limits, load, load_all, reader
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -145,7 +145,6 @@ def test_an_anchor_can_be_defined_again(parser: str) -> None:
         "\ufeffa: 1\nb: x",
         b"\xef\xbb\xbfa: 1\nb: x",
         "a: 1\r\nb: x\r\n",
-        "a: 1\rb: x\r",
         "---\na: 1\nb: x\n...\n",
         "%YAML 1.2\n---\na: 1\nb: x",
         "# c\n\na: 1 # d\nb: x\n# e",
@@ -153,6 +152,19 @@ def test_an_anchor_can_be_defined_again(parser: str) -> None:
 )
 def test_byte_order_marks_and_line_ends(parser: str, data: bytes | str) -> None:
     assert load(data, "f").value == {"a": "1", "b": "x"}
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 1\nb: 2 # c\rd: 3\n", "a: 1\r\nb: 2 # c\r", "a: 1\nb: 2 # c\r\r\n"]
+)
+def test_a_line_end_that_editors_do_not_show_is_refused(text: str) -> None:
+    """YAML reads a key behind `# c`, where reviews show a comment."""
+    with pytest.raises(InvalidSpec) as error:
+        load(text.encode(), "f")
+    (fault,) = error.value.diagnostics
+    assert (fault.code, fault.span) == ("DPC003", Span(2, 9, 2, 9))
+    (whole,) = documents(text.encode() + b"---\nx: 1\n")
+    assert whole.number is None
 
 
 def test_several_documents(parser: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +78,18 @@ def test_cuts_are_where_yaml_has_them(lines: list[str]) -> None:
     assert parts == [each.value for each in whole]
 
 
+def test_documents_are_read_up_to_a_limit_and_the_rest_is_refused() -> None:
+    found = list(documents(b"---\n" * 5_000))
+    assert len(found) == 1_001 and [each.number for each in found] == list(range(1, 1_002))
+    with pytest.raises(InvalidSpec, match="of one at most 1000 are read"):
+        load(found[-1].data, "s", found[-1].lines_before)
+
+
+def test_a_glance_at_a_file_is_not_one_at_each_of_its_documents() -> None:
+    assert is_spec(b"---\n" * 2_000 + b"# dpcompose:\n")
+    assert not is_spec(b"---\n" * 900 + b"# dpcompose:\n")
+
+
 def test_lines_of_a_later_document_count_from_the_top_of_the_stream() -> None:
     first, second = documents(b"a: 1\n---\n\nb: [1,\n  2]\n")
     source = load(second.data, "s", second.lines_before)
@@ -92,7 +106,9 @@ def test_lines_of_a_later_document_count_from_the_top_of_the_stream() -> None:
 
 
 @pytest.mark.slow
-def test_many_documents_take_linear_time() -> None:
+def test_many_documents_take_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("dpcompose.source.documents")
+    monkeypatch.setattr(module, "MAX_DOCUMENTS", 10**6)
     assert sum(1 for _ in documents(b"---\na: 1\n" * 200_000)) == 200_000
 
 

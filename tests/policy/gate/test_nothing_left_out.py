@@ -191,6 +191,58 @@ def test_a_link_to_a_folder_that_is_looked_into_hides_nothing(root: Path) -> Non
     assert called("check", ".", "--strict").returncode == 0
 
 
+@needs_git
+@pytest.mark.parametrize("folder", [".x", "node_modules", "a/.b/c"])
+def test_a_spec_in_a_folder_that_is_not_looked_into_is_counted(root: Path, folder: str) -> None:
+    Path("specs", folder).mkdir(parents=True)
+    Path("specs", folder, "h.yaml").write_text(spec(9))
+    Path("specs", folder, "other.yaml").write_text("a: 1\n")
+    done = called("check", "specs", "--format", "json")
+    assert done.returncode == 0 and "1 hidden spec not analysed" in done.stderr
+    counts = checked("result", done.stdout)["left_out"]
+    assert counts["hidden"] == 1 and counts["names"] == [f"specs/{folder}/h.yaml"]
+    assert called("check", "specs", "--strict").returncode == 2
+
+
+@needs_git
+def test_a_folder_of_python_hides_nothing(root: Path) -> None:
+    Path("specs/__pycache__").mkdir()
+    Path("specs/__pycache__/a.yaml").write_text(spec(9))
+    assert called("check", "specs").returncode == 1
+    assert directions(since("base", "specs"))["specs/__pycache__/a.yaml"] == "increased"
+
+
+@needs_git
+def test_a_submodule_that_is_not_there_is_counted(root: Path) -> None:
+    Path("specs/sub").mkdir()
+    assert called("check", "specs", "--strict").returncode == 0
+    Path(".gitmodules").write_text('[submodule "x"]\npath = specs/sub\nurl = ../x\n')
+    done = called("check", "specs", "--strict", "--format", "json")
+    assert done.returncode == 2 and "1 submodule or other folder without files" in done.stderr
+    assert checked("result", done.stdout)["left_out"]["absent"] == 1
+
+
+def test_nested_folders_are_looked_at_once_each(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    for name in ("lstat", "stat", "open"):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *a, real=real, **k: (calls.append(1), real(*a, **k))[1]
+        )
+    counts = []
+    for depth in (40, 80):
+        folder = Path(f"deep{depth}", *"a" * depth)
+        folder.mkdir(parents=True)
+        for each in (folder, *folder.parents[:depth]):
+            (each / "s.yaml").write_text(spec())
+        calls.clear()
+        assert called("check", f"deep{depth}", "--jobs", "1").returncode == 0
+        counts.append(len(calls))
+    assert counts[1] < 2.2 * counts[0]
+
+
 # --- changed since -------------------------------------------------------------------------------
 
 
