@@ -46,11 +46,12 @@ def _outside(words: str) -> str:
 _MOST_BYTES = 450_000
 
 
-def within_summary(pieces: Iterable[str], most: int = _MOST_BYTES) -> Iterator[str]:
+def within_summary(pieces: Iterable[str], most: int | None = None) -> Iterator[str]:
     """As many lines and sections as a job summary holds, and a note of how many are left out.
 
     Rows of tables take half of the room at most.
     """
+    most = _MOST_BYTES if most is None else most
     size, rows, parts, waiting = 0, 0, 0, ""
     for piece in pieces:
         waiting += piece

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +255,17 @@ def test_an_adversary_is_accepted_too() -> None:
     accept("s.yaml")
     write("s.yaml", text.replace("none-vs-uniform", "[none, {exactly: 1}]"))
     assert check("s.yaml") == (1, ["DPC316"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs locks of folders")
+def test_several_at_once_lose_nothing() -> None:
+    names = [f"s{number}.yaml" for number in range(6)]
+    for name in names:
+        write(name, SPEC)
+    context = get_context("fork")
+    calls = [context.Process(target=accept, args=(name, "-o", LOCK)) for name in names]
+    for each in calls:
+        each.start()
+    for each in calls:
+        each.join()
+    assert {each["spec"] for each in accept("s.yaml", "-o", LOCK)} == {"s.yaml", *names}
