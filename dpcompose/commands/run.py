@@ -214,7 +214,7 @@ class Run:
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
-        ending = Ending(task.most.patience, partial(_ended, task.most))
+        ending = Ending(task.most.patience, partial(_ended, task.most)) if apart else None
         work = partial(_examined_for_sending, task)
         return spread(inputs, work, self.jobs, ending, apart)
 
