@@ -6,7 +6,10 @@ import json
 import os
 import shutil
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -226,11 +229,13 @@ def test_nested_folders_are_looked_at_once_each(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
+
+    def counting(real: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        calls.append(1)
+        return real(*given, **named)
+
     for name in ("lstat", "stat", "open"):
-        real = getattr(os, name)
-        monkeypatch.setattr(
-            os, name, lambda *a, real=real, **k: (calls.append(1), real(*a, **k))[1]
-        )
+        monkeypatch.setattr(os, name, partial(counting, getattr(os, name)))
     counts = []
     for depth in (40, 80):
         folder = Path(f"deep{depth}", *"a" * depth)
