@@ -158,3 +158,35 @@ def test_sums_of_many_unlike_denominators_take_no_time_by_the_square_of_their_nu
     found = exact.summed(terms)
     assert time.process_time() - start < 3  # 0.2 s; one after the other it takes 12 s
     assert math.isclose(found, math.fsum(map(float, terms)), rel_tol=1e-12)
+
+
+def test_roots_are_rounded_down_as_well() -> None:
+    for x in (F(2), F(1, 3), F(10**70 + 1), F(3, 10**91)):
+        low, high = exact.sqrt_down(x), exact.sqrt_up(x)
+        assert low * low < x < high * high and high - low <= high * F(1, 2**150)
+    assert exact.sqrt_down(F(9, 4)) == F(3, 2)
+
+
+def test_decimals_of_numbers_too_long_to_write_out() -> None:
+    # Next above a decimal that is short enough, by less than anything that is written.
+    for decimal, above_it in (("0.25", "0.251"), ("3e-40", "3.01e-40"), ("7e50", "7.01e50")):
+        assert exact.decimal_up(F(decimal) * (1 + F(1, 3**6000)), 3) == above_it
+
+
+def test_a_huge_loss_of_a_row_added_to_a_sample() -> None:
+    with mp.workdps(60):
+        # -ln(1-q+q·e^-ε), which no ε takes beyond -ln(1-q).
+        for epsilon in (F(5), F(999), F(2000), F(10**30)):
+            truth = -mp.log(mpf(3) / 4 + mp.exp(-mpf(int(epsilon))) / 4)
+            above(exact.amplified_added_up(epsilon, F(1, 4)), truth)
+        above(exact.added_share_up(F(1), F(1, 4)), mp.exp(-1) / (3 + mp.exp(-1)))
+
+
+@pytest.mark.parametrize("bits", [1, 5, 160])
+def test_few_bits_are_the_least_number_above(bits: int) -> None:
+    for x in (F(1, 3), F(2**200 + 1), F(5**300, 7**100), F(3, 10**80), F(96)):
+        found = exact.bits_up(x, bits)
+        assert x <= found < x * (1 + F(2, 2**bits))
+        # Their quotient has one bit more or less.
+        size = found.numerator & -found.numerator
+        assert (found.numerator // size).bit_length() <= bits + 1
