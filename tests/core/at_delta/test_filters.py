@@ -179,3 +179,19 @@ def test_what_is_left_is_rounded_down_and_never_negative() -> None:
     assert found.left(Quantity(Notion.GDP, Fraction(4))) == (("mu", Fraction(0)),)
     pair = PrivacyFilter(Notion.APPROX, Fraction(1), Fraction("1e-6"))
     assert not pair.admits(Quantity(Notion.APPROX, Fraction(0), Fraction("2e-6")))
+
+
+@pytest.mark.parametrize(
+    ("budget", "notion", "amount"),
+    [
+        ({"epsilon": "2"}, Notion.PURE, 2),
+        ({"rho": "0.5"}, Notion.ZCDP, Fraction(1, 2)),
+        # What is μ-GDP is zCDP with ρ = μ²/2.
+        ({"rho": "0.5"}, Notion.GDP, 1),
+        ({"mu": "3"}, Notion.GDP, 9),
+    ],
+)
+def test_what_a_budget_admits(budget: dict[str, str], notion: Notion, amount: Fraction) -> None:
+    asked = Budget(tuple((name, Fraction(value)) for name, value in budget.items()))
+    found = filter_of(asked, notion)
+    assert found is not None and found.amount == amount and found.delta == 0
