@@ -162,6 +162,12 @@ CASES: dict[str, tuple[str, str, str, float]] = {
         ADDED,
         15,
     ),
+    "two rows in equal blocks, for statements about anything": (
+        f"{TABLE}\np: {{from: people, partition: {{by: value, blocks: 4}}}}",
+        pure("p.*", "relation: free-lunch"),
+        "{relation: bounded, distance: 2}",
+        4,
+    ),
     "a row in three of many blocks": (
         f"{TABLE}\np: {{from: people, partition: {{by: membership, blocks: 9, max_blocks: 3}}}}",
         pure("p.*"),
@@ -270,6 +276,19 @@ CASES: dict[str, tuple[str, str, str, float]] = {
         pure("m", "relation: euclidean"),
         REPLACED,
         6,
+    ),
+    "a value that moves by several rows": (
+        f"{TABLE}\n{made('{kind: value, sensitivity: 3, diameter: 100}')}",
+        pure("m", "relation: euclidean"),
+        "{relation: unbounded, distance: 4}",
+        12,
+    ),
+    "replaced rows above blocks by key for one added": (
+        f"{TABLE}\np: {{from: people, partition: {{by: key, column: c, blocks: [x, y]}}}}\n"
+        + made("{kind: filter, drops: true}", "p.x"),
+        pure("m", "relation: bounded, stated_on: people"),
+        ADDED,
+        math.inf,
     ),
     "a value that moves no further than its diameter": (
         f"{TABLE}\n{made('{kind: value, diameter: 5}')}",
@@ -407,6 +426,13 @@ RHO = {
         "{unbounded: {l2_squared: 2}, bounded: {l2_squared: 6}}",
         REPLACED,
         3,
+    ),
+    "norms in different units along one path": (
+        f"{TABLE}\n{made('{kind: group, by: c}')}",
+        "name: a, reads: m, mechanism: gaussian, sigma: 1, sensitivity: "
+        "{unbounded: {l2_squared: 6}, bounded: {l2_squared: 2}}",
+        REPLACED,
+        (math.sqrt(2) + math.sqrt(6)) ** 2 / 2,
     ),
     "whole steps in L2": (
         TABLE,

@@ -159,3 +159,37 @@ def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:
         composition = Composition(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
         rules = {each.rule for each in for_comparison(composition, AT_DELTA)}
         assert ({RouteName.ADVANCED, RouteName.CLOSED} <= rules) is told
+
+
+def test_a_bound_in_pairs_says_nothing_at_a_smaller_delta() -> None:
+    bound = Quantity(Notion.APPROX, F(1), F(1, 100))
+    assert of_bound(bound, Point(delta=F(1, 100))).value == 1
+    assert of_bound(bound, Point(delta=F(1, 101))).value is None
+    assert of_bound(bound, Point(epsilon=F(1))).value == F(1, 100)
+    assert of_bound(bound, Point(epsilon=F(99, 100))).value is None
+
+
+def test_a_split_delta_is_spent_once() -> None:
+    """The best of some shares of δ for what is known by its ρ, the rest for all others."""
+    rho, others = ((Concentrated(F(1, 10)), 1),), ((LaplaceLoss(F(1)), 3),)
+    found = {each.rule: each.value for each in for_comparison(Composition(rho + others), AT_DELTA)}
+    shares = (F(1, 10), F(1, 2), F(9, 10))
+    sums = [
+        sum(
+            least(main(Composition(parts), Point(delta=DELTA * of))).value or F(0)
+            for parts, of in ((rho, share), (others, 1 - share))
+        )
+        for share in shares
+    ]
+    assert found[RouteName.SPLIT] == min(sums)
+
+
+def test_the_worst_of_several_patterns_decides() -> None:
+    many, few = one(Known(Response(F(1, 10)))).times(30), one(Known(Response(F(2))))
+    for epsilon_of in (AT_DELTA, Point(delta=F(1, 10)), Point(epsilon=F(1))):
+        each = [choose((pattern,), epsilon_of).value or F(0) for pattern in (many, few)]
+        assert each[0] != each[1]
+        for patterns in ((many, few), (few, many)):
+            assert choose(patterns, epsilon_of).value == max(each)
+    rules = {each.rule: each.value for each in choose((few, many), AT_DELTA).worst.found}
+    assert rules[RouteName.BASIC] == 3

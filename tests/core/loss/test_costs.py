@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from walks import driven, problem_of, top_of
 
+from dpcompose.core.at_delta.chosen import choose
+from dpcompose.core.at_delta.routes import Point
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import (
     PAIR,
     SINGLE,
@@ -265,3 +269,25 @@ def test_one_statement_is_told_at_once_as_what_is_known_of_it(
     assert list(atom.options) == known and count == 1
     # A statement that is used over two steps may not be attained.
     assert pattern.attained is isinstance(known[0].part, Response)
+
+
+def test_steps_are_known_by_the_columns_that_a_relation_keeps() -> None:
+    coster = Coster(PURE)
+    [plain] = placed("notion: pure, epsilon: 1, relation: bounded", protect="bounded")
+    relation = Relation(RelationKind.BOUNDED, frozenset({"c"}))
+    keeping = plain._replace(statement=replace(plain.statement, relation=relation))
+    for _ in range(2):
+        assert coster.needed(plain, leaf_item(PAIR)) == [(1, 1)]
+        assert coster.needed(keeping, leaf_item(PAIR)) == [(None, 1)]
+
+
+def test_equal_units_count_by_their_number_in_a_curve_over_steps() -> None:
+    """(1, 0) and (0.2, 0.1) of one row, for three: no less than what both say of three steps."""
+    stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 0.2, delta: 0.1")
+    curves = Coster(Patterns(curves=True))
+    one, three = (curves.pattern(stated, of(SINGLE, n), True) for n in (1, 3))
+    told = [
+        choose(each, Point(delta=F(1, 100))).value or F(0)
+        for each in (one, three, curves.pattern(stated[:1], of(SINGLE, 3), True))
+    ]
+    assert told[0] * 2 < told[1] <= told[2]

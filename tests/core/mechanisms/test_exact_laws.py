@@ -18,6 +18,7 @@ from dpcompose.core.mechanisms.laplace import Laplace, LaplaceLoss, laplace_gdp,
 from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.core.mechanisms.randomized_response import KaryResponse, RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
+from dpcompose.core.numbers.exact import gaussian_mean_up
 from dpcompose.core.profile.masses import profile
 from dpcompose.core.profile.parts import MechanismLoss
 
@@ -102,8 +103,9 @@ def test_the_mass_of_a_law_is_one() -> None:
         Skellam(F(4)).loss(F(2)).parts[0][0],
         DiscreteGaussian(F(2)).loss(F(1)).parts[0][0],
     ):
-        law = loss.masses(F(1, 64))  # type: ignore[union-attr]
-        assert 1 - 1e-12 <= float(law.p.sum()) + law.infinite <= 1 + 1e-6
+        for step in (F(1, 64), F(3)):
+            law = loss.masses(step)  # type: ignore[union-attr]
+            assert 1 - 1e-12 <= float(law.p.sum()) + law.infinite <= 1 + 1e-6
 
 
 def mean_of_steps(shift: int, scale: float) -> float:
@@ -159,16 +161,32 @@ def test_numbers_are_rounded_up() -> None:
         assert value <= mpf(eta.numerator) / eta.denominator <= value * (1 + mpf(10) ** -30)
 
 
+@pytest.mark.parametrize("shift", [1, 2, 3, 4, 5])
+def test_divergences_of_geometric_noise(shift: int) -> None:
+    """ln E e^(sL) of the loss, at some orders, by the sum over all outcomes."""
+    ratio = math.exp(-0.5)
+    norm = (1 - ratio) / (1 + ratio)
+    cumulant = GeometricLoss(shift, F(2)).cumulant()
+    for s in (0.5, 2.0, 7.0):
+        exact = math.log(
+            math.fsum(
+                norm * ratio ** abs(n) * math.exp(s * (abs(n - shift) - abs(n)) / 2)
+                for n in range(-200, 201)
+            )
+        )
+        assert exact * (1 - 1e-9) <= cumulant.of(s) <= exact * (1 + 1e-6)
+
+
 def test_mu_of_a_half() -> None:
     assert float(exponential_gdp(F(1))) == pytest.approx(
         2 * quantile(math.exp(0.5) / (1 + math.exp(0.5))), rel=1e-7
     )
     ratio = math.exp(-1)
     tails = [ratio**n / (1 + ratio) for n in (1, 2)]
-    assert float(geometric_gdp(2, F(1))) == pytest.approx(sum(map(lambda t: -quantile(t), tails)))
+    assert float(geometric_gdp(2, F(1))) == pytest.approx(-sum(quantile(each) for each in tails))
     # 2Φ⁻¹(1 - e^(-a/2)/2) of a far shift is that of a pure ε of a/2 + ln 2, not of a/2.
     far = F(30_000)
-    assert laplace_gdp(far) > 2 * F(math.isqrt(30_000)) and laplace_gdp(far) ** 2 > 4 * far - 60
+    assert laplace_gdp(far) >= gaussian_mean_up(far / 2 + F(6931, 10_000))
 
 
 @pytest.mark.parametrize(("rows", "count"), [(1, 1), (2, 2), (F(5, 2), 3)])

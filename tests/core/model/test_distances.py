@@ -106,3 +106,10 @@ def test_declared_relations_cover_their_own_step_alone() -> None:
 @pytest.mark.parametrize("kind", ["free-lunch", "euclidean"])
 def test_relations_of_which_no_number_of_steps_is_known(kind: str) -> None:
     assert needed(kind, SINGLE) is None and needed(kind, ANY._replace(size=1)) is None
+
+
+def test_a_displaced_row_is_a_replacement_of_its_own_key() -> None:
+    displaced = SINGLE._replace(displaced=True, kept=("a",))
+    assert needed("bounded", displaced, keeps=["a"]) == 1
+    assert needed("bounded", displaced, keeps=["b"]) is None
+    assert needed("bounded", displaced, keeps=["a", "b"], padded=True) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from statistics import NormalDist
 
@@ -19,6 +20,7 @@ from dpcompose.core.notions.notion import (
     Notion,
     at_distance,
     chain,
+    chain_pairs,
     convert,
 )
 
@@ -109,3 +111,21 @@ def test_no_table_of_signs_or_words_stands_elsewhere() -> None:
             if isinstance(node, ast.Dict):
                 values = {each.value for each in node.values if isinstance(each, ast.Constant)}
                 assert not values & signs, f"{path}:{node.lineno}"
+
+
+def test_pairs_along_a_path_count_what_comes_before() -> None:
+    """δ = Σ e^(ε before)·δ of each step, for steps in every order that is tried."""
+    steps = [((HALF, Fraction(1, 1000)), 3), ((Fraction(1), Fraction(1, 50)), 2)]
+    alone = [each for each, count in steps for _ in range(count)]
+
+    def along(order: tuple[tuple[Fraction, Fraction], ...]) -> float:
+        total = before = 0.0
+        for epsilon, delta in order:
+            total, before = total + math.exp(before) * float(delta), before + float(epsilon)
+        return total
+
+    sums = [along(order) for order in permutations(alone)]
+    for free, expected in ((True, min(sums)), (False, max(sums))):
+        found = chain_pairs(steps, free)
+        assert found is not None and found[0] == Fraction(7, 2)
+        assert float(found[1]) == pytest.approx(expected, rel=1e-12)

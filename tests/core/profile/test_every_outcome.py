@@ -26,6 +26,7 @@ from dpcompose.core.profile.parts import (
 from dpcompose.core.profile.solve import delta_at, epsilon_at
 
 F = Fraction
+ONE, HALF = F(1), F(1, 2)
 
 
 class Pair(NamedTuple):
@@ -86,11 +87,10 @@ def delta(pair: Pair, epsilon: float) -> float:
     return sum(max(0.0, a - math.exp(epsilon) * b) for a, b in zip(*pair, strict=True))
 
 
-def of(*parts: tuple[Part, int], stay: Fraction = F(1)) -> Composition:
+def of(*parts: tuple[Part, int], stay: Fraction = ONE) -> Composition:
     return Composition(tuple(parts), F(0), stay)
 
 
-ONE, HALF = F(1), F(1, 2)
 R1, R2 = response(1), response(0.5)
 BASE = of((Response(ONE), 2))
 LEAKY = of((Response(ONE), 2), stay=F(9, 10))
