@@ -291,3 +291,10 @@ def test_equal_units_count_by_their_number_in_a_curve_over_steps() -> None:
         for each in (one, three, curves.pattern(stated[:1], of(SINGLE, 3), True))
     ]
     assert told[0] * 2 < told[1] <= told[2]
+
+
+def test_rows_that_are_left_when_others_are_joined_count() -> None:
+    some = state_of([(leaf_item(SINGLE), 3), (leaf_item(NEW), 1)])
+    assert rejoined(some) == state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 2)])
+    both = placed("notion: pure, epsilon: 3, relation: bounded", "notion: pure, epsilon: 2")
+    assert Coster(PURE).cost_of(1, both, some) == 7

@@ -7,11 +7,13 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from dpcompose.core.mechanisms.geometric import GeometricLoss
 from dpcompose.core.mechanisms.randomized_response import KaryResponse
 from dpcompose.core.profile import renyi
+from dpcompose.core.profile.masses import Masses
 from dpcompose.core.profile.parts import (
     AnyOf,
     Composition,
@@ -24,6 +26,7 @@ from dpcompose.core.profile.parts import (
     SampledRows,
 )
 from dpcompose.core.profile.solve import delta_at, epsilon_at
+from dpcompose.core.profile.tails import power
 
 F = Fraction
 ONE, HALF = F(1), F(1, 2)
@@ -218,3 +221,21 @@ def test_conversions_of_divergences_by_their_formula() -> None:
             )
             assert found == pytest.approx(0.01 + 0.99 * min(1.0, least), rel=1e-4)
             assert found >= 0.01 + 0.99 * gaussian_delta(math.sqrt(2 * rho), epsilon)
+
+
+@pytest.mark.parametrize(("size", "count"), [(5, 2), (5, 3), (40, 7), (30_001, 5)])
+def test_sums_of_equal_losses(size: int, count: int) -> None:
+    """Every chance is at least that of the exact sum; long laws go by transforms."""
+    p = np.exp(-np.abs(np.arange(size) - size // 3) / (size / 10))
+    p *= 0.99 / p.sum()
+    law = Masses(F(1, 4096), -(size // 2), p, 0.01)
+    found = power(law, count, True)
+    exact = p
+    for _ in range(count - 1):
+        length = len(exact) + size - 1
+        exact = np.fft.irfft(np.fft.rfft(exact, length) * np.fft.rfft(p, length), length)
+    places = np.arange(len(exact)) - count * (size // 2)
+    inside = (places >= found.first) & (places < found.first + len(found.p))
+    assert np.all(found.p[places[inside] - found.first] >= exact[inside] - 1e-15)
+    assert found.infinite >= count * 0.01 * (1 - 1e-9)
+    assert float(found.p.sum()) == pytest.approx(0.99**count, rel=1e-6)
