@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
 
-from tests.mutants.planted import ROOT, Fault, faults
+from .planted import ROOT, Fault, faults
 
 #: What of the tree the tests need.
 PARTS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.planted import ROOT, Fault, faults
+from .planted import ROOT, Fault, faults
 
 
 def test_every_snippet_still_applies() -> None:
