@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -219,9 +220,14 @@ class SampledRows:
         most, fewest = self.counted[-1], self.replaced
         if self.one_sided or most == fewest:
             return [(most, fewest)]
-        every = ((n, most + fewest - n) for n in range((most + fewest + 1) // 2, most + 1))
-        told = {(_told(n, most), _told(m, most)) for n, m in every}
-        return sorted(way for way in told if not any(way != x and _within(way, x) for x in told))
+        both, fair = most + fewest, (most + fewest + 1) // 2
+        # The least number that counts as each one leaves most for the other table.
+        firsts = [n + 1 for n in (-1, *_counted_numbers(most))]
+        starts = {fair, *firsts, *(both - n for n in firsts)}
+        ways = {
+            (_counted_as(n, most), _counted_as(both - n, most)) for n in starts if fair <= n <= most
+        }
+        return sorted(way for way in ways if not any(way != x and _within(way, x) for x in ways))
 
     def chances(self, rows: int) -> list[Fraction]:
         """The chances that of so many rows none is drawn, and as many as each of `once` is of."""
@@ -237,14 +243,18 @@ _LEAST_RATE = Fraction(1, 10**50)
 _ALL_WAYS = 16
 
 
-def _told(rows: int, most: int) -> int:
-    """The number as which so many rows count."""
-    told = _ALL_WAYS
-    if rows <= told:
-        return rows
-    while told < rows:
-        told += told // 4
-    return min(told, most)
+def _counted_numbers(most: int) -> Iterator[int]:
+    """The numbers of rows that are told apart, up to `most`, which is one of them."""
+    number = 0
+    while number < most:
+        yield number
+        number += 1 if number < _ALL_WAYS else number // 4
+    yield most
+
+
+def _counted_as(rows: int, most: int) -> int:
+    """The least number that is told apart and not below so many rows."""
+    return next(number for number in _counted_numbers(most) if number >= rows)
 
 
 def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
