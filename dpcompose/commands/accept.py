@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from getpass import getuser
 
 from dpcompose.commands.analysis import Selection
@@ -14,10 +14,13 @@ from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
 from dpcompose.commands.policies import accepted_in
-from dpcompose.errors import InvalidSpec, printable
-from dpcompose.policy.accepted import Accepted, updated, written
+from dpcompose.errors import InvalidSpec, printable, quoted
+from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
+
+#: Characters of the name of whoever accepts.
+_LONGEST_NAME = 200
 
 
 def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:
@@ -47,9 +50,12 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    by, on = by or _user(), on or _today()
+    by, on = _user() if by is None else _name(by), _today() if on is None else _day(on)
     with _by_turns(output):
-        deliver([written(updated(_old(output), specs, by, on))], output)
+        text = written(updated(_old(output), specs, by, on))
+        if max(map(len, text.split("\n"))) > LONGEST_LINE:
+            raise BadCall(f"an assumption is longer than {LONGEST_LINE} characters: shorten it")
+        deliver([text], output)
     return ExitCode.FINE
 
 
@@ -89,6 +95,26 @@ def _old(output: str) -> Accepted:
     if not os.path.lexists(output):
         return Accepted(output, os.path.dirname(os.path.abspath(output)))
     return accepted_in(output)
+
+
+def _name(by: str) -> str:
+    """`by` where it can be the name of somebody. Raises BadCall."""
+    if not by.strip() or by != by.strip() or len(by) > _LONGEST_NAME or not by.isprintable():
+        raise BadCall(
+            f"--by {quoted(by)}: a name is due, on one line, of at most {_LONGEST_NAME} characters "
+            "that can be seen, without blanks around it"
+        )
+    return by
+
+
+def _day(on: str) -> str:
+    """`on` where it is a day. Raises BadCall."""
+    try:
+        if date.fromisoformat(on).isoformat() == on:
+            return on
+    except ValueError:
+        pass
+    raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
 
 
 def _user() -> str:

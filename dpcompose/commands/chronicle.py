@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,7 @@ from dpcompose.commands.standing import Found, changed, gone
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.releases import Release
-from dpcompose.planning.rewrites import less, since
+from dpcompose.planning.rewrites import content, less, since
 from dpcompose.source import documents
 
 
@@ -99,6 +99,38 @@ class _Chronicle:
                 found.append(alone(self.most, partial(release_of, part, name, settings)))
         return found
 
+    def now(self) -> list[Release]:
+        """The releases of the last commit."""
+        kept = [life.last for lives in self.lives.values() for life in lives]
+        untouched = self.blobs.items()
+        return kept + [each for name, (blob, _) in untouched for each in self._read(name, blob)]
+
+    def dropped(
+        self, merges: Iterable[tuple[AddedIn, Sequence[tuple[str, FileChange]]]]
+    ) -> Iterator[Found]:
+        """What a parent of a merge had, and neither the merge nor any later commit has.
+
+        A branch that keeps its own side of a merge takes out what the other one released: its
+        history, which goes on with the own side first, never had that.
+        """
+        known = {(life.last.file, content(life.last)) for life in self.lost}
+        now = self.now()
+        for commit, changes in merges:
+            for name, change in changes:
+                for release in () if change.old is None else self._read(name, change.old):
+                    if (key := (release.file, content(release))) in known:
+                        continue
+                    known.add(key)
+                    [became] = since([release], now, self.limit)
+                    if became.new is None:
+                        says = f"was taken out by the merge {_told(commit)}"
+                        _, source, finding = gone(release, says, "as it was")
+                        yield f"{release.label}@{commit.commit[:9]}", source, finding
+                    elif became.less:
+                        says, path = became.less[0]
+                        says = f"was changed by the merge {_told(commit)}: {says}"
+                        yield changed(became.new, says, path)
+
     def findings(self) -> Iterator[Found]:
         """What was taken out and did not come again, and what says less than it once did."""
         for life in self.lost:
@@ -130,5 +162,6 @@ def looked_through(
     found = _Chronicle(past, policies, most, limit)
     for commit, changes in past.changes(folders):
         found.goes_on(commit, changes)
+    merges = past.changes(folders, merges=True)
     with within(most):
-        return list(found.findings())
+        return [*found.findings(), *found.dropped(merges)]

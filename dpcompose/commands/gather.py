@@ -104,12 +104,12 @@ class Gathering:
 
     def _meant(self, name: str) -> Iterator[str | NoFile]:
         self.named = False
-        if name != STANDARD_INPUT and _is(os.path.isdir, name):
+        if is_pattern(name):
+            yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
+        elif name != STANDARD_INPUT and _is(os.path.isdir, name):
             yield from self._or_none(self._folder(name), name, f"no specs in {name}")
         elif _is_settings(name):
             yield from self._folder(os.path.dirname(name) or os.curdir)
-        elif is_pattern(name) and not (self.gone is not None and self.gone.was_spec(name)):
-            yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
         else:
             yield from self._named(name)
 
@@ -148,6 +148,8 @@ class Gathering:
                 below = more is not None and (not more or (is_yaml(path) and is_met(more)))
                 if below and self._is_lost(name):
                     yield name
+            if self._is_lost(pattern):  # which had a file that was called just so
+                yield pattern
 
     def _lost(self, folder: str) -> Iterator[str]:
         """The specs that a folder had, but for those that came already."""
@@ -279,17 +281,30 @@ class Gathering:
 
 
 def _names(stream: BinaryIO) -> Iterator[str]:
-    """Names ended by line ends, or by null bytes; empty ones are left out."""
-    rest = b""
-    while line := stream.readline(_LONGEST_NAME):
-        *whole, rest = (rest + line).split(b"\0")
-        yield from (os.fsdecode(each) for each in whole if each)
-        if rest.endswith(b"\n") or len(rest) >= _LONGEST_NAME:
-            name, rest = rest.rstrip(b"\r\n"), b""
-            if name:
-                yield os.fsdecode(name)
-    if rest:
-        yield os.fsdecode(rest)
+    """Names ended by null bytes, or where there are none by line ends; empty ones are left out.
+
+    Nothing else is cut off or split: a name may hold line ends, and start or end with blanks.
+    Raises ValueError for a name that is too long.
+    """
+    rest = stream.read(_LONGEST_NAME)
+    end = b"\0" if b"\0" in rest else b"\n"
+    more = rest
+    while more:
+        *whole, rest = rest.split(end)
+        yield from _decoded(whole, end)
+        if len(rest) >= _LONGEST_NAME:
+            raise ValueError(f"a name has more than {_LONGEST_NAME} bytes")
+        more = stream.read(_LONGEST_NAME)
+        rest += more
+    yield from _decoded([rest], end)
+
+
+def _decoded(names: Iterable[bytes], end: bytes) -> Iterator[str]:
+    for name in names:
+        if name.endswith(b"\r") and end == b"\n" and not os.path.lexists(name):
+            name = name[:-1]  # lists of Windows end their lines so
+        if name:
+            yield os.fsdecode(name)
 
 
 def _is(test: Callable[[str], bool], name: str) -> bool:

@@ -12,8 +12,12 @@ _NO_SPECS_IN = frozenset({"node_modules"})  # and what starts with a dot
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name has wildcards, and is no file as it stands."""
-    return not _PATTERN.isdisjoint(name) and "\0" not in name and not os.path.lexists(name)
+    """Whether a name has wildcards.
+
+    A file that is called just so changes nothing: whoever adds it could else have a pattern mean
+    that file alone.
+    """
+    return not _PATTERN.isdisjoint(name) and "\0" not in name
 
 
 def is_entered(folder: str) -> bool:
@@ -44,17 +48,19 @@ def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | N
 def matches(pattern: str) -> list[str]:
     """What matches a pattern, sorted; `**` goes down folders but not along links.
 
-    As in a shell, names that start with a dot match no wildcard.
+    As in a shell, names that start with a dot match no wildcard. A file that is called like the
+    pattern is among them.
     """
     path = Path(pattern)
     literal = set(path.parts)
     try:
         found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-        return sorted(
+        names = {
             str(each)
             for each in found
             if not any(part[0] == "." and part not in literal for part in each.parts)
-        )
+        }
+        return sorted(names | ({str(path)} if os.path.lexists(path) else set()))
     except (OSError, ValueError, NotImplementedError):
         return []
 

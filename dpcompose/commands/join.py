@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 
@@ -14,11 +14,14 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.goals import AskedPoints
 from dpcompose.commands.output import Look
 from dpcompose.commands.outputs import Format
-from dpcompose.commands.policies import Sources
-from dpcompose.commands.standing import Standing, can_look_up, looked_up
+from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.standing import Standing, as_before, can_look_up, looked_up
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, Total, TotalAsked
+from dpcompose.policy.codes import POPULATION
+from dpcompose.source import Source
 
 
 def joined(
@@ -75,6 +78,7 @@ def joined(
             "--ledger: a new release names no `population:`, and releases on the same people add "
             "up by it"
         )
+    found.wrong += _of_their_own(new, standing, sources)
     is_new = {id(each) for each in new}
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
@@ -97,6 +101,30 @@ def joined(
             findings=tuple(standing.findings),
         )
     return max(tell(total, found, Told(form.value), output, look), standing.code)
+
+
+def _of_their_own(
+    new: Sequence[Release], standing: Standing, sources: Sources
+) -> Iterator[tuple[Source, Diagnostic]]:
+    """That a new release names people of whom the ledger had none, and so opens a fresh budget.
+
+    Fine are those that the settings of the revision list, and the first releases of a ledger.
+    """
+    known = {each.old.resolved.population for each in standing.entries}
+    if not known:
+        return
+    policies = policies_of(as_before(sources, standing.revision))
+    for each in new:
+        name, source = each.resolved.population, each.resolved.source
+        listed = policies.of(source.name).populations
+        if name in known or (listed and all(name in some for some in listed)):
+            continue
+        says = (
+            f"no release of {standing.revision} is on the people {quoted(name or '')}: this one "
+            "opens a budget of its own"
+        )
+        hint = f"list them in `populations` of the settings in {standing.revision} first"
+        yield source, Diagnostic(POPULATION, says, source.span(("population",)), hint)
 
 
 def _worse(one: Sum, other: Sum) -> Sum:

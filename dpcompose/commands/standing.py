@@ -20,7 +20,6 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.releases import Release, amounts
 from dpcompose.planning.rewrites import RecordCheck, Recorded, since
-from dpcompose.policy.ignores import ignoring
 from dpcompose.policy.settings import BadSettings
 from dpcompose.render.numbers import bound_text
 from dpcompose.report.certify import certify
@@ -77,7 +76,7 @@ class Standing:
     def note(
         self, file: str, source: Source | None, finding: Diagnostic, policies: Policies
     ) -> None:
-        """Note a finding at the level that settings give it, unless a comment says why it is fine.
+        """Note a finding at the level that settings give it; no comment in a spec lowers that.
 
         The name of a file that is gone may be followed by `@` and a revision. Raises BadSettings.
         """
@@ -86,11 +85,6 @@ class Standing:
         if level not in LEVELS:
             return
         finding = replace(finding, level=level)
-        if source is not None:
-            _, ignored = ignoring([finding], source, lambda e: settings.holds_up(e.code, "error"))
-            if ignored:
-                hint = f"ignored in the file: {ignored[0].reason}"
-                finding = replace(finding, level="note", hint=hint)
         if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
             self.code = max(self.code, ExitCode.FAILED)
         self.findings.append((file, () if source is None else source.lines, finding))
@@ -113,6 +107,13 @@ def can_look_up(past: Past, ledger: str) -> None:
         raise BadCall(f"--ledger {ledger}: it is neither here nor in {past.revision}")
 
 
+def as_before(sources: Sources, revision: str) -> Sources:
+    """Where settings come from that a change cannot alter: those of the revision."""
+    if sources.isolated or sources.revision is not None:
+        return sources
+    return Sources(True, sources.files, revision)
+
+
 def looked_up(
     past: Past,
     folder: Selection,
@@ -127,9 +128,7 @@ def looked_up(
     with the budgets of the revision. The settings that say how bad it is are those of the revision.
     """
     names = folder.files
-    now, before = policies_of(sources), policies_of(sources)
-    if not sources.isolated and sources.revision is None:
-        before = policies_of(Sources(True, sources.files, past.revision))
+    now, before = policies_of(sources), policies_of(as_before(sources, past.revision))
     found = Standing(past.revision)
     same: set[str] = set()
     old: list[Release] = []
@@ -207,8 +206,8 @@ def changed(release: Release, says: str, path: Path) -> Found:
     """That a release is no longer as it was."""
     source = release.resolved.source
     hint = (
-        "what was released stays as it was, or is corrected upwards; what lowers it says why: "
-        f"`# dpcompose: ignore[{REWRITTEN}] reason` on this line"
+        "what was released stays as it was, or is corrected upwards; a correction that lowers it "
+        f'needs an override for its path in the settings, `severity = {{{REWRITTEN} = "note"}}`'
     )
     finding = Diagnostic(REWRITTEN, f"a release {says}", source.span(path, True), hint)
     return source.name, source, finding

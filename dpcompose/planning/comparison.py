@@ -196,10 +196,10 @@ def change(
             findings=tuple(_found(None, after, terms.least)),
             free=newly_free((), claims(new.source())),
         )
-    wanted = {at.given: None for report in (before, after) for at in report.at_delta}
-    if any(len(report.at_delta) < len(wanted) for report in (before, after)):
-        after = new.report(terms, tuple(wanted))
-        before = old.report(terms, tuple(wanted))
+    # Not at the δ's of the new version: it could choose one at which less seems to be spent.
+    wanted = tuple(dict.fromkeys(at.given for at in before.at_delta))
+    if not {*wanted} <= {at.given for at in after.at_delta}:
+        after = new.report(terms, wanted)
     sources = old.source(), new.source()
     claimed = claims(sources[0]), claims(sources[1])
     differing = edits(*sources)

@@ -77,7 +77,7 @@ def since(
                 del left[found[number]]
 
     (was, files), (now, here) = (
-        ([_said(each) for each in some], [each.file for each in some]) for some in (old, new)
+        ([content(each) for each in some], [each.file for each in some]) for some in (old, new)
     )
     pair([*zip(was, files, strict=True)], [*zip(now, here, strict=True)])
     pair(was, now)
@@ -93,7 +93,7 @@ def since(
     return [became(number, each) for number, each in enumerate(old)]
 
 
-def _said(release: Release) -> str:
+def content(release: Release) -> str:
     """All that a spec says of what is released, and under which budget."""
     resolved = release.resolved
     claimed = sorted(((each.of, each.content) for each in claims(resolved.source)), key=str)

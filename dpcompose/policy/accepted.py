@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any
 
 from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
@@ -19,6 +20,8 @@ from dpcompose.report.vouched import Vouched, claims, difference
 from dpcompose.source import Source
 
 VERSION = 1
+#: Characters of a line: what stands further to the right is not read in a review.
+LONGEST_LINE = 1000
 _HEAD = "dpcompose_assumptions"
 _TEXTS = ("spec", "of", "hash", "by", "on")
 
@@ -98,7 +101,8 @@ def accepted(name: str, data: bytes) -> Accepted:
         return BadAccepted(f"{printable(name)}: {why}")
 
     try:
-        document = json.loads(data)
+        text = data.decode().replace("\r\n", "\n")
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise bad("it is no JSON") from error
     if not isinstance(document, dict) or document.get(_HEAD) != VERSION:
@@ -114,7 +118,16 @@ def accepted(name: str, data: bytes) -> Accepted:
         if entry.hash != each["hash"]:
             raise bad(f"accepted[{number}]: the hash is not that of what is said there")
         entries.append(entry)
-    return Accepted(name, os.path.dirname(os.path.abspath(name)), tuple(entries))
+    found = Accepted(name, os.path.dirname(os.path.abspath(name)), tuple(entries))
+    long = next((at for at, e in enumerate(text.split("\n"), 1) if len(e) > LONGEST_LINE), None)
+    if long is not None:
+        raise bad(f"line {long} has more than {LONGEST_LINE} characters, out of sight of a reader")
+    # Of a repeated key JSON takes the last one, and blanks push text out of sight.
+    pairs = zip_longest(text.split("\n"), written(found).split("\n"))
+    other = next((at for at, (line, due) in enumerate(pairs, 1) if line != due), None)
+    if other is not None:
+        raise bad(f"line {other} is not as `dpcompose accept` writes it: write the file with that")
+    return found
 
 
 def _entry(found: Any) -> AcceptedClaim | None:
@@ -163,4 +176,7 @@ def written(found: Accepted) -> str:
         for each in found.entries
     ]
     document = {_HEAD: VERSION, "accepted": listed}
-    return json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False)
+    # What cannot be seen, or turns the direction of a line, is written out.
+    seen = (c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    return "".join([*seen, "\n"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.report.findings import FINDING_CODES
+from dpcompose.report.findings import FINDING_CODES, REWRITTEN
 
 RELATION, DELTA, BECAUSE, FORBIDDEN = "DPC310", "DPC311", "DPC312", "DPC313"
 CEILING, POPULATION, NOT_ACCEPTED, STALE = "DPC314", "DPC315", "DPC316", "DPC317"
@@ -23,10 +23,11 @@ POLICY_CODES = {
     "DPC322": "A comment to ignore findings is not understood, or names what cannot be ignored.",
 }
 
-#: Findings that a comment can ignore: remarks, which say nothing against the bound.
-IGNORABLE = frozenset(FINDING_CODES)
+#: Findings that a comment can ignore: remarks, which say nothing against the bound. A release that
+#: is gone or says less is withdrawn by settings alone: the comment would stand in its own spec.
+IGNORABLE = frozenset(FINDING_CODES) - {REWRITTEN}
 #: Findings that settings can turn off, and those whose level they can set.
-REMOVABLE = IGNORABLE | {UNUSED, STALE}
+REMOVABLE = IGNORABLE | {REWRITTEN, UNUSED, STALE}
 #: The keys of settings that require a finding, by its code.
 REQUIRED_BY = {
     RELATION: ("require-relation",),

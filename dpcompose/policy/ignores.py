@@ -12,7 +12,6 @@ from dpcompose.errors import Diagnostic, Span, quoted
 from dpcompose.policy import MENTION
 from dpcompose.policy.codes import IGNORABLE, NO_REASON, NOT_IGNORABLE, UNUSED
 from dpcompose.report import Ignored
-from dpcompose.report.findings import REWRITTEN
 from dpcompose.source import Source
 
 _COMMENT = re.compile(f"{MENTION.pattern}(?P<rest>[^\n]*)", re.MULTILINE)
@@ -62,7 +61,7 @@ def ignoring(
             hint = "`severity` in those settings can turn it off"
             about.append(Diagnostic(NOT_IGNORABLE, says, comment.span, hint))
         used = {finding.code for finding in found}
-        unused = [code for code in comment.codes if code not in used | {REWRITTEN}]
+        unused = [code for code in comment.codes if code not in used]
         if unused:
             says = f"nothing to ignore here: there is no {', '.join(unused)}"
             about.append(Diagnostic(UNUSED, says, comment.span, "remove it", "warning"))

@@ -132,19 +132,7 @@ def is_new(claim: Vouched, known: Vouched | None) -> bool:
 def _follows(new: Any, old: Any, key: str = "") -> bool:
     """Whether what is said now follows from what was said before."""
     if isinstance(new, dict) and isinstance(old, dict):
-        scored = new.get("mechanism") == "exponential"  # whose weights its sensitivity sets
-        if scored and new.get("sensitivity") != old.get("sensitivity"):
-            return False
-        if new.get("exact") is True and new.get("max_rows") != old.get("max_rows"):
-            return False  # exactly so many rows are neither more nor fewer
-        if key == "" and new.keys() ^ old.keys() <= _PARAMETERS:
-            keys = set(new.keys() & old.keys()) - _PARAMETERS
-        elif not new.keys() - old.keys() and old.keys() - new.keys() <= _MORE:
-            keys = set(new)
-        else:
-            return False
-        inner = key if key in _NUMBERS else None
-        return all(_follows(new[name], old[name], inner or name) for name in keys)
+        return next(_stronger_keys(new, old, key), None) is None
     if isinstance(new, list) and isinstance(old, list) and key != "points":
         pairs = zip(new, old, strict=False)
         return len(new) == len(old) and all(_follows(one, other, key) for one, other in pairs)
@@ -158,6 +146,24 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
     return False
 
 
+def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterator[str]:
+    """The keys at which a mapping says what does not follow from another one, in their order."""
+    parameters = _PARAMETERS if key == "" and new.keys() ^ old.keys() <= _PARAMETERS else set()
+    inner = key if key in _NUMBERS else None
+    for name in dict.fromkeys((*new, *old)):
+        if name in parameters or _value_at(new, name) == _value_at(old, name):
+            continue
+        if name == "sensitivity" and new.get("mechanism") == "exponential":
+            yield name  # which sets the weights
+        elif name == "max_rows" and new.get("exact") is True:
+            yield name  # exactly so many rows are neither more nor fewer
+        elif name not in new:
+            if name not in _MORE:
+                yield name
+        elif name not in old or not _follows(new[name], old[name], inner or name):
+            yield name
+
+
 def _number(text: str) -> Fraction:
     return Fraction(text)
 
@@ -166,18 +172,22 @@ def _number(text: str) -> Fraction:
 
 
 def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tuple[str, Path]:
-    """What a claim says beside a known one of the same entry, and where: at the first such key.
+    """What a claim says beside a known one of the same entry, and where.
 
+    That is at the first key that says what does not follow; where all does, the first that differs.
     `gone`: the claim is that of before, and the known one that of now.
     """
     name = quoted(claim.of)
     if known is None:
         return f"{name}: {_said(claim.content)}", claim.path
     keys: list[str] = []
+    of = ""
     new, old = claim.content, known.content
     while isinstance(new, dict) and isinstance(old, dict):
-        keys.append(next(key for key in [*new, *old] if _there(new, key) != _there(old, key)))
-        new, old = _there(new, keys[-1]), _there(old, keys[-1])
+        differing = (key for key in [*new, *old] if _value_at(new, key) != _value_at(old, key))
+        keys.append(next(_stronger_keys(new, old, of), None) or next(differing))
+        of = of if of in _NUMBERS else keys[-1]
+        new, old = _value_at(new, keys[-1]), _value_at(old, keys[-1])
     path: Path = (*claim.path, *keys[keys[0] in claim.path :])
     if keys[0] == "protect" and claim.path[0] == "mechanisms":
         path = tuple(keys)
@@ -186,7 +196,7 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
     return f"{name}: {says}", path
 
 
-def _there(content: dict[str, Any], key: str) -> Any:
+def _value_at(content: dict[str, Any], key: str) -> Any:
     return content.get(key, _ABSENT)
 
 

@@ -233,10 +233,29 @@ def test_names_that_git_could_read_something_into(repository: Path) -> None:
         Path(name).write_text(BASE)
         git("--literal-pathspecs", "add", "--", name)
     git("commit", "-q", "-m", "Odd")
-    for name in (":(top)x", "./-x.yaml", ":!y.yaml", "*.yaml"):
+    for name in (":(top)x", "./-x.yaml", ":!y.yaml"):
         assert told(run("--against", "HEAD", "--format", "json", "--", name)) == [
             (name, name, "same")
         ]
+
+
+@needs_git
+@pytest.mark.parametrize("literal", ["specs/*.yaml", "specs/[r]ides.yaml", "specs/*"])
+def test_a_file_that_is_called_like_a_pattern_takes_nothing_from_it(
+    repository: Path, literal: str
+) -> None:
+    """In the change alone, in the revision too, or as a folder."""
+    Path("specs/rides.yaml").write_text(BASE.replace("epsilon: 1,", "epsilon: 3,"))
+    wanted = ("specs/rides.yaml", "specs/rides.yaml", "increased")
+    Path(literal).write_text(BASE)
+    assert wanted in told(since(literal))
+    git("--literal-pathspecs", "add", "--", literal)
+    git("commit", "-q", "-m", "Odd")
+    assert wanted in told(since(literal))
+    git("rm", "-q", "--cached", "--", literal)
+    Path(literal).unlink()
+    Path(literal).mkdir()
+    assert wanted in told(since(literal))
 
 
 # --- links ---------------------------------------------------------------------------------------

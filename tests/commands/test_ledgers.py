@@ -452,16 +452,18 @@ def test_a_link_to_nothing_was_no_release(ledger: Path) -> None:
     assert since(0)[1] == []
 
 
-def test_a_reason_beside_it_is_told_and_changes_no_sum(ledger: Path) -> None:
-    text = spec("ages", "0.01").rstrip() + "  # dpcompose: ignore[DPC223] the noise was more\n"
-    (ledger / "b.yaml").write_text(text)
-    result = run(*SINCE)
-    assert result.exit_code == 0
-    assert "note[DPC223]" in result.stdout and "the noise was more" in result.stdout
-    assert spent(since(0)[0]) == pytest.approx(0.07)
-    git("commit", "-qam", "corrected")
-    assert spent(since(0)[0]) == pytest.approx(0.03)  # it is the record now
-    assert run("check", "ledger/b.yaml", "--rho", "1", "--fail-on", "note").exit_code == 0
+def test_no_comment_in_a_spec_withdraws_its_release(ledger: Path) -> None:
+    """Not in one change, and not in two: first the comment, then the release goes."""
+    comment = "  # dpcompose: ignore[DPC223] the noise was more\n"
+    (ledger / "b.yaml").write_text(spec("ages", "0.01").rstrip() + comment)
+    assert "rho is `1/100` and was `1/20`" in since(1)[1][0]
+    result = run("check", "ledger/b.yaml", "--rho", "1")
+    assert result.exit_code == 1 and "`DPC223` cannot be ignored" in result.output
+    (ledger / "b.yaml").write_text(spec("ages", "0.05").rstrip() + comment)
+    git("commit", "-qam", "a comment")
+    (ledger / "b.yaml").unlink()
+    found, told = since(1)
+    assert "is gone since" in told[0] and spent(found) == pytest.approx(0.07)
 
 
 def test_settings_of_the_revision_say_how_bad_it_is(ledger: Path) -> None:
@@ -804,3 +806,31 @@ def test_no_history_makes_room_unseen(six: Path, seed: int) -> None:
         most = max(most, spent(total))
         assert document["findings"] or spent(total) >= most * (1 - 1e-12)
         assert found.exit_code == (1 if document["findings"] else 0)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_merge_that_keeps_its_own_side_takes_a_release_out(ledger: Path, nested: bool) -> None:
+    """The own side comes first, so that the branch that is followed never had the release."""
+    git("checkout", "-qb", "own")
+    git("commit", "-q", "--allow-empty", "-m", "of its own")
+    git("checkout", "-q", "-")
+    (ledger / "late.yaml").write_text(spec("late", "0.001"))
+    git("add", ".")
+    git("commit", "-qm", "a release")
+    git("branch", "base")
+    if nested:
+        git("checkout", "-q", "own")
+        git("checkout", "-qb", "between")
+        git("commit", "-q", "--allow-empty", "-m", "between")
+        git("merge", "-q", "-s", "ours", "-m", "keeps its side", "base")
+        git("checkout", "-q", "own")
+        git("commit", "-q", "--allow-empty", "-m", "goes on")
+        git("merge", "-q", "--no-ff", "-m", "and again", "between")
+    else:
+        git("checkout", "-q", "own")
+        git("merge", "-q", "-s", "ours", "-m", "keeps its side", "base")
+    (found,) = looked_through(1)
+    assert "ledger/late.yaml@" in found and "was taken out by the merge" in found
+    git("checkout", "base", "--", "ledger/late.yaml")
+    git("commit", "-qm", "brought back")
+    assert looked_through(0) == []

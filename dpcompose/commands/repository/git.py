@@ -42,6 +42,7 @@ _QUIET = {
 #: Settings that beat those of every file. The last ones are for calls that should not happen.
 _SETTINGS = (
     "safe.bareRepository=explicit",
+    "core.warnAmbiguousRefs=true",
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
     f"core.attributesFile={os.devnull}",
@@ -91,13 +92,27 @@ class Repository:
         wanted = f"{revision}^{{commit}}"
         found = self._run("rev-parse", "--verify", "--end-of-options", wanted)
         name = found.stdout.decode("ascii", "replace").strip()
-        if b"is ambiguous" in found.stderr:
+        if b"is ambiguous" in found.stderr or self._names_several(revision):
             raise BadCall(f"{revision}: git knows several of this name; refs/… tells which one")
         if found.returncode == 0 and name:
             return name.splitlines()[-1]
         shallow = self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
         why = f"; the clone is shallow, without its whole history: {_DEEPER}" if shallow else ""
         raise BadCall(f"{revision}: git knows no such revision{why}")
+
+    def _names_several(self, revision: str) -> bool:
+        """Whether a name without `refs/` is that of several references, or of one and a commit.
+
+        Git warns of some of them alone, and takes a hash for itself whatever is called like it.
+        """
+        base = re.split(r"[~^@:]", revision, maxsplit=1)[0]
+        if not base or base == "HEAD" or base.startswith("refs/"):
+            return False
+        places = [f"refs/{kind}{base}" for kind in ("", "tags/", "heads/", "remotes/")]
+        done = self._run("for-each-ref", "--format=%(refname)", *places)
+        known = {*done.stdout.decode("utf-8", "replace").splitlines()} & {*places}
+        like_a_hash = re.fullmatch("[0-9a-fA-F]{4,64}", base) is not None
+        return len(known) > (0 if like_a_hash else 1)
 
     def entries(self, commit: str) -> dict[str, TreeEntry]:
         """Everything in a commit by its path from the root, with `/`. Raises BadCall."""
@@ -120,13 +135,17 @@ class Repository:
         options = ("--topo-order", "-M", "--diff-filter=AR", "--name-status")
         return dict(came(self._log(*options, commit)))
 
-    def changes(self, commit: str, paths: Sequence[str]) -> list[tuple[AddedIn, list[FileChange]]]:
+    def changes(
+        self, commit: str, paths: Sequence[str], merges: bool = False
+    ) -> list[tuple[AddedIn, list[FileChange]]]:
         """What each commit did to files below paths, from the first one to `commit`, in its order.
 
         Of a merge, what it did to its first parent: the history of one branch, as that has seen it.
-        Raises BadCall, as `added`.
+        `merges`: instead what each merge of the whole history did to each of its parents. Raises
+        BadCall, as `added`.
         """
-        options = ("--first-parent", "-m", "--raw", "--no-renames", "--no-abbrev")
+        walk = ("--merges", "--full-history") if merges else ("--first-parent",)
+        options = (*walk, "-m", "--raw", "--no-renames", "--no-abbrev")
         return list(changed(self._log(*options, commit, paths=paths)))
 
     def _log(self, *arguments: str, paths: Sequence[str] = ()) -> Iterator[bytes]:

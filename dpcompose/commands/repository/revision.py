@@ -165,15 +165,16 @@ class Past:
         return self._repository.added(self._commit)
 
     def changes(
-        self, folders: Sequence[str]
+        self, folders: Sequence[str], merges: bool = False
     ) -> Iterator[tuple[AddedIn, list[tuple[str, FileChange]]]]:
         """What each commit up to this one did to YAML files in folders, with what to call each.
 
-        Files in hidden folders are none of them. Raises Unreadable.
+        Files in hidden folders are none of them. `merges`: what each merge did to each of its
+        parents, as in `git.Repository.changes`. Raises Unreadable.
         """
         named = {"" if self._is_root(each) else self._by_name(each): each for each in folders}
         paths = [] if "" in named else [*named]
-        for commit, changed in self._repository.changes(self._commit, paths):
+        for commit, changed in self._repository.changes(self._commit, paths, merges):
             here = [(self._met(each.path, named), each) for each in changed]
             yield commit, [(name, each) for name, each in here if name is not None]
 

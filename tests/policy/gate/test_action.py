@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from dpcompose.planning.review_stops import EVENTS
+
 from .attacks import Done, commit, git, spec
 
 TOP = Path(__file__).parents[3]
@@ -159,7 +161,14 @@ def test_inputs_are_handed_over_as_they_are(root: Path, temp: Path) -> None:
         "--settings=a b.toml", "--settings-from=origin/main", "--isolated", "--strict",
         "--max-seconds=7", "--max-memory=9",
     ]  # fmt: skip
-    files = ["--", "specs/a b.yaml", "$(touch pwned).yaml", "*.yaml", "; touch pwned", "--output=x"]
+    files = [
+        "--",
+        "specs/a b.yaml",
+        "$(touch pwned).yaml",
+        "  *.yaml  ",
+        "; touch pwned",
+        "--output=x",
+    ]
     done = step(
         1, root, temp, FILES=hostile, ARGUMENTS="--epsilon\n1\n", SETTINGS="a b.toml",
         SETTINGS_FROM="origin/main", ISOLATED="true", STRICT="true", MAX_SECONDS="7",
@@ -170,11 +179,43 @@ def test_inputs_are_handed_over_as_they_are(root: Path, temp: Path) -> None:
     assert done.stdout.splitlines() == [
         *dpcompose, "check", "--format", "github", *policy,
         "--output", f"markdown={temp / 'dpcompose.md'}", "--epsilon", "1", *files,
-        *dpcompose, "diff", "--against=$(touch pwned)", "--fail-on-increase", *policy,
+        *dpcompose, "diff", "--against=$(touch pwned)", "--fail-on=increase,new-assumption",
+        *policy,
         "--format", "markdown", "--output", f"{temp / 'dpcompose-diff.md'}", *files,
         "dpcompose: failed with exit code 3; annotations and summary say why",
     ]  # fmt: skip
     assert not (root / "pwned").exists()
+
+
+@pytest.mark.slow
+def test_noise_and_sensitivity_that_shrink_together_fail(root: Path, temp: Path) -> None:
+    """The bound stays, and what is said of the data does not."""
+    text = spec().replace("notion: pure, epsilon: 1", "mechanism: laplace, NOISE")
+    path = root / "specs" / "a.yaml"
+    path.write_text(text.replace("NOISE", "scale: 100, sensitivity: 100"))
+    commit()
+    path.write_text(text.replace("NOISE", "scale: 1, sensitivity: 1"))
+    stand_in(temp, f'exec {sys.executable} "$@"')
+    quiet = {"MAX_SECONDS": "", "MAX_MEMORY": "", "FILES": "specs", "AGAINST": "HEAD"}
+    done = step(1, root, temp, **quiet)
+    assert done.returncode == 1 and "new-assumption" in done.stdout
+    assert step(1, root, temp, FAIL_ON="increase", **quiet).returncode == 0
+
+
+def test_the_documented_workflow_names_all_that_a_comparison_can_fail_on() -> None:
+    text = (TOP / "dpcompose" / "policy" / "IN_CI.md").read_text(encoding="utf-8")
+    [workflow] = [
+        part for part in re.findall(r"```yml\n(.*?)```", text, re.DOTALL) if "jobs:" in part
+    ]
+    taken = yaml.safe_load(workflow)
+    [job] = taken["jobs"].values()
+    named = job["steps"][-1]["with"]["fail-on"].split(",")
+    assert tuple(named) == EVENTS and job["timeout-minutes"] <= 30
+    triggers = taken[True]  # `on` is a switch in YAML 1.1
+    assert set(triggers["pull_request"]["types"]) == {
+        "opened", "synchronize", "reopened", "edited"
+    }  # fmt: skip
+    assert "merge_group" in triggers
 
 
 def test_limits_have_defaults(root: Path, temp: Path) -> None:
