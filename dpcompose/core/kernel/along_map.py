@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from dpcompose.core.change.drawn_rows import Drawn, any_drawn, drawn, how_many_of
 from dpcompose.core.change.effects import TooMany
-from dpcompose.core.change.maps.kind import Map, fates
+from dpcompose.core.change.maps.kind import Map, Picks, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, moved, one_below
 from dpcompose.core.change.units import (
@@ -24,6 +25,7 @@ from dpcompose.core.change.units import (
     State,
     alike,
     all_leaves,
+    single_units,
     undirected,
     with_alike,
 )
@@ -52,6 +54,8 @@ from dpcompose.core.theorem import Refused
 
 #: So many rows that change alike are drawn in all numbers; more are a path of single ones.
 MOST_ROWS = 8
+#: The largest chance of an added row to be drawn of a key that has others.
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class AlongMap:
             "unchanged": self.unchanged,
             "sample": self.sample,
             "coupled": self.coupled,
+            "displaced": self.displaced,
             "sampled-rows": self.sampled_rows,
             "unread": self.unread,
         }
@@ -172,6 +177,62 @@ class AlongMap:
         return worst_of(self.algebra, found)._replace(how=How("extremes"))
 
     # -- random maps ---------------------------------------------------------------------------
+
+    def displaced(self, state: State) -> Walk:
+        """The loss where the map draws one row of each key: `random-limit`.
+
+        An added row is the only one of its key and comes, or it is drawn with chance at most 1/2
+        and then takes the place of another. Several changes of keys are a path, each with its own
+        draw. Everything that reads what is drawn is composed before. A statement above the map
+        covers the draw, which is then not amplified, and one about the protected step says nothing
+        of the tables on a path.
+        """
+        algebra = self.algebra
+        if self.below.above is not None or self.made_by.conduct().picks is not Picks.ONE:
+            raise Refused("it is for one row of each key, drawn at random and taken as given")
+        if not isinstance(algebra, Patterns) and algebra.notion not in (Notion.PURE, Notion.APPROX):
+            raise Refused("there is no amplified ρ or μ")
+        if self.below.levels:
+            raise Refused("the change is followed with its history")
+        units = all_leaves(state)
+        ways = [fates(self.made_by, leaf, self.place.traits) for leaf in units]
+        for leaf, found in zip(units, ways, strict=True):
+            if leaf.kind not in (Kind.SINGLE, Kind.PAIR, Kind.USER):
+                raise Refused("it is for rows that come, go or are replaced")
+            if leaf.kind is Kind.PAIR and len(found) == 1:
+                raise Refused("a row that is replaced within its key may be the only one of it")
+        if units.total() == 1 and isinstance(ways[0], TooMany):
+            # Each row of a user comes, or it displaces another one.
+            steps: list[Choice] = []
+            for unit, rows in ways[0].units:
+                after = self._below(state, become(unit))
+                step = yield from self._path(after)
+                steps.append(step._replace(bounded=True, units=rows))
+            shown = worst_of(algebra, steps)
+            loss = algebra.chain([(shown.loss, shown.units)])
+            return shown._replace(loss=loss, how=How("displaced"))
+        choices: list[Choice] = []
+        for after in self.outcomes(state):
+            choice: Choice = yield from self._path(after)
+            if units.total() == 1 and choice.bounded:
+                whole = yield (self.below, after)
+                choice = choice._replace(loss=algebra.best([choice.loss, whole]))
+            choices.append(choice)
+        return worst_of(algebra, choices)._replace(how=How("displaced"))
+
+    def _path(self, after: State) -> Walk:
+        """The loss of a path on which each row that takes the place of another is drawn with
+        chance 1/2."""
+        parts: list[tuple[Loss, int]] = []
+        for unit, count in single_units(after):
+            loss = yield (self.below, unit)
+            if any(leaf.kind is Kind.PAIR for leaf in all_leaves(unit)):
+                drawn = amplification.amplified(self.algebra, loss, HALF)
+                loss = self.algebra.none if drawn is None else drawn
+            parts.append((loss, count))
+        several = sum(count for _, count in parts) > 1
+        loss = self.algebra.chain(parts) if several else parts[0][0]
+        return Choice(loss, (Branch(self.below, after, 1),), several)
 
     def unchanged(self, state: State) -> Walk:
         """Below a random map that is part of one release: statements above it cover the change."""

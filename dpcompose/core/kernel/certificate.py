@@ -122,6 +122,9 @@ def _is_rounded(kernel: Kernel, worst: Iterable[Reached]) -> bool:
             survival = isinstance(algebra, Pairs) and algebra.survival
             if place.amplifies or (survival and place.blocks):
                 return True
+            choices = kernel.answers[each.place, each.state].choices
+            if any(choice.how.uses("displaced") for choice in choices):
+                return True
             for (mechanism, placed), charge in zip(place.mechanisms, each.charges, strict=True):
                 if each.state and charge.loss != algebra.zero:
                     coster.cost(mechanism, placed, each.state)

@@ -45,6 +45,10 @@ class How(NamedTuple):
     rule: str
     of: tuple[How, ...] = ()
 
+    def uses(self, rule: str) -> bool:
+        """Whether a rule is this one or one of those that it takes together."""
+        return self.rule == rule or any(each.uses(rule) for each in self.of)
+
 
 class Choice(NamedTuple):
     """The worst thing that may happen along one map or at one partition.

@@ -213,6 +213,17 @@ class Accountant:
         return best_of(self.algebra, found, found[0])
 
     def _moved(self, rules: AlongMap, state: State) -> Walk:
+        """The best bound for a map: whatever it makes of the change, or by how it draws rows."""
+        listed: Choice = yield from self._any_outcome(rules, state)
+        displaced = yield from tried(rules.displaced(state))
+        if displaced is None or not listed.loss:
+            return listed
+        if self.algebra.best([listed.loss, displaced.loss]) == listed.loss:
+            return listed
+        return best_of(self.algebra, [displaced, listed], displaced)
+
+    def _any_outcome(self, rules: AlongMap, state: State) -> Walk:
+        """The worst of all outcomes, or of a path of single units where they are too many."""
         alone = all_leaves(state).total() == 1
         limit = LIMIT if alone or self._effort.left > 0 else 1
         try:

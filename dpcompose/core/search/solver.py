@@ -302,8 +302,11 @@ def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
-    """Whether the change passes a sample that is not merely part of the release that reads it."""
-    return any(visit.place.amplifies for visit in visits)
+    """Whether the change passes a sample, or a row drawn for its key, that amplifies."""
+    return any(
+        visit.place.amplifies or any(each.how.uses("displaced") for each in visit.answer.choices)
+        for visit in visits
+    )
 
 
 def _splits(visits: Sequence[Visit]) -> bool:
