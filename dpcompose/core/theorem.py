@@ -34,6 +34,7 @@ class Role(StrEnum):
     SAMPLE = "a Poisson sample"
     SAMPLE_ADDED = "a row added to a Poisson sample"
     SAMPLE_OF_SIZE = "a sample without replacement"
+    DISPLACED = "a row of each key drawn at random"
     FAMILY = "a concrete mechanism in another notion"
     CONVERSION = "another notion"
     PADDING = "a bounded guarantee for rows that come and go"

@@ -65,7 +65,8 @@ def _change(visit: Visit) -> Step:
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
-        theorem = in_role(Role.MAP, Notion.PURE).id
+        displaced = visit.via is not None and visit.via.how.uses("displaced")
+        theorem = in_role(Role.DISPLACED).id if displaced else in_role(Role.MAP, Notion.PURE).id
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 

@@ -9,7 +9,7 @@ import math
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import Kind
+from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test
@@ -225,6 +225,20 @@ def poisson(setting: Setting) -> None:
     _, sample = setting.first_sample()
     if sample.size is not None:
         raise Refused("the sample is drawn without replacement")
+
+
+def draws_one_row(setting: Setting) -> None:
+    """A map on the way draws one row of each key."""
+    setting.random_limit()
+
+
+def one_row_at_limit(setting: Setting) -> None:
+    """What changes above the random limit is one row that comes or goes."""
+    edge = setting.random_limit().edge
+    above = None if edge is None else setting.visit(edge.parent)
+    units = [] if above is None else [leaf.kind for leaf in all_leaves(above.state).elements()]
+    if units != [Kind.SINGLE]:
+        raise Refused("the change at the limit is not one row added or removed")
 
 
 def of_public_size(setting: Setting) -> None:

@@ -171,6 +171,14 @@ def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
     return _through(setting, place, [(row, n) for n in setting.at_sample().values()])
 
 
+def through_limit(setting: Setting, bound: Bound) -> Loss:
+    """Of what one row loses below a random limit that comes, or that displaces another."""
+    place = setting.random_limit()
+    comes = _inside(setting, place, Kind.SINGLE)
+    displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))
+    return _through(setting, place, [(setting.algebra.worst([comes, displaces]), 1)])
+
+
 def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:
     found = setting.of_one_unit(kind).get(id(place))
     if found is None:

@@ -13,7 +13,11 @@ from dpcompose.core.numbers.exact import (
 )
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.runs import replaced_through_sample, through_sample
+from dpcompose.core.theorems.runs import (
+    replaced_through_sample,
+    through_limit,
+    through_sample,
+)
 
 SECRET = Hypothesis(
     "secret sample", "nobody learns which rows were drawn, except through the outputs", "declared"
@@ -269,3 +273,63 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
 )
 def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     return _amplified(pair, Fraction(size, of))
+
+
+@theorem(
+    "random-limit",
+    title="One row of each key, drawn at random",
+    source="dpcompose",
+    place="Documentation",
+    formula="δ'(ε) = max( δ_u(ε), δ_b(ln(2e^ε - 1))/2 ),  for pure DP ε' = max(u, ln((1+e^b)/2))",
+    hypotheses=(
+        ONCE,
+        Hypothesis(
+            "one row of each key",
+            "a limit or a cap draws one row of each key, every row of the key with the same chance "
+            "and each key by itself",
+            "declared",
+            holds.draws_one_row,
+        ),
+        SECRET,
+        ON_SAMPLE,
+        Hypothesis(
+            "one row added or removed",
+            "one row comes or goes above the limit; several rows are a path of such steps",
+            test=holds.one_row_at_limit,
+        ),
+        IN_EPSILON,
+    ),
+    example=Example(
+        ((Fraction(2), Fraction(0)),),
+        (Fraction("1.43378083049"), Fraction(0)),
+        "ε = 1 for a row added or removed below the limit is 2 for one replaced there, and "
+        "ln((1+e^2)/2) = 1.4338 for a row of the table, not 2.",
+        digits=12,
+    ),
+    uses=(Use(Role.DISPLACED, "release", run=through_limit),),
+    statement="""\
+    A limit draws one row of each key, uniformly and each key by itself. All that reads the
+    result together has the profile δ_u for one row added or removed there, and δ_b for one row
+    replaced by another one of its key. For one row of the table added or removed the release has at
+    every ε ≥ 0 at most the larger one of δ_u(ε) and δ_b(ln(2e^ε - 1))/2.
+
+    Proof. If the key of the row has n other rows, the row is drawn with chance p = 1/(n+1). For
+    n = 0 it comes, which is one row added: δ_u. For n ≥ 1 let y be one of the n others, each with
+    the same chance, and c what is drawn of all other keys, both as without the row. Given c, let
+    Q_y be the law of the output with y in the result, and R that with the new row in its place.
+    Given that the new row is not drawn, each of the others is drawn with the same chance as
+    without it. So the laws without and with the row are mixtures of Q_y and of (1-p)Q_y + p·R with
+    the same weights over c and y. Profiles are jointly convex: a bound for each such pair holds for
+    the mixtures, also beside other releases on the table. With e^ε = 1 + p(e^x - 1) the difference
+    (1-p)Q_y + p·R - e^ε·Q_y is p(R - e^x·Q_y), and where Q_y - e^ε((1-p)Q_y + p·R) is positive it
+    is at most p(Q_y - e^x·R), as for a Poisson sample of rate p (`poisson-sample`). As p ≤ 1/2, the
+    law for p is a mixture of Q_y and the law for p = 1/2, which by convexity is the worst.
+
+    All that reads one draw is composed first. Several rows, and a row that leaves one key for
+    another one, are a path of single rows; of each key another row is drawn by itself. A row
+    replaced within its key may be the only one of it, and nothing is gained. A guarantee stated
+    above the limit covers the draw already. There is no amplified ρ or μ.
+    """,
+)
+def displaced_row(pair: Pair) -> Pair:
+    return _amplified(pair, Fraction(1, 2))

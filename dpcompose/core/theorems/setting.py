@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from dpcompose.core.change.maps.kind import Picks
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -160,6 +161,15 @@ class Setting:
             if isinstance(edge.made_by, Sample):
                 return place.up(len(edges) - number), edge.made_by
         raise Refused("there is no sample on the way to the mechanism")
+
+    def random_limit(self) -> Place:
+        """What the first map on the way makes that draws one row of each key."""
+        edges = self.edges()
+        place, _ = self.only_statement()
+        for number, edge in enumerate(edges, start=1):
+            if edge.conduct is not None and edge.conduct.picks is Picks.ONE:
+                return place.up(len(edges) - number)
+        raise Refused("no map on the way draws one row of each key")
 
     def at_sample(self) -> Counter[Leaf]:
         """The units of the worst change at what the outermost sample is drawn from."""
