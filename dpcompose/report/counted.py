@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
 from dpcompose.core.at_delta.routes import Point, of_bound
+from dpcompose.core.change.maps.kind import Picks
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Pairs
@@ -166,10 +167,11 @@ def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
     while stack:
         dataset, depth, drawn = stack.pop()
         made_by = dataset.made_by
-        if made_by is not None and made_by.conduct().random is not None:
+        conduct = None if made_by is None else made_by.conduct()
+        if conduct is not None and conduct.random is not None:
             drawn = depth
-            if isinstance(made_by, Sample) and notion is Notion.APPROX:
-                _refuse_shared_sample(dataset)
+            if conduct.picks in (Picks.SAMPLE, Picks.ONE) and notion is Notion.APPROX:
+                _refuse_shared_sample(dataset, conduct.random)
         for mechanism in dataset.mechanisms:
             for each in mechanism.statements:
                 if drawn is not None and depth - each.up < drawn:
@@ -216,7 +218,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
     """What is released of one draw of a sample: by name, how many, and whether some have a δ."""
     releases, leaks = 0, False
-    shared = isinstance(sample.made_by, Sample) and sample.made_by.shared
+    shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}
     stack: list[tuple[Dataset, int]] = [(sample, 1)]
     while stack:
@@ -232,14 +234,14 @@ def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
     return list(names), releases, leaks
 
 
-def _refuse_shared_sample(sample: Dataset) -> None:
-    """Refuse δ's that several releases on one sample share: which of them run may depend on it."""
+def _refuse_shared_sample(sample: Dataset, what: str) -> None:
+    """Refuse δ's that several releases on one draw share: which of them run may depend on it."""
     names, releases, leaks = _on_sample(sample)
     if releases > 1 and leaks:
         raise NoFilter(
-            f"{listing(names)} share the sample `{sample.name}`, and what is known of their "
-            "(ε, δ) together on one sample needs parameters that are fixed in advance. Way out: a "
-            "sample for each release, or pure guarantees on this one."
+            f"{listing(names)} share the {what} `{sample.name}`, and what is known of their "
+            f"(ε, δ) together on one {what} needs parameters that are fixed in advance. Way out: a "
+            f"{what} for each release, or pure guarantees on this one."
         )
 
 

@@ -196,6 +196,8 @@ class _Teller:
         if step.facts["sampled"] and self.solution.loss != self.solution.added_up():
             says += "; what reads one draw of a sample adds up first, and ε becomes "
             says += "ln(1 + q(e^ε - 1)) for each draw"
+            if step.facts["displaced"]:
+                says += ", with q = 1/2 for a row drawn of its key"
             if step.facts["directed"]:
                 says += ", or -ln(1 - q + q·e^-ε) where the row is added"
         return f"{says}; no other change is worse"

@@ -364,6 +364,8 @@ def _sum(solution: Solution, step: Step, total: Bound) -> str:
         return "one mechanism feels the change; no other change is worse"
     if step.facts["sampled"] and solution.loss != solution.added_up():
         amplified = "ε to ln(1 + q(e^ε - 1))"
+        if step.facts["displaced"]:
+            amplified += ", with q = 1/2 for a row drawn of its key"
         if step.facts["directed"]:
             amplified += ", or to -ln(1 - q + q·e^-ε) where the row is added"
         return f"{says}, and what reads one draw of a sample is amplified together: {amplified}"

@@ -204,6 +204,74 @@ def test_randomness_below_a_statement(wrong: str, text: str) -> None:
     assert any(judge(spec, [claim], n, *size).breach for size in (few, many) for n in range(4))
 
 
+#: What reads one row of each key, and the root pairs of the universe that attain it.
+ONE_OF_EACH = "{from: rows, map: {kind: limit, per: k, rows: 1, keep: random}}"
+DRAWN: dict[str, tuple[str, str, bool]] = {
+    "one mechanism": ("unbounded", "{reads: d, notion: pure, epsilon: 1}", True),
+    "a small one": ("unbounded", "{reads: d, notion: pure, epsilon: 0.1}", True),
+    "two": (
+        "unbounded",
+        "{reads: d, notion: pure, epsilon: 1}; {reads: d, notion: pure, epsilon: 0.5}",
+        True,
+    ),
+    "one below": (
+        "unbounded",
+        "{reads: f, notion: pure, epsilon: 1}; {reads: d, notion: pure, epsilon: 0.5}",
+        True,
+    ),
+    "blocks": (
+        "unbounded",
+        "{reads: b.p, notion: pure, epsilon: 1}; {reads: b.q, notion: pure, epsilon: 0.5}",
+        True,
+    ),
+    "with a δ": ("unbounded", "{reads: d, notion: approx, epsilon: 0.5, delta: 0.1}", True),
+    "several rows of it": ("unbounded", "{reads: t, notion: pure, epsilon: 0.5}", False),
+    "and the table": (
+        "unbounded",
+        "{reads: d, notion: pure, epsilon: 1}; {reads: rows, notion: approx, epsilon: 0.5, "
+        "delta: 0.05}",
+        False,
+    ),
+    "replaced": ("bounded", "{reads: d, notion: pure, epsilon: 1, relation: unbounded}", False),
+    "a group": (
+        "{relation: unbounded, distance: 2}",
+        "{reads: d, notion: pure, epsilon: 1}",
+        False,
+    ),
+    "said above as well": (
+        "unbounded",
+        "{reads: d, guarantees: [{notion: pure, epsilon: 1}, "
+        "{notion: pure, epsilon: 1.9, stated_on: rows}]}",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize(("protect", "read", "attained"), DRAWN.values(), ids=DRAWN)
+def test_one_row_of_each_key(protect: str, read: str, attained: bool) -> None:
+    datasets = {
+        "rows": "{}",
+        "d": ONE_OF_EACH,
+        "f": "{from: d, map: {kind: filter}}",
+        "t": "{from: d, map: {kind: flatten, max_rows: 2}}",
+        "b": "{from: d, partition: {by: value, blocks: [p, q]}}",
+    }
+    mechanisms = [{"name": f"m{n}", **yaml.safe_load(m)} for n, m in enumerate(read.split("; "))]
+    wanted = {"rows", "d", *(str(each["reads"]).partition(".")[0] for each in mechanisms)}
+    spec: Spec = {
+        "dpcompose": 1,
+        "protect": yaml.safe_load(protect),
+        "datasets": {name: yaml.safe_load(datasets[name]) for name in datasets if name in wanted},
+        "mechanisms": mechanisms,
+    }
+    [found, *_] = claims([spec])
+    verdicts = [judge(spec, [found], seed, (2, 6)) for seed in range(3)]
+    assert not any(each.breach for each in verdicts)
+    most = max(each.attained for each in verdicts)
+    claimed = float(found.delta or found.value)
+    assert not attained or most == pytest.approx(claimed, rel=1e-6)
+
+
 ORDERED = """
 dpcompose: 1
 protect: bounded

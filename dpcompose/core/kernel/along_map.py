@@ -224,15 +224,17 @@ class AlongMap:
         """The loss of a path on which each row that takes the place of another is drawn with
         chance 1/2."""
         parts: list[tuple[Loss, int]] = []
+        branches: list[Branch] = []
         for unit, count in single_units(after):
             loss = yield (self.below, unit)
             if any(leaf.kind is Kind.PAIR for leaf in all_leaves(unit)):
                 drawn = amplification.amplified(self.algebra, loss, HALF)
                 loss = self.algebra.none if drawn is None else drawn
             parts.append((loss, count))
-        several = sum(count for _, count in parts) > 1
-        loss = self.algebra.chain(parts) if several else parts[0][0]
-        return Choice(loss, (Branch(self.below, after, 1),), several)
+            branches.append(Branch(self.below, unit, 1))
+        alike = parts[0][1] if len(parts) == 1 else 0
+        loss = parts[0][0] if alike == 1 else self.algebra.chain(parts)
+        return Choice(loss, tuple(branches), alike != 1, alike)
 
     def unchanged(self, state: State) -> Walk:
         """Below a random map that is part of one release: statements above it cover the change."""

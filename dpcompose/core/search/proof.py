@@ -54,6 +54,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
     facts = {
         "bounded": solution.bounded,
         "sampled": solution.sampled,
+        "displaced": any(each.theorem == in_role(Role.DISPLACED).id for each in changes),
         "directed": any(each.theorem == added for each in changes),
     }
     together = Step("compose", composed, (*changes, *_kept(solution), *costs, *free), total, facts)

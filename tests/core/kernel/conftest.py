@@ -38,6 +38,20 @@ mechanisms:
 """
 
 
+#: A row takes the place of another of its key, or it is the only one of it.
+ONE_OF_EACH_KEY = """
+dpcompose: 1
+protect: {relation: unbounded, distance: 2}
+datasets:
+  people: {}
+  one: {from: people, map: {kind: limit, per: k, rows: 1, keep: random}}
+  some: {from: one, map: {kind: filter}}
+mechanisms:
+  - {name: a, reads: one, notion: pure, epsilon: 1}
+  - {name: b, reads: some, notion: pure, epsilon: 0.5}
+"""
+
+
 class Proved(NamedTuple):
     """A release in one notion, as the search leaves it, and the certificate of its bound."""
 
@@ -55,6 +69,7 @@ class Proved(NamedTuple):
 def problems(randoms: int) -> Iterator[tuple[str, Problem]]:
     """Every example spec, and so many random ones."""
     yield "sampled blocks", resolve(load(SAMPLED_BLOCKS, "sampled blocks")).problem
+    yield "one of each key", resolve(load(ONE_OF_EACH_KEY, "one of each key")).problem
     for path in SPECS:
         yield path.stem, resolve(load(path.read_bytes(), path.name)).problem
     for seed in range(randoms):

@@ -105,6 +105,69 @@ def test_several_units_are_a_path_of_single_ones() -> None:
         driven(rules.units(of(SINGLE), rules.listed), units)
 
 
+ONE_OF_EACH = "{kind: limit, per: k, rows: 1, keep: random}"
+
+
+def comes_or_replaces(_: Place, state: State) -> Loss:
+    """1 for a row that comes, 2 for one replaced: added up, but for a row replaced anywhere 1."""
+    kind = kinds(state)
+    ends = kind == {"single": 2}
+    return F(1) if ends else F(kind.get("single", 0) + 2 * kind.get("pair", 0))
+
+
+def test_a_row_that_takes_the_place_of_another_is_drawn_with_chance_one_half() -> None:
+    half = pytest.approx(math.log((1 + math.exp(2)) / 2), rel=1e-12)
+    rules = along(ONE_OF_EACH)
+    found, asked = driven(rules.displaced(of(SINGLE)), comes_or_replaces)
+    assert [kinds(state) for _, state in asked] == [{"single": 1}, {"pair": 1}]
+    assert found.loss == half
+    assert found.how == How("displaced") and rules.replay(found.how, of(SINGLE)) is not None
+    # What one row in place of another loses may be less than what one row more does.
+    alone, _ = driven(rules.displaced(of(SINGLE)), lambda *_: F(1))
+    assert alone.loss == 1
+    # Two keys of a replaced row have each a draw of their own; so have several rows.
+    for state in (of(PAIR), of(SINGLE, 2)):
+        two, _ = driven(rules.displaced(state), comes_or_replaces)
+        assert two.loss / 2 == half
+    # Many rows of a user, of which some come and some take the place of others.
+    for size in (3, 40):
+        user = Leaf(Kind.USER, size=size)
+        rows, _ = driven(rules.displaced(of(user)), comes_or_replaces)
+        assert rows.loss / size == half
+    pairs = along(ONE_OF_EACH, Pairs())
+    two, _ = driven(
+        pairs.displaced(of(SINGLE)),
+        lambda _, state: ((F(2), F(1, 5)),) if "pair" in kinds(state) else ((F(1), F(1, 10)),),
+    )
+    ((epsilon, delta),) = two.loss
+    assert epsilon == half and delta == F(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("made", "algebra", "state", "why"),
+    [
+        (ONE_OF_EACH, ZCDP, of(SINGLE), "no amplified"),
+        ("{kind: limit, per: k, rows: 2, keep: random}", PURE, of(SINGLE), "one row of each key"),
+        ("{kind: limit, per: k, rows: 1, keep: first}", PURE, of(SINGLE), "one row of each key"),
+        (ONE_OF_EACH, PURE, of(PAIR._replace(kept=("k",))), "the only one"),
+        (ONE_OF_EACH, PURE, of(ANY), "come, go or are replaced"),
+    ],
+)
+def test_no_other_row_is_drawn_with_chance_one_half(
+    made: str, algebra: Scalars, state: State, why: str
+) -> None:
+    with pytest.raises(Refused, match=why):
+        driven(along(made, algebra).displaced(state), comes_or_replaces)
+
+
+def test_a_statement_above_a_random_limit_covers_the_draw() -> None:
+    rules = along(ONE_OF_EACH, stated=", stated_on: people")
+    whole = rules.below.whole
+    assert whole is not None
+    with pytest.raises(Refused, match="taken as given"):
+        driven(AlongMap(PURE, rules.place, whole).displaced(of(SINGLE)), comes_or_replaces)
+
+
 def test_a_poisson_sample_amplifies_one_row() -> None:
     rules = along("{kind: sample, poisson: 1/4}")
     assert rules.sampled and rules.rounds == 1

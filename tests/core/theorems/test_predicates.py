@@ -41,6 +41,7 @@ MAPS = (
 )
 DRAWN = "s: {from: t, map: {kind: sample, poisson: 0.1}}"
 SIZED = "s: {from: t, map: {kind: sample, size: 10, of: 100}}"
+LIMITED = "s: {from: t, map: {kind: limit, per: k, rows: 1, keep: random}}"
 ON_BLOCKS = on_blocks(Notion.PURE, "unbounded", "value", "")
 ON_TABLE = on_blocks(Notion.PURE, "bounded", "value", ", stated_on: t")
 ALONE = spec("t", PURE)
@@ -304,6 +305,20 @@ RELEASES: list[tuple[str, str, str, str, str]] = [
         in_notion_of(Notion.ZCDP),
         "there is no amplified ρ or μ",
         spec("s", PURE, datasets=DRAWN),
+    ),
+    (
+        "random-limit",
+        "one row of each key",
+        spec("s", PURE, datasets=DRAWN),
+        "no map on the way draws one row of each key",
+        spec("s", PURE, datasets=LIMITED),
+    ),
+    (
+        "random-limit",
+        "one row added or removed",
+        spec("s", PURE, protect="bounded", datasets=LIMITED),
+        "the change at the limit is not one row added or removed",
+        spec("s", PURE, datasets=LIMITED),
     ),
     (
         "sample-without-replacement",

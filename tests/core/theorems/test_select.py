@@ -207,6 +207,7 @@ RUNS: list[str] = [
         datasets="s: {from: t, map: {kind: sample, size: 10, of: 100}}",
         domain="fixed-size-table",
     ),
+    spec("s", PURE, datasets="s: {from: t, map: {kind: limit, per: k, rows: 1, keep: random}}"),
     *(
         spec("t", noise, f"notion: {notion.value}, {LOSSES[notion][0]}", protect="bounded")
         for noise in FAMILIES

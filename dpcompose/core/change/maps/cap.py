@@ -55,7 +55,7 @@ class Cap(Together):
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows are kept of each unit, and which."""
-        rows, how = plural(self.rows, "row"), declared(self.keep)
+        rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
 
     def says(self) -> str:

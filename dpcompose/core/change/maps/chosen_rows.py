@@ -44,6 +44,9 @@ def which(keep: Keep) -> str:
     return "the first" if keep == "first" else "a random"
 
 
-def declared(keep: Keep) -> str:
+def declared(rows: int, keep: Keep) -> str:
     """How rows are chosen, for what the author declares."""
-    return "the first in an order that is fixed" if keep == "first" else "drawn afresh"
+    if keep == "first":
+        return "the first in an order that is fixed"
+    # Of a key's only row it counts that nobody learns which one was drawn: `random-limit`.
+    return "drawn afresh; which one stays secret" if rows == 1 else "drawn afresh"

@@ -64,7 +64,7 @@ class RowLimit(Together):
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """How many rows are kept of each value, and which."""
-        rows, how = plural(self.rows, "row"), declared(self.keep)
+        rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
 
     def says(self) -> str:
