@@ -68,15 +68,15 @@ def _theorem(name: str) -> Page | None:
 
 def _example(name: str) -> Page | None:
     """The page of an example that the paper prints; entries of the book are not among them."""
-    from dpcompose.handbook.printed import PRINTED
+    from dpcompose.handbook import printed_examples
 
     number = name.removeprefix("example ").upper()
-    if number not in PRINTED:
+    if number not in printed_examples():
         return None
     from dpcompose.pipeline import analyze
     from dpcompose.render.language_pages import example_page
 
-    return partial(example_page, number, PRINTED[number], analyze)
+    return partial(example_page, number, printed_examples()[number], analyze)
 
 
 def _code(name: str) -> Page | None:
@@ -122,9 +122,9 @@ def _known(kind: str) -> dict[str, str]:
         case "theorem":
             return {key: entry.title for key, entry in book().items()}
         case "example":
-            from dpcompose.handbook.printed import PRINTED
+            from dpcompose.handbook import printed_examples
 
-            return {key: example.title for key, example in PRINTED.items()}
+            return {key: example.title for key, example in printed_examples().items()}
         case "code":
             from dpcompose.render.rules import codes
 

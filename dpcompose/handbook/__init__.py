@@ -1,29 +1,141 @@
-"""The handbook of codes: why each matters, what gives it, and what to write instead.
+"""The handbook: what a reader should know about codes, words and printed examples, as data.
 
-What a code means in one sentence stands where the code is given. This table is for readers alone,
-and is loaded when one asks.
+What a code or a word means in one sentence stands where the program gives it. The files beside this
+one are for readers alone, and each is read when one asks: `codes.yaml` (`CodeEntry` by code),
+`words.yaml` (`Topic` by heading) and `printed.yaml` (`PrintedExample` by number).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
-from dpcompose.handbook.advice import REMARKS
-from dpcompose.handbook.entry import CodeEntry
-from dpcompose.handbook.files import FILES
-from dpcompose.handbook.forms import FORMS
-from dpcompose.handbook.meaning import MEANING
-from dpcompose.handbook.names import NAMES
-from dpcompose.handbook.verdicts import VERDICTS
+from dpcompose.source.events import parsed
 
-__all__ = ["HANDBOOK", "CodeEntry"]
 
-#: Every code with what there is to know about it.
-HANDBOOK: Mapping[str, CodeEntry] = {
-    **FILES,
-    **FORMS,
-    **NAMES,
-    **MEANING,
-    **REMARKS,
-    **VERDICTS,
+@dataclass(frozen=True, slots=True)
+class CodeEntry:
+    """One code: `why` it matters, an `example` that gives it, and what to write `instead`.
+
+    Both are lines of a spec; of the four keys that every spec has, those that they leave out are as
+    in `DEFAULTS`. `level`: the one that it has by default; `but`: where it has another one.
+    `command`: what finds it. `times`: how often the last line of the example stands, where one
+    would be too few. `saved`: the encoding of the example. `settings`: a line of `dpcompose.toml`
+    that both need; `accepted`: the spec that `accept` was given before. `mended`: the settings to
+    write instead, where they are what is wrong. `theorems`: ids of the theorem book that say why.
+    """
+
+    why: str
+    example: str
+    instead: str
+    level: Literal["none", "note", "warning", "error"] = "error"
+    but: str = ""
+    command: Literal["analyze", "check", "python"] = "analyze"
+    times: int = 1
+    saved: str = "UTF-8"
+    settings: str = ""
+    accepted: str = ""
+    mended: str = ""
+    theorems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Words of the spec language that belong together, and what to know beside their meanings.
+
+    The first word names it. `about`: what a reader should know; `example`: lines of a spec, as
+    those of a code; `theorems`: ids of the theorem book that it rests on, beside those that the
+    example leads to; `see`: words of other topics.
+    """
+
+    words: tuple[str, ...]
+    about: str
+    example: str
+    theorems: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedSpec:
+    """A spec of an example that the paper prints: its `heading`, its `bound` and its `lines`."""
+
+    heading: str
+    bound: str
+    lines: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedExample:
+    """An example that the paper prints: what it is about, with its numbers, and specs of it.
+
+    `theorems`: ids of the theorem book that the paper applies there.
+    """
+
+    title: str
+    about: str
+    specs: tuple[PrintedSpec, ...]
+    theorems: tuple[str, ...]
+
+
+#: The keys that every spec has, as examples have them that leave them out.
+DEFAULTS = {
+    "dpcompose": "dpcompose: 1\n",
+    "protect": "protect: unbounded\n",
+    "datasets": "datasets: {trips: {}}\n",
+    "mechanisms": "mechanisms: [{name: total, reads: trips, notion: pure, epsilon: 1}]\n",
 }
+
+
+@cache
+def code_entries() -> Mapping[str, CodeEntry]:
+    """Every code of a finding with what there is to know about it."""
+    return {code: CodeEntry(**_fields(entry)) for code, entry in _data("codes").items()}
+
+
+@cache
+def topics() -> Mapping[str, tuple[Topic, ...]]:
+    """The topics of the spec language by heading, in the order in which a spec is written."""
+    data = _data("words").items()
+    return {heading: tuple(Topic(**_fields(each)) for each in rows) for heading, rows in data}
+
+
+def topics_of(word: str) -> tuple[Topic, ...]:
+    """The topics that a word belongs to, those named by it first."""
+    found = [each for rows in topics().values() for each in rows if word in each.words]
+    return tuple(sorted(found, key=lambda each: each.words[0] != word))
+
+
+@cache
+def printed_examples() -> Mapping[str, PrintedExample]:
+    """The examples that the paper prints by number, without those in the theorem book."""
+    found = {}
+    for number, entry in _data("printed").items():
+        specs = tuple(PrintedSpec(**each) for each in entry.pop("specs"))
+        found[number] = PrintedExample(**_fields(entry), specs=specs)
+    return found
+
+
+def full_spec(lines: str, times: int = 1) -> str:
+    """The text of a spec from the lines of an example, with `DEFAULTS` for keys it leaves out.
+
+    `times`: how often the last line stands. Lines without any key are no spec and stay as they are.
+    """
+    head, _, last = f"\n{lines}".rpartition("\n")
+    text = f"{head}\n".removeprefix("\n") + f"{last}\n" * times
+    keys = set(re.findall(r"^(\w+):", lines, re.MULTILINE))
+    return "".join(DEFAULTS[key] for key in DEFAULTS if keys and key not in keys) + text
+
+
+def _data(name: str) -> dict[str, Any]:
+    """The content of one file of the handbook."""
+    text = Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")
+    return dict(parsed(text))
+
+
+def _fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a value object from a mapping of the file, with tuples for lists."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}

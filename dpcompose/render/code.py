@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpcompose.errors import printable
-from dpcompose.handbook import HANDBOOK, CodeEntry
+from dpcompose.handbook import CodeEntry, code_entries
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.theorem_text import book, cited
 
 
 def in_text(code: str) -> str:
     """The same as plain text without a heading, for formats of machines."""
-    entry = HANDBOOK[code]
+    entry = code_entries()[code]
     parts = [entry.why]
     for name, lines in snippets(entry):
         parts.append("\n".join([f"{name}:", *(f"    {printable(each)}" for each in lines)]))
@@ -21,7 +21,7 @@ def in_text(code: str) -> str:
 
 def in_markdown(code: str) -> str:
     """The same as Markdown without a heading."""
-    entry = HANDBOOK[code]
+    entry = code_entries()[code]
     parts = [entry.why]
     for name, lines in snippets(entry):
         kind = "toml" if name.endswith("settings") else "yaml"
@@ -64,7 +64,7 @@ def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:
 
 def level(code: str) -> str:
     """The level of a code, in words."""
-    entry = HANDBOOK[code]
+    entry = code_entries()[code]
     return f"{entry.level}; {entry.but}" if entry.but else entry.level
 
 

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from dpcompose.handbook.entry import Topic, whole
-from dpcompose.handbook.printed import PrintedExample
-from dpcompose.handbook.topics import TOPICS, topics_of
+from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_of
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import bound_text, found_text, given_text
@@ -70,7 +68,7 @@ def _keys(keys: Sequence[Meaning], style: Style) -> list[RenderableType]:
 
 def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
     for topic in topics_of(word):
-        spec = whole(topic.example)
+        spec = full_spec(topic.example)
         report = analyze(spec)
         yield "What to know", [paragraph(topic.about, style)]
         yield "Example", snippet(spec.splitlines(), style)
@@ -100,10 +98,10 @@ def outcome(report: Report) -> str:
 def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> str:
     """An example that the paper prints, with specs of it and what they give."""
     sections: list[Section] = []
-    for heading, _, lines in example.specs:
-        spec = whole(lines)
+    for each in example.specs:
+        spec = full_spec(each.lines)
         gives = paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
-        sections.append((heading, [*snippet(spec.splitlines(), style), "", gives]))
+        sections.append((each.heading, [*snippet(spec.splitlines(), style), "", gives]))
     sections.append(("Theorems", listed(titles(example.theorems), style)))
     head: list[RenderableType] = [
         literal(example.title, style, "strong"),
@@ -117,8 +115,8 @@ def example_page(number: str, example: PrintedExample, analyze: Analyze, style: 
 def language_page(style: Style) -> str:
     """Every word of the language by topic, with what it means first."""
     parts: list[RenderableType] = []
-    for heading, topics in TOPICS.items():
-        rows = [(word, _in_short(word)) for topic in topics for word in topic.words]
+    for heading, group in topics().items():
+        rows = [(word, _in_short(word)) for topic in group for word in topic.words]
         parts += [*([""] if parts else []), ruled(heading, style), *listed(rows, style)]
     return printed(parts, style)
 

@@ -142,10 +142,10 @@ def _conditions(
 
 def code_page(code: str, meaning: str, style: Style) -> str:
     """All there is to know about a code."""
-    from dpcompose.handbook import HANDBOOK
+    from dpcompose.handbook import code_entries
     from dpcompose.render.code import level, silenced, snippets
 
-    entry = HANDBOOK[code]
+    entry = code_entries()[code]
     head: list[RenderableType] = [
         literal(meaning, style, "strong"),
         "",

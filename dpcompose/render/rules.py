@@ -7,7 +7,7 @@ from typing import Any
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import CODES
 from dpcompose.faults import SPEC_CODES
-from dpcompose.handbook import HANDBOOK
+from dpcompose.handbook import code_entries
 from dpcompose.policy.codes import POLICY_CODES
 from dpcompose.render.code import in_markdown, in_text
 from dpcompose.render.problems import VERDICT_CODES
@@ -40,7 +40,7 @@ def rule(identifier: str) -> dict[str, Any]:
 
 
 def _code(identifier: str, meaning: str) -> dict[str, Any]:
-    entry = HANDBOOK[identifier]
+    entry = code_entries()[identifier]
     properties: dict[str, Any] = {"tags": [_KINDS[identifier[:4]]]}
     if entry.level != "none":
         properties["problem.severity"] = _SEVERITY.get(entry.level, entry.level)

@@ -1,4 +1,4 @@
-"""PyYAML's parser: the only module that imports it.
+"""PyYAML: the only module that imports it.
 
 The parser's event stream is read instead of its node graph: composing nodes takes longer than all
 of this package, and recurses in C without a limit.
@@ -33,12 +33,18 @@ __all__ = [
     "YAMLError",
     "event_source",
     "has_libyaml",
+    "parsed",
 ]
 
 
 def has_libyaml() -> bool:
     """Whether PyYAML has its fast parser."""
     return bool(yaml.__with_libyaml__)
+
+
+def parsed(text: str) -> Any:
+    """The content of a YAML text that is part of this package; specs are read by their events."""
+    return yaml.load(text, yaml.CSafeLoader if has_libyaml() else yaml.SafeLoader)
 
 
 def event_source(text: str) -> Callable[[], Any]:

@@ -18,9 +18,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
-from dpcompose.handbook.entry import Topic, whole
-from dpcompose.handbook.printed import PRINTED
-from dpcompose.handbook.topics import TOPICS, topics_of
+from dpcompose.handbook import Topic, full_spec, printed_examples, topics, topics_of
 from dpcompose.render.language_pages import example_page, language_page, word_page
 from dpcompose.render.layout import Style
 from dpcompose.render.pages import code_page, theorem_page, theorem_table
@@ -29,7 +27,7 @@ from dpcompose.render.theorem_text import book, matching
 from dpcompose.spec import json_schema
 from dpcompose.spec.vocabulary import WordSort, vocabulary
 
-EVERY: list[Topic] = [topic for topics in TOPICS.values() for topic in topics]
+EVERY: list[Topic] = [topic for group in topics().values() for topic in group]
 #: What an example may be told about besides: nothing is wrong with it.
 REMARKS = {"DPC204", "DPC206"}
 
@@ -77,7 +75,7 @@ def test_every_word_belongs_to_one_topic_and_every_topic_is_of_words() -> None:
 
 @pytest.mark.parametrize("topic", EVERY, ids=lambda topic: topic.words[0])
 def test_an_example_of_a_topic_is_sound_and_uses_its_words(topic: Topic) -> None:
-    text = whole(topic.example)
+    text = full_spec(topic.example)
     report = dpcompose.analyze(text)
     assert report.status == "ok"
     assert {each.code for each in report.findings} <= REMARKS
@@ -87,18 +85,18 @@ def test_an_example_of_a_topic_is_sound_and_uses_its_words(topic: Topic) -> None
     assert topic.about.endswith(".") and len(topic.about) < 900
 
 
-@pytest.mark.parametrize("number", PRINTED)
+@pytest.mark.parametrize("number", printed_examples())
 def test_a_printed_example_gives_its_number(number: str) -> None:
-    example = PRINTED[number]
+    example = printed_examples()[number]
     assert number not in book() and set(example.theorems) <= set(book())
-    for _, gives, lines in example.specs:
-        report = dpcompose.analyze(whole(lines))
+    for spec in example.specs:
+        report = dpcompose.analyze(full_spec(spec.lines))
         assert report.bound is not None
         found = {"epsilon": report.bound.value, "delta": report.bound.delta}
-        for part in gives.split(", "):
+        for part in spec.bound.split(", "):
             name, value = part.split()
             assert found[name] == Fraction(value)
-        assert max(map(len, lines.split("\n"))) <= 78
+        assert max(map(len, spec.lines.split("\n"))) <= 78
 
 
 def test_a_word_shows_each_of_its_meanings() -> None:
@@ -149,7 +147,7 @@ def pages(style: Style) -> Iterator[tuple[str, str]]:
     """Every page, with what it is of."""
     for word in vocabulary():
         yield word, word_page(word, dpcompose.analyze, style)
-    for number, example in PRINTED.items():
+    for number, example in printed_examples().items():
         yield number, example_page(number, example, dpcompose.analyze, style)
     for entry in book().values():
         yield entry.id, theorem_page(entry, style)
