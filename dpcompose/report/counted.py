@@ -205,8 +205,16 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
         names, releases, _ = _on_sample(place.dataset)
         one = (Kind.SINGLE,) if sample.size is None else (Kind.SINGLE, Kind.PAIR)
         units = [all_leaves(state) for state in met.get(id(edge.parent), ())]
-        if releases > 1 and any(
-            found.total() > 1 or any(leaf.kind not in one for leaf in found) for found in units
+        # A row drawn again, for its key, is more that may be drawn.
+        again = any(
+            each.edge and each.edge.conduct and each.edge.conduct.picks is Picks.ONE
+            for each in place.subtree()
+        )
+        if releases > 1 and (
+            again
+            or any(
+                found.total() > 1 or any(leaf.kind not in one for leaf in found) for found in units
+            )
         ):
             raise NoFilter(
                 f"{listing(names)} share the sample `{place.dataset.name}`, and what they add up "

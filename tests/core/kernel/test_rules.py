@@ -50,7 +50,7 @@ def units(_: Place, state: State) -> Loss:
 
 
 def along(
-    made: str, algebra: Scalars = PURE, stated: str = "", size: int | None = None
+    made: str, algebra: Scalars | Pairs = PURE, stated: str = "", size: int | None = None
 ) -> AlongMap:
     """The rules for a map that one mechanism reads through."""
     table = "" if size is None else f"domain: fixed-size-table, size: {size}"

@@ -19,7 +19,10 @@ def test_which_rows_are_chosen() -> None:
     assert drawn.picks is Picks.RANDOM and drawn.random == "random limit" and drawn.may_drop
     assert chosen_rows.chosen("cap", 1, "random").picks is Picks.ONE
     assert (chosen_rows.which("first"), chosen_rows.which("random")) == ("the first", "a random")
-    assert "fixed" in chosen_rows.declared("first") and "afresh" in chosen_rows.declared("random")
+    assert "fixed" in chosen_rows.declared(1, "first")
+    assert "secret" not in chosen_rows.declared(2, "random")
+    # Of one row of each key, the choice is what makes it lose less.
+    assert "afresh; which one stays secret" in chosen_rows.declared(1, "random")
     chosen_rows.check_order("first", "time")
     with pytest.raises(Contradiction) as found:
         chosen_rows.check_order("random", "time")
