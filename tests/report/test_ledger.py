@@ -174,6 +174,12 @@ def test_deltas_that_share_a_sample_are_refused() -> None:
     alone = ledger(f"name: a, {entry}", datasets=datasets, more=more)
     assert alone.status == "ok"
     assert ledger(f"name: a, {entry}, count: 2", datasets=datasets, more=more).status != "ok"
+    limit = datasets.replace(
+        "sample, poisson: 0.1, draws: one", "limit, per: k, rows: 1, keep: random"
+    )
+    both = ledger(f"name: a, {entry}", f"name: b, {entry}", datasets=limit, more=more)
+    assert both.status == "no-guarantee" and "share the random limit" in both.reasons[0]
+    assert ledger(f"name: a, {entry}", datasets=limit, more=more).status == "ok"
     fresh = datasets.replace(", draws: one", "")  # a draw of its own for each copy
     twice = ledger(f"name: a, {entry}, count: 2", datasets=fresh, more=more)
     assert twice.status == "ok"
