@@ -123,12 +123,12 @@ class _Chronicle:
                     known.add(key)
                     [became] = since([release], now, self.limit)
                     if became.new is None:
-                        says = f"was taken out by the merge {_told(commit)}"
+                        says = f"was taken out by the merge {_commit_and_day(commit)}"
                         _, source, finding = gone(release, says, "as it was")
                         yield f"{release.label}@{commit.commit[:9]}", source, finding
                     elif became.less:
                         says, path = became.less[0]
-                        says = f"was changed by the merge {_told(commit)}: {says}"
+                        says = f"was changed by the merge {_commit_and_day(commit)}: {says}"
                         yield changed(became.new, says, path)
 
     def findings(self) -> Iterator[Found]:
@@ -136,19 +136,21 @@ class _Chronicle:
         for life in self.lost:
             release, commit = life.versions[-1]
             assert life.out is not None
-            _, source, finding = gone(release, f"was taken out by {_told(life.out)}", "as it was")
+            _, source, finding = gone(
+                release, f"was taken out by {_commit_and_day(life.out)}", "as it was"
+            )
             yield f"{release.label}@{commit.commit[:9]}", source, finding
         for life in (each for lives in self.lives.values() for each in lives):
             for (old, _), (_, commit) in pairwise(life.versions):
                 first = next(less(old, life.last, self.limit), None)
                 if first is not None:
                     yield changed(
-                        life.last, f"was changed by {_told(commit)}: {first[0]}", first[1]
+                        life.last, f"was changed by {_commit_and_day(commit)}: {first[0]}", first[1]
                     )
                     break
 
 
-def _told(commit: AddedIn) -> str:
+def _commit_and_day(commit: AddedIn) -> str:
     return f"{commit.commit[:9]} of {commit.date}"
 
 

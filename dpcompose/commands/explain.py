@@ -48,7 +48,9 @@ def explain(identifier: str, look: Look) -> None:
     page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
     if page is None:
         raise BadCall(
-            _unknown(identifier, [known for each in among or _KINDS for known in _known(each)])
+            _unknown(
+                identifier, [known for each in among or _KINDS for known in _titles_of_kind(each)]
+            )
         )
     print_out(page(style_for(None, look)))
 
@@ -116,7 +118,7 @@ _FINDERS: dict[str, Callable[[str], Page | None]] = {
 }
 
 
-def _known(kind: str) -> dict[str, str]:
+def _titles_of_kind(kind: str) -> dict[str, str]:
     """What of a kind can be explained, each with its title."""
     match kind:
         case "theorem":
@@ -139,7 +141,7 @@ def _known(kind: str) -> dict[str, str]:
 def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     """What `explain` can explain, with a title, for shell completion."""
     start = incomplete.casefold()
-    known = {key: says for kind in _KINDS for key, says in _known(kind).items()}
+    known = {key: says for kind in _KINDS for key, says in _titles_of_kind(kind).items()}
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 

@@ -86,7 +86,7 @@ def fit_file(
         complain(f"{shown(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
-    complain(f"{shown(file)}: {_said(fitted, origin)}")
+    complain(f"{shown(file)}: {_scale_in_words(fitted, origin)}")
     if fitted.doubtful:
         complain(
             f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
@@ -157,7 +157,7 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
     return name, value
 
 
-def _said(fitted: Fitted, origin: str) -> str:
+def _scale_in_words(fitted: Fitted, origin: str) -> str:
     main, most = fitted.limit.parameters[0]
     symbol = LIMITS[main]
     at = "".join(

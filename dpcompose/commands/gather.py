@@ -100,7 +100,7 @@ class Gathering:
         for argument in self.arguments:
             yield from self._meant(argument)
         if self.files_from is not None:
-            yield from self._listed(self.files_from)
+            yield from self._files_of_list(self.files_from)
 
     def _meant(self, name: str) -> Iterator[str | NoFile]:
         self.named = False
@@ -111,9 +111,9 @@ class Gathering:
         elif _is_settings(name):
             yield from self._folder(os.path.dirname(name) or os.curdir)
         else:
-            yield from self._named(name)
+            yield from self._files_of_name(name)
 
-    def _named(self, name: str) -> Iterator[str]:
+    def _files_of_name(self, name: str) -> Iterator[str]:
         """A file named by itself, and what a folder had in whose place it is, or that is gone."""
         self.named = False
         gone = list(self._lost(name))
@@ -140,7 +140,7 @@ class Gathering:
             if mode is not None and S_ISDIR(mode):
                 yield from self._inside(name, start)
             elif mode is None or S_ISREG(mode):  # to open a pipe would wait for its writer
-                yield self._kept(name, start)
+                yield self._file_unless_outside(name, start)
         if self.gone is not None:
             for path in self.gone.below(start, is_yaml(pattern)):
                 name = os.path.join(start, *path.split("/"))
@@ -166,7 +166,7 @@ class Gathering:
             seen = False
         return not seen and self.gone.was_spec(name)
 
-    def _kept(self, name: str, top: str) -> str | NoFile:
+    def _file_unless_outside(self, name: str, top: str) -> str | NoFile:
         """A file that was found below a folder, unless a link leads out of that."""
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
         if why is None:
@@ -206,7 +206,7 @@ class Gathering:
         while waiting:
             path, entered = waiting.pop()
             if path and not os.path.basename(path):  # a file; see below
-                yield from self._found(path[:-1], top)
+                yield from self._spec_or_unreadable(path[:-1], top)
                 continue
             try:
                 entries = _entries(path or os.curdir)
@@ -235,9 +235,9 @@ class Gathering:
             elif kind == "file" and is_yaml(name):
                 yield path + os.sep, True
 
-    def _found(self, path: str, top: str) -> Iterator[str | NoFile]:
+    def _spec_or_unreadable(self, path: str, top: str) -> Iterator[str | NoFile]:
         """A YAML file, if it is a spec or cannot be looked at."""
-        kept = self._kept(path, top)
+        kept = self._file_unless_outside(path, top)
         if isinstance(kept, NoFile) or self._may_be_spec(path):
             yield kept
         else:
@@ -251,7 +251,7 @@ class Gathering:
         except (Unreadable, TooMuch):
             return True
 
-    def _listed(self, source: str) -> Iterator[str | NoFile]:
+    def _files_of_list(self, source: str) -> Iterator[str | NoFile]:
         def meant() -> Iterator[str | NoFile]:
             for name in names:
                 if _is_settings(name):
@@ -259,7 +259,9 @@ class Gathering:
                 elif _is(os.path.isdir, name):
                     yield from self._or_none(self._folder(name), name, f"no specs in {name}")
                 else:
-                    yield from self._named(f".{os.sep}-" if name == STANDARD_INPUT else name)
+                    yield from self._files_of_name(
+                        f".{os.sep}-" if name == STANDARD_INPUT else name
+                    )
 
         try:
             if source != STANDARD_INPUT and (why := strays(source)) is not None:

@@ -81,7 +81,7 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
     plain: list[str] = []
     named: list[Output[_Form]] = []
     for value in values or ():
-        output = _named(value, type(form))
+        output = _output_of_format(value, type(form))
         if output is None:
             plain.append(value)
         else:
@@ -108,7 +108,7 @@ def _ending(path: str, forms: type[StrEnum]) -> str | None:
     return ending if ending in set(forms) and ending != "text" else None
 
 
-def _named(value: str, forms: type[_Form]) -> Output[_Form] | None:
+def _output_of_format(value: str, forms: type[_Form]) -> Output[_Form] | None:
     """The output that `FORMAT=FILE` asks for; None where the value is a plain file."""
     name, equals, path = value.partition("=")
     if not equals or not name.isalpha():

@@ -94,13 +94,13 @@ class Policies:
         if self.revision is not None:
             named += self.revision.layers(name)
         named = [replace(each, strength=NAMED) for each in named]
-        return merged([*named, *self.over, *self._found(name)])
+        return merged([*named, *self.over, *self._layers_of_files(name)])
 
     def found(self, file: str) -> Settings:
         """What the settings files around a file say, which nobody named. Raises BadSettings."""
-        return merged(self._found(_path(file)))
+        return merged(self._layers_of_files(_path(file)))
 
-    def _found(self, name: str) -> list[Layer]:
+    def _layers_of_files(self, name: str) -> list[Layer]:
         return [] if self.isolated else found_layers(name)
 
 

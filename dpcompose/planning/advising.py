@@ -66,7 +66,7 @@ def advice(
     resolved = resolve(source)
     if resolved.ledger:  # to have spent less is no smaller bound
         return ()
-    asked = _asked(report, resolved, delta)
+    asked = _number_to_lower(report, resolved, delta)
     if asked is None:
         return ()
     left = MOST_EFFORT if everything else EFFORT
@@ -103,7 +103,7 @@ class _Asked:
         return Budget(((self.symbol, most), *self.limits))
 
 
-def _asked(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
+def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
     """The ε at the δ asked for, at the budget's, or at the first of the spec; else the bound."""
     if not delta and report.verdict is not None:
         delta = dict(report.verdict.limit.parameters).get("delta")
@@ -146,7 +146,7 @@ class _Trials:
     """Analyses of changed specs, at most `left` more."""
 
     def __init__(self, source: Source, asked: _Asked, left: int) -> None:
-        self._source, self._asked, self._left = source, asked, left
+        self._source, self._number_to_lower, self._left = source, asked, left
 
     def of(self, candidate: Candidate) -> Iterator[Advice]:
         """What a candidate brings: all of its entries, and the one that brings half of that.
@@ -176,7 +176,10 @@ class _Trials:
             problem = resolve(changed(self._source, candidate)).problem
         except InvalidSpec:  # it has no meaning there
             return None
-        before, number_of = self._asked.before, self._at if self._asked.delta else self._bound
+        before, number_of = (
+            self._number_to_lower.before,
+            self._at if self._number_to_lower.delta else self._bound,
+        )
         found = number_of(problem)
         if found is None or (before is not None and found[1] > before * (1 - NOTHING)):
             return None
@@ -186,14 +189,14 @@ class _Trials:
         return Advice(candidate.key, candidate.says, places, found[0], before, found[1])
 
     def _at(self, problem: Problem) -> tuple[str, Fraction] | None:
-        delta = self._asked.delta
+        delta = self._number_to_lower.delta
         assert delta is not None
-        [*ats] = certify(problem, (), [delta], compared=self._asked.compared).at_delta
+        [*ats] = certify(problem, (), [delta], compared=self._number_to_lower.compared).at_delta
         value = ats[0].value if ats else None
-        return None if value is None else (self._asked.name, value)
+        return None if value is None else (self._number_to_lower.name, value)
 
     def _bound(self, problem: Problem) -> tuple[str, Fraction] | None:
-        before, limit = self._asked.before, self._asked.limit
+        before, limit = self._number_to_lower.before, self._number_to_lower.limit
         if before is None:
             found = certify(problem).bounds
             if not found or found[0].delta is not None:
@@ -203,4 +206,4 @@ class _Trials:
         decision = verdict(limit, bounds)
         if not decision.ok or decision.slack is None:
             return None
-        return self._asked.name, before - decision.slack
+        return self._number_to_lower.name, before - decision.slack

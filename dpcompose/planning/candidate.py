@@ -138,14 +138,14 @@ def together(key: str, condition: str, entries: list[tuple[Entry, str]]) -> Cand
 
 def changed(source: Source, candidate: Candidate) -> Source:
     """The spec with what a candidate says, its places those of the spec as it is."""
-    tree: Value = _apart(source.value)
+    tree: Value = _copy_of_value(source.value)
     for entry in candidate.entries:
         for put in entry.puts:
             put.into(tree)
     return replace(source, value=tree)
 
 
-def _apart(value: Value) -> Value:
+def _copy_of_value(value: Value) -> Value:
     """The mappings and lists that candidates change, of the tree itself."""
     assert isinstance(value, dict)
     found: Tree = dict(value)

@@ -193,7 +193,7 @@ def change(
             None,
             _new(after),
             assumed=newly_assumed(None, after, (), claims(new.source())),
-            findings=tuple(_found(None, after, terms.least)),
+            findings=tuple(_new_findings(None, after, terms.least)),
             free=newly_free((), claims(new.source())),
         )
     # Not at the δ's of the new version: it could choose one at which less seems to be spent.
@@ -204,7 +204,7 @@ def change(
     claimed = claims(sources[0]), claims(sources[1])
     differing = edits(*sources)
     direction, numbers, why = compared(before, after)
-    moved = tuple(_moved(before, after))
+    moved = tuple(_changed_shares(before, after))
     found = Change(
         before,
         after,
@@ -217,7 +217,7 @@ def change(
         differing,
         newly_assumed(before, after, *claimed),
         newly_assumed(after, before, claimed[1], claimed[0], gone=True),
-        tuple(_found(before, after, terms.least)),
+        tuple(_new_findings(before, after, terms.least)),
         newly_free(*claimed),
     )
     return found if direction == "same" else replace(found, because=tuple(_because(found)))
@@ -245,7 +245,7 @@ def _file(version: Version | None) -> str | None:
     return None if version is None else version.path or version.name
 
 
-def _found(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
+def _new_findings(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
     """The findings of `new` from the level `least` on that `old` has not, wherever it has them."""
     before = Counter((each.code, each.message) for each in (old.findings if old else ()))
     for each in new.findings:
@@ -265,7 +265,7 @@ def _new(report: Report) -> tuple[str, ...]:
 # Reasons
 
 
-def _moved(old: Report, new: Report) -> Iterator[Moved]:
+def _changed_shares(old: Report, new: Report) -> Iterator[Moved]:
     """The mechanisms whose part of the bound changed, by how much it grew."""
     before = {each.mechanism: each for each in old.shares}
     after = {each.mechanism: each for each in new.shares}

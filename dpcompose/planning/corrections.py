@@ -42,7 +42,9 @@ def corrected(data: bytes) -> Corrected | None:
     before, count, seen = text, 0, {text}
     for _ in range(_MOST_PASSES):
         found = _faults(text)
-        fixes = _apart(each.fix for each in found if each.fix is not None and each.fix.certain)
+        fixes = _disjoint_fixes(
+            each.fix for each in found if each.fix is not None and each.fix.certain
+        )
         if not fixes:
             break
         changed = replaced(text, (each for fix in fixes for each in fix.replacements))
@@ -73,7 +75,7 @@ def _unreadable(faults: Iterable[Diagnostic]) -> set[str]:
     return {each.code for each in faults if each.code in CODES}
 
 
-def _apart(fixes: Iterable[Fix]) -> list[Fix]:
+def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
     """The first fixes that do not touch each other; those left out wait for the next pass."""
     taken: list[Fix] = []
     places: list[Span] = []

@@ -227,9 +227,9 @@ class _Search:
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
-                guess = self._apart(low, 1)
+                guess = self._scale_beyond(low, 1)
             elif high is not None and guess >= high:
-                guess = self._apart(high, -1)
+                guess = self._scale_beyond(high, -1)
             else:
                 self.away = 1
         if low is None or high is None:
@@ -246,7 +246,7 @@ class _Search:
             guess = rounded_down(middle, _DIGITS)
         return guess if low < guess < high else _next(low)
 
-    def _apart(self, scale: Fraction, side: int) -> Fraction:
+    def _scale_beyond(self, scale: Fraction, side: int) -> Fraction:
         """A scale on the other side of one, further away from it each time."""
         self.away *= 4
         return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)

@@ -92,7 +92,7 @@ def summed(
         record=record,
         solution=counted.solution,
         verdict=verdict,
-        remaining=_least(held, steps) if rest else None,
+        remaining=_remaining_of_all(held, steps) if rest else None,
     )
     if not verdict.ok:
         return replace(result, reasons=(passed(record),))
@@ -106,7 +106,7 @@ def summed(
 # What one more release may have
 
 
-def _least(held: Sequence[Counted], steps: int) -> Remaining:
+def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
     """The largest ε, ρ and μ that every filter has left for one more mechanism."""
     found: dict[str, Fraction | None] = {}
     for counted in held:

@@ -100,7 +100,7 @@ def merge(parts: Sequence[Part]) -> Merged:
             for each in islands
         ),
         tuple(names),
-        _told(shared),
+        _names_once(shared),
         tuple(
             (part, tuple(each.roots[i].dataset.name for i in sorted(roots)))
             for each in islands
@@ -200,7 +200,7 @@ def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
     return next(apart, None)
 
 
-def _told(
+def _names_once(
     shared: dict[tuple[str, tuple[int, ...]], None],
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """What several parts have in common, each name once."""

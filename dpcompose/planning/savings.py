@@ -84,7 +84,7 @@ def sensitivity(
     if total is None:
         raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
     known = parameters(source)
-    shares = _felt(whole) if delta is None else None
+    shares = _mechanisms_in_worst_change(whole) if delta is None else None
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
     slack = Fraction(0) if delta is None else total * _NOTHING
     halves = _Halves(resolved.problem, whole, delta, step)
@@ -187,7 +187,7 @@ def _name(found: Certified, delta: Fraction | None) -> str:
     return found.bounds[0].notion.facts.sign
 
 
-def _felt(found: Certified) -> tuple[str, ...] | None:
+def _mechanisms_in_worst_change(found: Certified) -> tuple[str, ...] | None:
     """The mechanisms of the worst change; None where there is not one that is worst alone."""
     if found.solutions[0].notion is Notion.APPROX:
         return None  # one change may have the largest ε, another one the largest δ

@@ -218,7 +218,7 @@ def _total(
     solver, found = certified(merged)
     if others is not None:
         alone = certified(others)
-        if _least(alone[1]) < _least(found):
+        if _comparison_key(alone[1]) < _comparison_key(found):
             merged, (solver, found) = others, alone
     total = Total(
         population,
@@ -235,7 +235,7 @@ def _total(
         planned=planned,
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
     )
-    return _told(total, found, solver, releases, labels)
+    return _total_with_reasoning(total, found, solver, releases, labels)
 
 
 def _with_own_budget(release: Release) -> Release:
@@ -372,7 +372,7 @@ def _spent(found: LedgerSum) -> Fraction:
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
-def _least(found: Certified) -> tuple[int, Fraction]:
+def _comparison_key(found: Certified) -> tuple[int, Fraction]:
     """Something to compare bounds of the same releases by."""
     if found.bounds:
         return 0, found.bounds[0].value
@@ -436,7 +436,7 @@ def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str
         yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
 
 
-def _told(
+def _total_with_reasoning(
     total: Total,
     found: Certified,
     solver: MergedSolver,

@@ -54,11 +54,11 @@ def _bare(old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str
 
 
 def _renamed(old: Mechanism, place: tuple[int, ...], name: str) -> Mechanism:
-    statements = tuple(_moved(each, place) for each in old.statements)
+    statements = tuple(_statement_at(each, place) for each in old.statements)
     return Mechanism(name, statements, old.count, (*place, *old.path))
 
 
-def _moved(old: Statement, place: tuple[int, ...]) -> Statement:
+def _statement_at(old: Statement, place: tuple[int, ...]) -> Statement:
     return replace(old, path=(*place, *old.path))
 
 

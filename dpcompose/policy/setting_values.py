@@ -36,21 +36,25 @@ def _legal(wrong: str, legal: Collection[str]) -> str:
 def _one_of(value: Any, legal: Collection[str], where: str) -> str:
     if isinstance(value, str) and value in legal:
         return value
-    raise BadSettings(f"{where}: {_shown(value)} is none of them; {_legal(str(value), legal)}")
+    raise BadSettings(
+        f"{where}: {_quoted_value(value)} is none of them; {_legal(str(value), legal)}"
+    )
 
 
 def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
     """An exact number ≥ 0, from a text or from a number that kept its text."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise BadSettings(f"{where}: a number is due, not {_shown(value)}")
+        raise BadSettings(f"{where}: a number is due, not {_quoted_value(value)}")
     text = str(value) if isinstance(value, str) or abs(value) < 10**18 else "9" * 2000
     try:
         number = parse(text, {})
     except ExpressionError as error:
-        raise BadSettings(f"{where}: {_shown(value)} is not a number: {error.message}") from error
+        raise BadSettings(
+            f"{where}: {_quoted_value(value)} is not a number: {error.message}"
+        ) from error
     if number < 0 or (below_one and number >= 1):
         due = "a probability below 1" if below_one else "a number ≥ 0"
-        raise BadSettings(f"{where}: {due} is due, not {_shown(value)}")
+        raise BadSettings(f"{where}: {due} is due, not {_quoted_value(value)}")
     return number
 
 
@@ -63,7 +67,7 @@ def a_budget(value: Any, where: str) -> Budget:
     """ε, (ε, δ), ρ, μ, an advantage, or a chance of success and its baseline."""
     if not isinstance(value, Mapping) or not value:
         form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
-        raise BadSettings(f"{where}: a table is due, {form}, not {_shown(value)}")
+        raise BadSettings(f"{where}: a table is due, {form}, not {_quoted_value(value)}")
     known(value, tuple(LIMITS), where)
     if set(value) not in map(set, FORMS):
         raise BadSettings(
@@ -90,7 +94,7 @@ def texts(value: Any, where: str) -> tuple[str, ...]:
     """A text, or several."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
-        raise BadSettings(f"{where}: a text or a list of texts is due, not {_shown(value)}")
+        raise BadSettings(f"{where}: a text or a list of texts is due, not {_quoted_value(value)}")
     return tuple(found)
 
 
@@ -122,7 +126,7 @@ def a_switch(value: Any, where: str) -> bool:
         return value
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
-    raise BadSettings(f"{where}: true or false is due, not {_shown(value)}")
+    raise BadSettings(f"{where}: true or false is due, not {_quoted_value(value)}")
 
 
 def a_level(value: Any, where: str) -> str:
@@ -145,7 +149,7 @@ def levels(value: Any, where: str) -> dict[str, str]:
     return found
 
 
-def _shown(value: Any) -> str:
+def _quoted_value(value: Any) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (dict, list)):

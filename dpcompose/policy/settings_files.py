@@ -78,10 +78,10 @@ def explicit(path: str) -> File:
     if not path:
         raise BadSettings("--settings: the name of the file is empty; is a variable not set?")
     data = _bytes(path)
-    found = None if data is None else parsed_file(path, data, os.getcwd(), _shown(path))
+    found = None if data is None else parsed_file(path, data, os.getcwd(), _path_in_messages(path))
     if found is None:
         why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
-        raise BadSettings(f"{_shown(path)} is {why}")
+        raise BadSettings(f"{_path_in_messages(path)} is {why}")
     return found
 
 
@@ -99,13 +99,13 @@ def _in(folder: str) -> Iterator[File]:
         data = _bytes(path)
         if data is None:
             if os.path.lexists(path):
-                raise BadSettings(f"{_shown(path)} is no file that can be read")
+                raise BadSettings(f"{_path_in_messages(path)} is no file that can be read")
             continue
         target = os.path.basename(os.path.realpath(path))
         if name == OWN and target not in (OWN, SHARED):
             # What a link leads to is not told: it may be any file of this machine.
-            raise BadSettings(f"{_shown(path)} is a link to what is no settings file")
-        file = parsed_file(path, data, folder, _shown(path))
+            raise BadSettings(f"{_path_in_messages(path)} is a link to what is no settings file")
+        file = parsed_file(path, data, folder, _path_in_messages(path))
         if file is not None:
             yield file
 
@@ -131,7 +131,7 @@ def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
     return _file(path, folder, table, shown, f"{shown}: [tool.{_TABLE}]")
 
 
-def _shown(path: str) -> str:
+def _path_in_messages(path: str) -> str:
     """A path as messages have it: from the working folder, where it is below that."""
     inside = os.path.relpath(path)
     return printable(path if inside.startswith(os.pardir) else inside)
@@ -143,11 +143,13 @@ def _bytes(path: str) -> bytes | None:
         if not os.path.isfile(path):
             return None
         if (why := strays(path)) is not None:
-            raise BadSettings(f"cannot read {_shown(path)}: {why}")
+            raise BadSettings(f"cannot read {_path_in_messages(path)}: {why}")
         with open(path, "rb") as stream:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise BadSettings(f"cannot read {_shown(path)}: {error.strerror or error}") from error
+        raise BadSettings(
+            f"cannot read {_path_in_messages(path)}: {error.strerror or error}"
+        ) from error
     return data
 
 

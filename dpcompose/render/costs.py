@@ -44,8 +44,10 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     for each, more in _folded(report.shares, style):
         row: list[RenderableType] = [
             literal(f"{len(more)} more", style, "weak") if more else literal(each.mechanism, style),
-            "" if more and not _alike(more) else literal(short_amounts(each.bound, alone), style),
-            _part(_whole(more or [each]), style),
+            ""
+            if more and not _have_equal_bounds(more)
+            else literal(short_amounts(each.bound, alone), style),
+            _part(_sum_of_shares(more or [each]), style),
         ]
         if without:
             known = None if more else each.without
@@ -70,7 +72,9 @@ def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list
         return
     told = 0
     while left and told < _MOST_SHARES:
-        run = next((n for n, each in enumerate(left) if not _alike([left[0], each])), len(left))
+        run = next(
+            (n for n, each in enumerate(left) if not _have_equal_bounds([left[0], each])), len(left)
+        )
         shown = run if run <= _MOST_ALIKE + 1 else _MOST_ALIKE
         shown = min(shown, _MOST_SHARES - told)
         yield from ((each, []) for each in left[:shown])
@@ -83,11 +87,11 @@ def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list
         yield left[0], left
 
 
-def _alike(shares: Sequence[Share]) -> bool:
+def _have_equal_bounds(shares: Sequence[Share]) -> bool:
     return all(each.bound == shares[0].bound for each in shares)
 
 
-def _whole(shares: Sequence[Share]) -> Fraction | None:
+def _sum_of_shares(shares: Sequence[Share]) -> Fraction | None:
     parts = [each.of_whole for each in shares if each.of_whole is not None]
     return summed(parts) if parts else None
 

@@ -123,7 +123,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         ),
         **({} if report.risk is None else {"risk": risk_shape(report.risk)}),
         "theorem": theorem_shape(report.theorem),
-        "worst_case": _worst(report.worst),
+        "worst_case": _worst_change_shape(report.worst),
         "derivation": [_step(each) for each in report.chain],
         "tree": [_node(each) for each in report.tree],
         "alternatives": [_alternative(each) for each in report.alternatives],
@@ -225,7 +225,7 @@ def theorem_shape(identifier: str | None) -> Shape | None:
     return {"id": entry.id, "title": entry.title, "source": entry.source, "place": entry.place}
 
 
-def _worst(worst: WorstChange | None) -> Shape | None:
+def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
     if worst is None:
         return None
     return {

@@ -139,7 +139,7 @@ def _costs(report: Report) -> str:
 
 
 def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[RenderableType]:
-    shown = list(_shown(rows, style))
+    shown = list(_rows_to_list(rows, style))
     if shown:
         yield _table([row for row, _ in shown], dict(shown), style)
     yield _counted(rows, style)
@@ -151,7 +151,7 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
             yield from diagnostics(report, style)
 
 
-def _shown(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
+def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
     """The rows to list, each with how many more of its kind follow; those that are fine last."""
     wrong = any(row.kind != "fine" for row in rows)
     for kind in _SIGNS:

@@ -68,7 +68,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     if report.risk is not None:
         rows.append(("risk", literal(in_brief(report), style)))
     told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
-    rows += [("why" if i == 0 else "", _said(each, style)) for i, each in enumerate(told)]
+    rows += [("why" if i == 0 else "", _styled_words(each, style)) for i, each in enumerate(told)]
     if len(report.reasons) > len(told):
         more = f"and {len(report.reasons) - len(told)} more; --full lists them"
         rows.append(("", literal(more, style, "weak")))
@@ -87,7 +87,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     return rows
 
 
-def _said(text: str, style: Style) -> Text:
+def _styled_words(text: str, style: Style) -> Text:
     return literal(sentence(text), style)
 
 
@@ -96,7 +96,7 @@ def _bound(report: Report, style: Style) -> Text:
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
     first = asked(report)
-    origin = None if report.bound is None else _named(report.bound)
+    origin = None if report.bound is None else _bound_with_names(report.bound)
     if first is None:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
     text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
@@ -119,7 +119,7 @@ def _notion(report: Report) -> str:
     return "" if report.bound is None else report.bound.notion.value
 
 
-def _named(bound: Bound) -> str:
+def _bound_with_names(bound: Bound) -> str:
     return f"{bound_text(bound)} {bound.notion.facts.words}"
 
 

@@ -165,10 +165,10 @@ def _same(nodes: Sequence[Node], ends: Sequence[int], i: int, j: int) -> bool:
     if ends[i] - i != ends[j] - j:
         return False
     pairs = zip(nodes[i : ends[i]], nodes[j : ends[j]], strict=True)
-    return all(_told(one) == _told(other) for one, other in pairs)
+    return all(_comparison_of_node(one) == _comparison_of_node(other) for one, other in pairs)
 
 
-def _told(node: Node) -> tuple[object, ...]:
+def _comparison_of_node(node: Node) -> tuple[object, ...]:
     says = node.says.rpartition(": ")[2] if node.says.startswith("block ") else node.says
     return (node.depth, node.kind, says, node.bound, node.theorem)
 

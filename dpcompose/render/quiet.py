@@ -34,11 +34,12 @@ def line(
     digits, rounded up.
     """
     return " ".join(
-        f"{name}={text}" if name else text for name, text in _named(report, deltas, epsilons, risk)
+        f"{name}={text}" if name else text
+        for name, text in _named_numbers(report, deltas, epsilons, risk)
     )
 
 
-def _named(
+def _named_numbers(
     report: Report, deltas: Sequence[Fraction], epsilons: Sequence[Fraction], risk: bool
 ) -> Iterator[_Named]:
     if report.status == "invalid":
@@ -106,7 +107,7 @@ def render(
         if not bare:
             yield f"{prefix}{line(report, deltas, epsilons, risk)}\n"
             continue
-        [(name, text), *more] = _named(report, deltas, epsilons, False)
+        [(name, text), *more] = _named_numbers(report, deltas, epsilons, False)
         if more and not (deltas or epsilons):
             raise NoNumber(
                 f"{report.label}: --bare prints one number, and the bound is "

@@ -121,7 +121,7 @@ def _details(change: Change) -> Iterator[str]:
     lists = (
         ("Because", [plain(each) for each in change.because]),
         ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
-        ("What mechanisms add there", [_moved(each) for each in change.moved]),
+        ("What mechanisms add there", [_share_change(each) for each in change.moved]),
         ("Changed in the spec", list(_edits(change.edits))),
         ("New findings", [_finding(each) for each in change.findings]),
         ("Newly free", [plain(each) for each in free(change)]),
@@ -142,7 +142,7 @@ def _points(items: Sequence[str]) -> Iterator[str]:
         yield f"- and {len(items) - MOST} more\n"
 
 
-def _moved(moved: Moved) -> str:
+def _share_change(moved: Moved) -> str:
     return " ".join((code(moved.mechanism), *before_now(moved)))
 
 

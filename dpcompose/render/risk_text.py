@@ -84,7 +84,7 @@ def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
     units = _UNITS.get(str(report.relation), "people")
     return (
         f"Of {_count(of)} {units} like this one, an attacker who would guess "
-        f"{_share(rate, of)} right {other} guesses at most {_most(found, of)} right {own}."
+        f"{_share(rate, of)} right {other} guesses at most {_rate_in_words(found, of)} right {own}."
     )
 
 
@@ -136,11 +136,11 @@ def _table(risk: Risk, report: Report, style: Style) -> Table:
             cells: list[str | Text] = [
                 literal(name if place == 0 else "", style),
                 literal(f"{_share(rate, of)} of {_count(of)}", style),
-                literal(f"≤ {_most(most, of)}", style, "number"),
+                literal(f"≤ {_rate_in_words(most, of)}", style, "number"),
                 literal(odds(most) if found is risk.success else "", style),
             ]
             if others:
-                cells.append(literal(f"≤ {_most(others[place][1], of)}", style, "weak"))
+                cells.append(literal(f"≤ {_rate_in_words(others[place][1], of)}", style, "weak"))
             table.add_row(*cells)
     return table
 
@@ -160,7 +160,7 @@ def _told_apart(risk: Risk, question: str) -> str:
     right, of = risk.membership, _people(Fraction(1, 2))
     text = (
         f"{question}, which a coin tells right {of // 2} times of "
-        f"{_count(of)}, is told right at most {_most(right, of)} times: "
+        f"{_count(of)}, is told right at most {_rate_in_words(right, of)} times: "
         f"advantage {_equals(risk.advantage)}"
     )
     if risk.from_point is not None:
@@ -203,7 +203,7 @@ def _share(rate: Fraction, of: int) -> str:
     return _count(value.numerator) if value.denominator == 1 else decimal_up(value, 4)
 
 
-def _most(rate: Fraction, of: int) -> str:
+def _rate_in_words(rate: Fraction, of: int) -> str:
     return _count(min(of, math.ceil(rate * of)))
 
 

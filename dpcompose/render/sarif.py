@@ -84,7 +84,7 @@ def _left_out(report: Report) -> Shape:
             {
                 "descriptor": {"id": found.code},
                 "level": found.level,
-                "message": _message(_said(found)),
+                "message": _message(_problem_text(found)),
             }
         ],
     }
@@ -99,7 +99,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
             "ruleIndex": index,
             "kind": "fail",
             "level": each.level,
-            "message": _message(_said(each)),
+            "message": _message(_problem_text(each)),
             "locations": [{"physicalLocation": _place(report, each.span)}],
             **told,
             **_fixes(report, each),
@@ -111,7 +111,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
             "ruleIndex": rules.index(finding.code),
             "kind": "fail",
             "level": finding.level,
-            "message": _message(_said(finding)),
+            "message": _message(_problem_text(finding)),
             "locations": [{"physicalLocation": _place(report, finding.span)}],
             "suppressions": [{"kind": "inSource", "justification": printable(ignored.reason)}],
         }
@@ -143,7 +143,7 @@ def _fixes(report: Report, problem: Diagnostic) -> Shape:
     return {"fixes": [{"description": _message(says), "artifactChanges": [change]}]}
 
 
-def _said(problem: Diagnostic) -> str:
+def _problem_text(problem: Diagnostic) -> str:
     hint = f"\nhint: {printable(problem.hint)}" if problem.hint else ""
     return printable(problem.message) + hint
 

@@ -19,12 +19,12 @@ def published(
 ) -> Schema:
     """A whole schema (draft 2020-12): `root`, and those of the `definitions` that it needs."""
     needed: set[str] = set()
-    wanted = list(_named(root))
+    wanted = list(_definition_names(root))
     while wanted:
         name = wanted.pop()
         if name not in needed:
             needed.add(name)
-            wanted += _named(definitions[name])
+            wanted += _definition_names(definitions[name])
     found = {name: each for name, each in definitions.items() if name in needed}
     return {
         "$schema": _DIALECT,
@@ -35,17 +35,17 @@ def published(
     }
 
 
-def _named(schema: object) -> Iterator[str]:
+def _definition_names(schema: object) -> Iterator[str]:
     """The definitions that a schema refers to."""
     if isinstance(schema, dict):
         for key, value in schema.items():
             if key == "$ref":
                 yield value.rpartition("/")[2]
             else:
-                yield from _named(value)
+                yield from _definition_names(value)
     elif isinstance(schema, list):
         for each in schema:
-            yield from _named(each)
+            yield from _definition_names(each)
 
 
 def mapping(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:

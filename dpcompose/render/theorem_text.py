@@ -80,10 +80,12 @@ def group_of(entry: Theorem) -> str:
 def matching(filter_: str) -> list[Theorem]:
     """The entries that a filter speaks of: each of its words is in what they say or are for."""
     words = filter_.casefold().split()
-    return [each for each in book().values() if all(word in _said(each) for word in words)]
+    return [
+        each for each in book().values() if all(word in _searchable_text(each) for word in words)
+    ]
 
 
-def _said(entry: Theorem) -> str:
+def _searchable_text(entry: Theorem) -> str:
     """What a filter looks at, without capital letters."""
     notion = "" if entry.notion is None else f"{entry.notion} {entry.notion.facts.words}"
     roles = " ".join(use.role for use in entry.uses)

@@ -148,7 +148,7 @@ def _name(total: Total) -> str:
     return "all specs" if total.population is None else f"population {total.population}"
 
 
-def _says(total: Total) -> str:
+def _sentence_of_total(total: Total) -> str:
     """`ε = 2 by 2 releases (pure DP, unbounded neighbours), within budget: 0.5 left`."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
@@ -252,7 +252,7 @@ def markdown(found: Sum) -> Iterator[str]:
         yield f"| {name} | {len(total.files)} | {plain(_value(total))} | {_word(total)} |\n"
     for total in found.totals:
         name = "all specs" if total.population is None else f"population {code(total.population)}"
-        yield f"\n**{name}**: {plain(_says(total))}\n\n"
+        yield f"\n**{name}**: {plain(_sentence_of_total(total))}\n\n"
         if total.refused is not None:
             yield f"- {plain(total.refused)}\n"
             for protects, files in total.groups:

@@ -363,12 +363,14 @@ class Report:
         at = next((each for each in (*asked, *self.at_delta) if each.value is not None), None)
         said, words = [], [str(self.relation)]
         if at is not None and at.value is not None:
-            said.append(f"{_said('epsilon', at.value)} at {_said('delta', at.given)}")
+            said.append(
+                f"{_equation_text('epsilon', at.value)} at {_equation_text('delta', at.given)}"
+            )
         if self.bound is not None:
             facts = self.bound.notion.facts
-            said.append(_said(facts.symbol, self.bound.value, self.bound.exact))
+            said.append(_equation_text(facts.symbol, self.bound.value, self.bound.exact))
             if self.bound.delta is not None:
-                said.append(_said("delta", self.bound.delta, self.bound.delta_exact))
+                said.append(_equation_text("delta", self.bound.delta, self.bound.delta_exact))
             words.insert(0, facts.words)
         return f"{', '.join(said)} ({', '.join(words)})" if said else self.status.replace("-", " ")
 
@@ -391,7 +393,7 @@ class Report:
         )
 
 
-def _said(name: str, value: Fraction, exact: bool = True) -> str:
+def _equation_text(name: str, value: Fraction, exact: bool = True) -> str:
     """`ε = 17/10`, `δ = 1e-6`, or `ε ≤ 0.707107` where rounded up."""
     decimal = decimal_up(value, 6)
     if exact and _SMALL <= value < _LONG and value.denominator < _LONG:

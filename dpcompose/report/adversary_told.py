@@ -104,7 +104,11 @@ def _against(
         attained=best.attained,
         chain=tuple(_chain(asked, question, best, theorem, case.source)),
         alternatives=tuple(
-            Alternative(for_question(Asked(case.problem, q, each)), _bound(each), _said(each))
+            Alternative(
+                for_question(Asked(case.problem, q, each)),
+                _bound(each),
+                _sentence_of_hypothesis(each),
+            )
             for q, each in pairs
             if each is not best
         ),
@@ -141,7 +145,7 @@ def _bound(found: Found) -> Bound:
     return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)
 
 
-def _said(found: Found) -> str:
+def _sentence_of_hypothesis(found: Found) -> str:
     pairs = f" ({plural(found.pairs, 'pair')} of sets)" if found.pairs else ""
     return _HOW[found.rule] + pairs
 
@@ -162,7 +166,7 @@ def _chain(
     for n, words in enumerate(asked.words, 1):
         yield Line(start + n, None, f"hypothesis {n}: {words}", (), None, spans)
     given = tuple(range(1, start + 3))
-    text = f"told apart by at most: {_said(best)}"
+    text = f"told apart by at most: {_sentence_of_hypothesis(best)}"
     if best.delta and best.rule == "point mass":
         text += (
             "; δ is the larger of the mean δ of the sets and of that mean weighted by e^-ε, "

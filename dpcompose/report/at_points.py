@@ -81,7 +81,7 @@ def at_points(
     at_delta, at_epsilon = (
         # Neighbours share most of the work.
         {
-            point: _told(choose(patterned, point, bounds, compared), told)
+            point: _at_point(choose(patterned, point, bounds, compared), told)
             for point in sorted(points, key=lambda point: point.given)
         }
         for points in asked
@@ -89,7 +89,7 @@ def at_points(
     return tuple(at_delta[each] for each in asked[0]), tuple(at_epsilon[each] for each in asked[1])
 
 
-def _told(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
+def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     best, *others = chosen.worst.found
     worst = chosen.worst.pattern
     return At(
@@ -98,9 +98,9 @@ def _told(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
         value=chosen.value,
         lower=chosen.lower,
         rule=str(best.rule),
-        says=_says(best) if chosen.value is not None else _why_none(chosen),
+        says=_sentence_of_route(best) if chosen.value is not None else _why_none(chosen),
         others=tuple(_route(each) for each in others),
-        worst=() if told == _touched(worst.trace) else tuple(_worst(worst.trace)),
+        worst=() if told == _touched(worst.trace) else tuple(_worst_change_lines(worst.trace)),
         chain=tuple(_chain(chosen)),
         datasets=tuple(dict.fromkeys(felt.dataset for felt in _flat(worst.trace))),
         touched=tuple(
@@ -122,7 +122,7 @@ def told_apart(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
 
-def _says(found: RouteBound) -> str:
+def _sentence_of_route(found: RouteBound) -> str:
     text = _HOW[found.rule]
     if found.bracket is not None and found.bracket.grid is not None:
         text += f"; on a grid of width {wording.number(found.bracket.grid)}, towards more loss"
@@ -158,7 +158,7 @@ def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
     return found
 
 
-def _worst(trace: Trace) -> Iterable[str]:
+def _worst_change_lines(trace: Trace) -> Iterable[str]:
     flat = _flat(trace)
     for felt, n in flat.most_common(MOST_LISTED):
         times = "" if n == 1 else f"{wording.whole(n)} × "

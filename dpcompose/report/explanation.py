@@ -98,7 +98,7 @@ class _Teller:
         (together,) = cite.inputs
         changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
         before = self._changes(changes)
-        kept = [self._kept(step) for step in together.inputs if step.rule == "kept"]
+        kept = [self._unchanged_index(step) for step in together.inputs if step.rule == "kept"]
         costs = [
             self._cost(step) if step.rule == "cost" else self._rest(step)
             for step in together.inputs
@@ -139,7 +139,7 @@ class _Teller:
                 numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
         return numbers
 
-    def _kept(self, step: Step) -> int:
+    def _unchanged_index(self, step: Step) -> int:
         says = f"`{step.facts['place'].dataset.name}`: {wording.kept(step.facts['place'])}"
         return self.add(step.theorem, says, (), None, step.paths)
 

@@ -91,7 +91,7 @@ def of_ledger(
     planned = () if fixed is None else fixed.at_delta
     bound = guarantee(asked, counted.filter)
     record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
-    report = _told(case, counted, record, bound, fixed)
+    report = _report_of_ledger(case, counted, record, bound, fixed)
     at_delta, at_epsilon = read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
     if counted.within:
         report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon)
@@ -178,7 +178,7 @@ def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> 
     return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
 
 
-def _told(
+def _report_of_ledger(
     case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: Certified | None
 ) -> Report:
     """The report with its reasoning, or the reason why there is no guarantee any more."""

@@ -35,14 +35,14 @@ def risk_of(
 ) -> Risk:
     """The risk by a curve, and by the first of `points`, an ε at a δ, or else of `bounds`."""
     point = _point(points, bounds)
-    told = _told(curve, asked)
+    told = _risk_of_curve(curve, asked)
     if point is None:
         return told
     alone = trade_off.of_quantity(Quantity(Notion.APPROX, *point))
-    return replace(told, point=point, from_point=_told(alone, asked))
+    return replace(told, point=point, from_point=_risk_of_curve(alone, asked))
 
 
-def _told(curve: TradeOff, asked: AskedRisk) -> Risk:
+def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
     # A baseline is a rate of false alarms: how often the guess is right of the other table.
     return Risk(
         curve.advantage,

@@ -179,7 +179,7 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
     """
     name = quoted(claim.of)
     if known is None:
-        return f"{name}: {_said(claim.content)}", claim.path
+        return f"{name}: {_value_in_words(claim.content)}", claim.path
     keys: list[str] = []
     of = ""
     new, old = claim.content, known.content
@@ -191,8 +191,8 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
     path: Path = (*claim.path, *keys[keys[0] in claim.path :])
     if keys[0] == "protect" and claim.path[0] == "mechanisms":
         path = tuple(keys)
-    says = f"{'.'.join(map(printable, keys))} {'was' if gone else 'is'} {_said(new)}"
-    says += f" and {'is' if gone else 'was'} {_said(old)}"
+    says = f"{'.'.join(map(printable, keys))} {'was' if gone else 'is'} {_value_in_words(new)}"
+    says += f" and {'is' if gone else 'was'} {_value_in_words(old)}"
     return f"{name}: {says}", path
 
 
@@ -200,7 +200,7 @@ def _value_at(content: dict[str, Any], key: str) -> Any:
     return content.get(key, _ABSENT)
 
 
-def _said(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     if value is _ABSENT:
         return "not there"
     if isinstance(value, dict):

@@ -327,8 +327,8 @@ class _Resolver:
             hint = "at which δ to state ε, such as `{delta: 1e-6}`"
             message = "a report needs `delta`, `epsilon`, `risk` or `questions`"
             self._faults.add("DPC102", ("report",), message, hint, key=True)
-        deltas = _listed(written.delta, ("report", "delta"), numbers, DELTA)
-        epsilons = _listed(written.epsilon, ("report", "epsilon"), numbers, NUMBER)
+        deltas = _list_of_numbers(written.delta, ("report", "delta"), numbers, DELTA)
+        epsilons = _list_of_numbers(written.epsilon, ("report", "epsilon"), numbers, NUMBER)
         return deltas, epsilons
 
     def _risk(self, written: WrittenRisk | None, numbers: Numbers) -> AskedRisk | None:
@@ -338,8 +338,9 @@ class _Resolver:
         path: Path = ("report", "risk")
         usual = AskedRisk()
         return AskedRisk(
-            _listed(written.baselines, (*path, "baselines"), numbers, CHANCE) or usual.baselines,
-            _listed(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE)
+            _list_of_numbers(written.baselines, (*path, "baselines"), numbers, CHANCE)
+            or usual.baselines,
+            _list_of_numbers(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE)
             or usual.false_alarms,
         )
 
@@ -364,7 +365,7 @@ _NEEDS = {
 }
 
 
-def _listed(
+def _list_of_numbers(
     written: str | list[str] | None, path: Path, numbers: Numbers, need: Need
 ) -> tuple[Fraction, ...]:
     """The numbers of a list, or the only one, each once; faulty ones are reported."""

@@ -87,7 +87,7 @@ class ConcreteMechanisms:
                 return None  # reported once
             alone = not isinstance(mechanism.sensitivity, written.Sensitivities)
             sensitivities.append(self._moves(form, given, where, place, replaced, alone))
-        moved = None if place is None else self._moved(mechanism, path, place)
+        moved = None if place is None else self._bound_sensitivities(mechanism, path, place)
         if place is None or moved is None:
             return None
         fine = True
@@ -137,7 +137,7 @@ class ConcreteMechanisms:
 
     # sensitivities
 
-    def _moved(
+    def _bound_sensitivities(
         self, mechanism: written.Concrete, path: Path, place: SpecPlace
     ) -> list[_Moved] | None:
         """The sensitivities, each with its change; None if they are faulty (reported)."""

@@ -69,7 +69,7 @@ class Relations:
         """The relation to protect; None if it is faulty, which is then reported."""
         path: Path = ("protect",)
         if isinstance(written, str):
-            relation = self._named(written, path, protects=True)
+            relation = self._relation_of_name(written, path, protects=True)
             return None if relation is None else Goal(relation)
         relation = self._long(written, path, protects=True)
         return None if relation is None else Goal(relation, written.distance)
@@ -77,11 +77,11 @@ class Relations:
     def stated(self, written: str | LongRelation, path: Path) -> Relation | None:
         """The relation of a statement; None if it is faulty, which is then reported."""
         if isinstance(written, str):
-            return self._named(written, path)
+            return self._relation_of_name(written, path)
         return self._long(written, path)
 
     def _long(self, written: LongRelation, path: Path, protects: bool = False) -> Relation | None:
-        relation = self._named(written.relation, (*path, "relation"), protects)
+        relation = self._relation_of_name(written.relation, (*path, "relation"), protects)
         changes = written.changes
         if relation is None or (not written.keeps and changes is None):
             return relation
@@ -101,7 +101,7 @@ class Relations:
             else Relation(RelationKind.BOUNDED, keeps=frozenset(written.keeps))
         )
 
-    def _named(self, name: str, path: Path, protects: bool = False) -> Relation | None:
+    def _relation_of_name(self, name: str, path: Path, protects: bool = False) -> Relation | None:
         built_in = _PROTECTABLE if protects else _BUILT_IN
         relation = built_in.get(name) or self._declared.get(name)
         if relation is not None or name in self._broken:

@@ -148,7 +148,7 @@ def _in_norm(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> list[Moves] | None:
     """The moves in the norms that are of use, the least known; None if there is none."""
-    one, squares = _least(form, known, dimension)
+    one, squares = _least_norms(form, known, dimension)
     if form.norm == "L1":
         return None if one is None else [Moves("L1", one)]
     if not form.whole:
@@ -182,7 +182,7 @@ def alike(known: list[list[Moves]]) -> list[list[Moves]]:
     ]
 
 
-def _least(
+def _least_norms(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> tuple[Fraction | None, Fraction]:
     """The least L1, if any is known, and the least square of L2."""

@@ -144,11 +144,11 @@ class Numbers:
         name = name or name_of(path)
         if value < 0:
             hint = "a loss cannot be negative" if _LOSSES.intersection(map(str, path)) else None
-            message = f"{name} is negative: {_said(text, value)}"
+            message = f"{name} is negative: {_text_with_value(text, value)}"
             self._faults.add("DPC111", path, message, hint, key=key)
             return None
         if need.fits is not None and not need.fits(value):
-            message = f"{name} must be {need.says}, not {_said(text, value)}"
+            message = f"{name} must be {need.says}, not {_text_with_value(text, value)}"
             self._faults.add(need.code, path, message, need.hint, key=key)
             return None
         self._fine[text, need] = value
@@ -207,7 +207,7 @@ class Numbers:
 _LOSSES = {"epsilon", "rho", "mu"}
 
 
-def _said(text: str, value: Fraction) -> str:
+def _text_with_value(text: str, value: Fraction) -> str:
     """The text, and its value where that is not plain to see."""
     try:
         plain = Fraction(text) == value

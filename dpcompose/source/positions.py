@@ -115,16 +115,16 @@ class Marks:
         for step in path:
             inside = self.target.get(value, value)
             if isinstance(tree, dict) and isinstance(step, str) and step in tree:
-                key = self._kept(inside, tree, self.keys)[step]
+                key = self._cache_numbers(inside, tree, self.keys)[step]
                 value, tree = key + 1, tree[step]
             elif isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree):
-                key = value = self._kept(inside, tree, self.items)[step]
+                key = value = self._cache_numbers(inside, tree, self.items)[step]
                 tree = tree[step]
             else:
                 break
         return value, key
 
-    def _kept(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
+    def _cache_numbers(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
         """The numbers in a collection, kept only where walking it again would be slow."""
         numbers = self._numbers.get(number)
         if numbers is None:

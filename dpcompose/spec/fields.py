@@ -41,7 +41,7 @@ def expected(
     return PydanticCustomError("expected", "{what}", context)
 
 
-def _whole(value: object, least: int = 1) -> int:
+def _whole_number(value: object, least: int = 1) -> int:
     if isinstance(value, Number) and _WHOLE.fullmatch(value) and len(value) <= 10:
         number = int(value)
         if least <= number <= MAX_WHOLE:
@@ -54,7 +54,7 @@ def _whole(value: object, least: int = 1) -> int:
 
 
 def _at_least_two(value: object) -> int:
-    return _whole(value, 2)
+    return _whole_number(value, 2)
 
 
 def _whole_meant(value: object, least: int) -> str | None:
@@ -108,7 +108,7 @@ Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
 #: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
 Reference = Annotated[str, WithJsonSchema(_REFERENCE_SCHEMA)]
 #: A whole number from 1 to MAX_WHOLE, written in digits.
-Whole = Annotated[int, PlainValidator(_whole), WithJsonSchema(_WHOLE_SCHEMA)]
+Whole = Annotated[int, PlainValidator(_whole_number), WithJsonSchema(_WHOLE_SCHEMA)]
 #: The same, from 2 on.
 Several = Annotated[
     int, PlainValidator(_at_least_two), WithJsonSchema({**_WHOLE_SCHEMA, "minimum": 2})

@@ -198,35 +198,35 @@ NORMS = {
 
 def relation(word: str) -> Word | None:
     """A word for a neighbouring relation."""
-    return _found(word, _RELATIONS, _RELATIONS_OF_SEVERAL)
+    return _synonym_of(word, _RELATIONS, _RELATIONS_OF_SEVERAL)
 
 
 def notion(word: str) -> Word | None:
     """A word for a notion of privacy."""
-    return _found(word, _NOTIONS, _NOTIONS_OF_SEVERAL)
+    return _synonym_of(word, _NOTIONS, _NOTIONS_OF_SEVERAL)
 
 
 def mechanism(word: str) -> Word | None:
     """A word for a concrete mechanism."""
-    return _found(word, _MECHANISMS)
+    return _synonym_of(word, _MECHANISMS)
 
 
 def map_kind(word: str) -> Word | None:
     """A word for a kind of map."""
-    return _found(word, _MAPS)
+    return _synonym_of(word, _MAPS)
 
 
 def partition_kind(word: str) -> Word | None:
     """A word for what a partition goes by."""
-    return _found(word, _PARTITIONS)
+    return _synonym_of(word, _PARTITIONS)
 
 
 def adaptivity(word: str) -> Word | None:
     """A word for how mechanisms depend on earlier outputs."""
-    return _found(word, _ADAPTIVITY)
+    return _synonym_of(word, _ADAPTIVITY)
 
 
-def _found(
+def _synonym_of(
     word: str, table: Mapping[str, str], several: Mapping[str, str] | None = None
 ) -> Word | None:
     key = folded(word)

@@ -103,7 +103,7 @@ def models() -> list[type[Model]]:
 def vocabulary() -> dict[str, tuple[Meaning, ...]]:
     """Every word with its meanings, keys first."""
     found: dict[str, list[Meaning]] = {}
-    for each in [*_keys(), *_kinds(), *_named(), *_values()]:
+    for each in [*_keys(), *_kinds(), *_named_meanings(), *_values()]:
         found.setdefault(each.word, []).append(each)
     return {word: tuple(each) for word, each in found.items()}
 
@@ -168,7 +168,7 @@ def _kinds() -> Iterator[Meaning]:
             yield Meaning(name, sort, (key,), abouts[name], keys=keys)
 
 
-def _named() -> Iterator[Meaning]:
+def _named_meanings() -> Iterator[Meaning]:
     for name, says in RELATIONS.items():
         of = ("relation",) if name == "euclidean" else ("protect", "relation", "within")
         yield Meaning(str(name), WordSort.RELATION, of, f"{says[0].upper()}{says[1:]}.")

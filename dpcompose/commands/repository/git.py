@@ -118,7 +118,7 @@ class Repository:
         """Everything in a commit by its path from the root, with `/`. Raises BadCall."""
         done = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
         if done.returncode != 0:
-            raise BadCall(f"git cannot list what the revision holds: {_said(done)}")
+            raise BadCall(f"git cannot list what the revision holds: {_message_of_git(done)}")
         found = {}
         for line in done.stdout.split(b"\0")[:-1]:
             fields, _, path = line.partition(b"\t")
@@ -158,14 +158,14 @@ class Repository:
             "--no-textconv", "--format=format:%H %ct", "--end-of-options", commit, "--", *paths,
         )  # fmt: skip
         if done.returncode != 0:
-            raise BadCall(f"git cannot list when files came: {_said(done)}")
+            raise BadCall(f"git cannot list when files came: {_message_of_git(done)}")
         return iter(done.stdout.split(b"\0"))
 
     def tracked(self) -> list[str]:
         """The paths of the index, where git keeps what the next commit holds. Raises BadCall."""
         done = self._run("ls-files", "-z", "--cached", "--full-name")
         if done.returncode != 0:
-            raise BadCall(f"git cannot read its index: {_said(done)}")
+            raise BadCall(f"git cannot read its index: {_message_of_git(done)}")
         return os.fsdecode(done.stdout).split("\0")[:-1]
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
@@ -233,7 +233,7 @@ def repository(folder: str) -> Repository:
         raise BadCall(f"the working folder, {os.path.abspath(folder)}, is in no git repository")
     # Git looks at the owner as well where it finds a repository by itself.
     directory, top = (
-        _told(program, root, each) for each in ("--absolute-git-dir", "--show-toplevel")
+        _path_from_git(program, root, each) for each in ("--absolute-git-dir", "--show-toplevel")
     )
     entry = os.path.realpath(os.path.join(root, GIT))
     if top != root:
@@ -246,11 +246,11 @@ def repository(folder: str) -> Repository:
     return Repository(root, directory, program)
 
 
-def _told(program: str, root: str, what: str) -> str:
+def _path_from_git(program: str, root: str, what: str) -> str:
     """A path that git tells of the repository that it finds in `root`. Raises BadCall."""
     done = _run([*_program_call(program), "rev-parse", what], root)
     if done.returncode != 0:
-        raise BadCall(f"git refuses the repository of {root}: {_said(done)}")
+        raise BadCall(f"git refuses the repository of {root}: {_message_of_git(done)}")
     return os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
@@ -306,6 +306,6 @@ def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[bytes]:
         raise BadCall(f"git cannot be called: {error}") from error
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _message_of_git(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git says nothing"

@@ -24,7 +24,7 @@ def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, st
     if work > _MOST_LINES:
         return found
     scored = (
-        (_alike(one, other), basename(old) == basename(now), old, now)
+        (_common_share(one, other), basename(old) == basename(now), old, now)
         for old, one in before.items()
         for now, other in after.items()
     )
@@ -59,7 +59,7 @@ def _lines(data: bytes) -> Counter[bytes]:
     return Counter(data.splitlines())
 
 
-def _alike(one: Counter[bytes], other: Counter[bytes]) -> float:
+def _common_share(one: Counter[bytes], other: Counter[bytes]) -> float:
     """Which share of the larger of two files stands in lines of both."""
     return _size(one & other) / max(_size(one), _size(other), 1)
 

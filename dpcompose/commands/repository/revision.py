@@ -252,13 +252,13 @@ class Past:
         self._renamed(path)
         was = self._was.get(path)
         if was is not None:
-            return Pair(self._named(was, file), file, self._before(was), path)
+            return Pair(self._name_beside(was, file), file, self._before(was), path)
         real = _inside(os.path.realpath(file), self._repository.root)
         if real is not None:  # by way of a link, a new name for what may have been there
             was = real.replace(os.sep, "/")
             data = self._before(was) if was != path else None
             if data is not None:
-                return Pair(self._named(was, file), file, data)
+                return Pair(self._name_beside(was, file), file, data)
         return Pair(None, file)
 
     def _of_before(self, path: str, file: str) -> Pair:
@@ -266,7 +266,7 @@ class Past:
         if data is None:
             return Pair(None, file)  # in neither: whoever reads it says so
         now = self._renamed(path).get(path)
-        return Pair(file, None if now is None else self._named(now, file), data, now)
+        return Pair(file, None if now is None else self._name_beside(now, file), data, now)
 
     def _renamed(self, like: str) -> dict[str, str]:
         """The new path of each spec that is gone and has one, of those with such an ending."""
@@ -297,7 +297,7 @@ class Past:
         """Where the file at a path is now."""
         return os.path.join(self._repository.root, *path.split("/"))
 
-    def _named(self, path: str, like: str) -> str:
+    def _name_beside(self, path: str, like: str) -> str:
         """What to call the file at a path beside one that is called `like`."""
         here = self._here(path)
         return here if os.path.isabs(like) else os.path.relpath(here)

@@ -69,7 +69,7 @@ def choose(
     `bounds` are certified in one notion for every change; each may be used as well. `compared`:
     whether routes are tried as well that are there for comparison.
     """
-    worst = _worst(_unlike(patterned), point)
+    worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
     others = routes.for_comparison(worst.composition, point) if compared else []
     # Of several patterns another one may be the worst by a route that is only compared.
@@ -83,7 +83,7 @@ def choose(
     return Chosen(point, complete, _lower(complete), len(patterned))
 
 
-def _worst(patterns: Sequence[Pattern], point: Point) -> Evaluated:
+def _deciding_pattern(patterns: Sequence[Pattern], point: Point) -> Evaluated:
     """The pattern that decides, the first of those that do."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]

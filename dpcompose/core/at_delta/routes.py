@@ -180,11 +180,11 @@ def _profile(composition: Composition, point: Point) -> RouteBound:
     else:
         rule = RouteName.LOSSES
     care = _care(point)
-    bracket = _asked(composition, point, care)
+    bracket = _bracket_at(composition, point, care)
     whole = as_responses(composition)
     if whole is not composition:
         # What is gained over several steps may be less than what is lost by rounding.
-        other = _asked(whole, point, care)
+        other = _bracket_at(whole, point, care)
         if other is not None and (bracket is None or other.upper <= bracket.upper):
             bracket = replace(other, lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
@@ -199,7 +199,7 @@ def _care(point: Point) -> Care:
     return BEST
 
 
-def _asked(composition: Composition, point: Point, care: Care) -> Bracket | None:
+def _bracket_at(composition: Composition, point: Point, care: Care) -> Bracket | None:
     from dpcompose.core.profile.solve import delta_at, epsilon_at
 
     bracket: Bracket | None
@@ -267,7 +267,7 @@ def quick(composition: Composition, point: Point) -> Fraction | None:
 def rough(composition: Composition, point: Point) -> Fraction | None:
     """A bound that takes some more time, and is about as low as any; None if there is none."""
     known = quick(composition, point)
-    found = None if in_renyi_terms(composition) else _asked(composition, point, ROUGH)
+    found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper
 
 

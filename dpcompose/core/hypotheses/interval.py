@@ -67,10 +67,10 @@ TWO = Interval(Decimal(2), Decimal(2))
 
 def exactly(x: Fraction | int) -> Interval:
     """A rational ≥ 0, as nearly as the digits allow."""
-    return _whole(x.numerator) / _whole(x.denominator)
+    return _integer_interval(x.numerator) / _integer_interval(x.denominator)
 
 
-def _whole(n: int) -> Interval:
+def _integer_interval(n: int) -> Interval:
     spare = n.bit_length() - _BITS
     if spare <= 0:
         return Interval(Decimal(n), Decimal(n))

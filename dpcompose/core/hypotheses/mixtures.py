@@ -60,7 +60,10 @@ def tell_apart(question: Question) -> list[Found]:
 
 def _all_apart(question: Question) -> Found:
     """Two sets differ in as many blocks as both have together, at most in all."""
-    both = sum(max(_most(part) for part, _ in b.parts) for b in (question.first, question.second))
+    both = sum(
+        max(_greatest_number(part) for part, _ in b.parts)
+        for b in (question.first, question.second)
+    )
     many = min(question.size, both)
     more, add_delta = beside(question)
     by_delta = [Block(block.delta, ZERO, block.count) for block in question.blocks]
@@ -68,7 +71,7 @@ def _all_apart(question: Question) -> Found:
     return Found("differential privacy", largest(question.blocks, many) + more, delta)
 
 
-def _most(part: Part) -> int:
+def _greatest_number(part: Part) -> int:
     return len(part.blocks) if isinstance(part, Exactly) else part.high
 
 

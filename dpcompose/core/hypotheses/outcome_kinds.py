@@ -69,7 +69,7 @@ def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
     terms = sum(block.count + 1 for block in blocks) ** 2
     if kinds * terms > MOST_TERMS or _loss(blocks) > _MOST_LOSS:
         return None
-    known = tuple(_known(blocks, belief))
+    known = tuple(_weighted_losses(blocks, belief))
     return Outcomes(known, _given_away(blocks, belief))
 
 
@@ -81,7 +81,9 @@ def _decimal(x: Fraction) -> Decimal:
     return _C.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
-def _known(blocks: tuple[Block, ...], belief: Belief) -> Iterator[tuple[Decimal, Decimal]]:
+def _weighted_losses(
+    blocks: tuple[Block, ...], belief: Belief
+) -> Iterator[tuple[Decimal, Decimal]]:
     answers = [list(_answers(block)) for block in blocks]
     weights = [_decimal(weight) for _, weight in belief.parts]
     numbers = [
@@ -104,7 +106,7 @@ def _known(blocks: tuple[Block, ...], belief: Belief) -> Iterator[tuple[Decimal,
                     likely = _C.multiply(likely, row[1] if len(row) > 1 else _ZERO)
             else:
                 if sizes is None:
-                    sizes = _joined([each.sizes for each in kind])
+                    sizes = _merge_rows([each.sizes for each in kind])
                 assert number is not None
                 likely = _total(sizes[part.low : part.high + 1])
                 likely = _C.divide(likely, number)
@@ -142,7 +144,7 @@ def _answers(block: Block) -> Iterator[_Answer]:
             for base, times in ((delta, shown), (wrong, plus), (right, minus)):
                 for _ in range(times):
                     chance = _C.multiply(chance, base)
-            sizes = _joined([_raised(up, plus), _raised(down, minus)])
+            sizes = _merge_rows([_raised(up, plus), _raised(down, minus)])
             yield _Answer(chance, tuple(sizes))
 
 
@@ -160,7 +162,7 @@ def _total(numbers: list[Decimal]) -> Decimal:
     return reduce(_C.add, numbers, _ZERO)
 
 
-def _joined(rows: list[tuple[Decimal, ...]]) -> list[Decimal]:
+def _merge_rows(rows: list[tuple[Decimal, ...]]) -> list[Decimal]:
     result = [_ONE]
     for row in rows:
         out = [_ZERO] * (len(result) + len(row) - 1)
@@ -185,7 +187,7 @@ def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
         else:
             if sizes is None:
                 rows = [_raised(x, block.count) for x, block in zip(stays, blocks, strict=True)]
-                sizes = _joined(rows)
+                sizes = _merge_rows(rows)
             likely = _total(sizes[part.low : part.high + 1])
             likely = _C.divide(likely, Decimal(how_many(size, part.low, part.high)))
         total = _C.add(total, _C.multiply(_decimal(weight), likely))

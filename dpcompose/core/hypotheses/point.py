@@ -119,7 +119,7 @@ def _countable(question: Question, belief: Belief) -> bool:
     return size <= MOST_COUNTED and all(p.low <= 1 and p.high >= size for p in ranges)
 
 
-def _alike(blocks: tuple[Block, ...], away: frozenset[int]) -> bool:
+def _grow_together(blocks: tuple[Block, ...], away: frozenset[int]) -> bool:
     """Whether d_b and δ_b grow together, so that the weights e^(-d_b) only lower the mean δ_b."""
     return not away and len({(block.epsilon, block.delta) for block in blocks}) == 1
 
@@ -170,7 +170,7 @@ def against_point(question: Question) -> Found | None:
         rare = mean_delta(blocks, belief, away)
         epsilon = min(cap, logarithm_up(means(blocks, belief, away, 1).loss))
         attained = epsilon != cap or len(belief.parts) == 1
-        if rare and not _alike(blocks, away):
+        if rare and not _grow_together(blocks, away):
             low = means(blocks, belief, away, -1)
             rare = max(rare, (low.marked / low.loss).ceiling)
     except OverflowError:

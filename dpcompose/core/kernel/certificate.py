@@ -239,7 +239,9 @@ def certify(found: SearchFinding, problem: Problem) -> Certificate:
                 _, shown = stop.value
                 break
             mine, subject = kernels[frame.key[2]], frame.key[:2]
-            claim = mine.apply(*subject, *_said(mine, found, subject), _listed(frame))
+            claim = mine.apply(
+                *subject, *_charges_and_rules(mine, found, subject), _claims_in_order(frame)
+            )
             claims[frame.key] = stack[-1].premises[frame.key] = claim
             sent = claim.loss
             continue
@@ -251,7 +253,7 @@ def certify(found: SearchFinding, problem: Problem) -> Certificate:
             sent = known.loss
         else:
             mine = kernels[key[2]]
-            walk = mine.walk(*key[:2], *_said(mine, found, key[:2]))
+            walk = mine.walk(*key[:2], *_charges_and_rules(mine, found, key[:2]))
             stack.append(_Frame(key, walk, {}))
             sent = None
     charged = {key[:2]: claim.charges for key, claim in claims.items() if not key[2]}
@@ -260,16 +262,16 @@ def certify(found: SearchFinding, problem: Problem) -> Certificate:
         found.survival,
         found.theorem,
         found.bounds,
-        _listed(roots),
+        _claims_in_order(roots),
         tuple(reached(kernel, shown, charged)),
     )
 
 
-def _listed(frame: _Frame) -> tuple[Claim, ...]:
+def _claims_in_order(frame: _Frame) -> tuple[Claim, ...]:
     return tuple(frame.premises.values())
 
 
-def _said(
+def _charges_and_rules(
     kernel: Kernel, found: SearchFinding, key: tuple[int, State]
 ) -> tuple[list[tuple[Path, ...]], tuple[How, ...]]:
     """The statements and the rules by which the search bounded a change."""

@@ -140,7 +140,7 @@ def _shared_out(
                 rest = tuple(sorted((n - m for n, m in zip(left, each, strict=True)), reverse=True))
                 total = algebra.add([before, here])
                 found.setdefault(rest, []).append((total, (*way, taken)))
-        best = {left: _worst(algebra, each) for left, each in found.items()}
+        best = {left: _worst_way(algebra, each) for left, each in found.items()}
     [(loss, taken_in)] = best.values()
     return loss, [known[each] for known, each in zip(losses, taken_in, strict=True) if each]
 
@@ -161,7 +161,7 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
         yield tuple(n for some in chosen for n in some)
 
 
-def _worst(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
+def _worst_way(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
     """A loss that covers all, with the way that looks worst."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
     return algebra.worst(loss for loss, _ in ways), shown

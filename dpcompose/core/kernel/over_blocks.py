@@ -192,7 +192,7 @@ class OverBlocks:
         if most is None:
             most = self.partition.max_blocks_per_unit or sum(sizes)
         most = min(most, sum(sizes), sum(sizes) if hits is None else hits)
-        per_block = _least(rows, self.partition.max_rows_per_block)
+        per_block = _smaller_or_other(rows, self.partition.max_rows_per_block)
         if self.charge_all:
             most, hits = sum(sizes), None
 
@@ -346,7 +346,7 @@ def _all(leaf: Leaf) -> tuple[int, ...]:
     return tuple(range(len(leaf.tags)))
 
 
-def _least(first: int | None, second: int | None) -> int | None:
+def _smaller_or_other(first: int | None, second: int | None) -> int | None:
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)

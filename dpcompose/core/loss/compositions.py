@@ -64,7 +64,7 @@ def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
                 parts[part] = parts.get(part, 0) + n
     rho = summed(rhos)
     if renyi:
-        parts[_joined(renyi, rho)] = 1
+        parts[_add_renyi_curves(renyi, rho)] = 1
     elif rho:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
@@ -86,7 +86,7 @@ def _written_out(known: Iterable[tuple[Known, int]]) -> Iterator[tuple[Known, in
                 yield option, n
 
 
-def _joined(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
+def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
     """Rényi curves add order by order; between the orders of one its chord is used."""
     rho += sum((curve.rho * n for curve, n in curves), ZERO)
     if len(curves) == 1:

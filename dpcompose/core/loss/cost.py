@@ -177,7 +177,7 @@ class Coster:
     ) -> Amount:
         """The loss in `notion`, from the statements in `sources`."""
         chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
-        least: Amount = _whole(chosen, state, notion)
+        least: Amount = _cost_of_any_change(chosen, state, notion)
         scalars = Scalars(notion)
         rejoined_parts = self._rejoined(chosen, state, notion)
         if rejoined_parts is not None:
@@ -202,7 +202,7 @@ class Coster:
     ) -> list[tuple[Amount, int]] | None:
         """The cheapest steps on the dataset read itself, where a row removed and a row added
         make one replaced; None if there is no such pair of rows, or no way."""
-        joined = _joined(placed, state)
+        joined = _join_rows(placed, state)
         if joined is None:
             return None
         own, units = joined
@@ -331,7 +331,7 @@ class Coster:
             if each.relation.kind is RelationKind.FREE_LUNCH
         ]
         pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
-        whole = _whole(pure, state, Notion.PURE)
+        whole = _cost_of_any_change(pure, state, Notion.PURE)
         if not isinstance(whole, float):
             at_once.append((whole, ZERO))
         return pair_cost(algebra, at_once, self.ways(placed, state))
@@ -340,7 +340,7 @@ class Coster:
         """The paths along which statements of pure and of approximate DP cover a change."""
         usable = _as_pairs(placed)
         found = all_ways(usable, state, self.needed)
-        joined = _joined(usable, state)
+        joined = _join_rows(usable, state)
         return found if joined is None else [*found, *all_ways(*joined, self.needed)]
 
 
@@ -349,7 +349,7 @@ def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
     return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
 
 
-def _joined(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
+def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
     """The statements on the dataset read itself, with what they cover where rows are joined."""
     joined = rejoined(state)
     if joined is None:
@@ -366,7 +366,7 @@ def _step(guarantee: Guarantee, notion: Notion) -> Amount:
     return min(amount, amount_of(guarantee.noise, guarantee.shift, notion))
 
 
-def _whole(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
+def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
     """The least loss by statements that cover a change of any size at once.
 
     A free-lunch statement covers everything in one step; a Euclidean one is charged for the

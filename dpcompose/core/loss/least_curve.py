@@ -52,7 +52,7 @@ def least_curve(options: Sequence[Known]) -> Known | None:
                 epsilon = corner + width * n / _FINER
                 if 0 < epsilon <= top and epsilon not in found:
                     found[epsilon] = _least_delta(options, epsilon)
-    return _known(sorted(found.items()))
+    return _option_of_points(sorted(found.items()))
 
 
 def over_steps(options: Sequence[Known], steps: int) -> Known | None:
@@ -81,7 +81,7 @@ def over_steps(options: Sequence[Known], steps: int) -> Known | None:
     points = [(Fraction(epsilon), Fraction(delta)) for epsilon, delta in pairs]
     if pure is not None:
         points = [*(each for each in points if each[0] < pure * steps), (pure * steps, ZERO)]
-    return _known(points)
+    return _option_of_points(points)
 
 
 def _looked_at(
@@ -102,7 +102,7 @@ def _looked_at(
     return found, top, pure
 
 
-def _known(points: Sequence[tuple[Fraction, Fraction]]) -> Known | None:
+def _option_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> Known | None:
     falling: list[tuple[Fraction, Fraction]] = []
     for epsilon, delta in points:
         if delta < 1 and (not falling or delta < falling[-1][1]):

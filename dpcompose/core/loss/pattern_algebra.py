@@ -137,7 +137,7 @@ class Patterns:
         Losses of about the same size are taken as one sort, any of whose patterns it may be.
         """
         order = sorted(losses, key=lambda each: self.key(each[0]), reverse=True)
-        starts = _alike(order, MOST_SORTS)
+        starts = _run_starts(order, MOST_SORTS)
         return [
             (
                 self.undominated(each for loss, _ in order[start:end] for each in loss),
@@ -156,7 +156,7 @@ class Patterns:
             return _covers_behind(ordered)
         places = list(accumulate((n for _, n in ordered), initial=0))
         reached = [each for each, place in zip(ordered, places[:-1], strict=True) if place < most]
-        starts = _alike(reached, MOST_RANKS)
+        starts = _run_starts(reached, MOST_RANKS)
         found: list[tuple[Pattern, int]] = []
         behind: Patterned = ()
         for start, end in reversed(list(pairwise([*starts, len(ordered)]))):
@@ -333,7 +333,7 @@ class Patterns:
         return [pattern for _, pattern in kept]
 
 
-def _alike(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int]:
+def _run_starts(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int]:
     """Where each of at most so many runs of losses of about one size starts; the largest first."""
     sizes = [Patterns().key(loss)[0] for loss, _ in ordered]
     starts: list[int] = []

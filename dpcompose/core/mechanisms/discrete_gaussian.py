@@ -72,9 +72,9 @@ class DiscreteGaussianLoss(MechanismLoss):
         """The loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are too many."""
         from dpcompose.core.profile.divergences import divergence
 
-        return self._listed(step) or divergence((), self.rho(), step)
+        return self._atom_masses(step) or divergence((), self.rho(), step)
 
-    def _listed(self, step: Fraction) -> Masses | None:
+    def _atom_masses(self, step: Fraction) -> Masses | None:
         import numpy as np
 
         from dpcompose.core.profile.discrete import MAX_ATOMS, MAX_SHIFT, on_lattice

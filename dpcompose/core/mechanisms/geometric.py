@@ -63,15 +63,15 @@ class Geometric(Family):
         return shift / self.scale
 
     def rho(self, shift: Fraction) -> Fraction:
-        return self._moved(shift).rho() if shift else ZERO
+        return self._shifted(shift).rho() if shift else ZERO
 
     def mu(self, shift: Fraction) -> Fraction:
-        return self._moved(shift).mu() if shift else ZERO
+        return self._shifted(shift).mu() if shift else ZERO
 
     def loss(self, shift: Fraction) -> Composition:
-        return Composition(((self._moved(shift), 1),))
+        return Composition(((self._shifted(shift), 1),))
 
-    def _moved(self, shift: Fraction) -> GeometricLoss:
+    def _shifted(self, shift: Fraction) -> GeometricLoss:
         return GeometricLoss(math.ceil(shift), self.scale)
 
     def says(self, shift: Fraction) -> str:

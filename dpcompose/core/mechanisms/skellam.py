@@ -64,15 +64,15 @@ class Skellam(Family):
         return None
 
     def rho(self, shift: Fraction) -> Fraction:
-        return self._moved(shift).rho() if shift else ZERO
+        return self._shifted(shift).rho() if shift else ZERO
 
     def mu(self, shift: Fraction) -> None:
         return None
 
     def loss(self, shift: Fraction) -> Composition:
-        return Composition(((self._moved(shift), 1),))
+        return Composition(((self._shifted(shift), 1),))
 
-    def _moved(self, shift: Fraction) -> SkellamLoss:
+    def _shifted(self, shift: Fraction) -> SkellamLoss:
         return SkellamLoss(math.ceil(shift), self.variance)
 
     def says(self, shift: Fraction) -> str:

@@ -36,13 +36,13 @@ class Hit(NamedTuple):
 Allocation = tuple[Amount, tuple[Hit, ...]]
 
 
-def _worst(found: Iterable[Allocation]) -> Allocation:
+def _worst_allocation(found: Iterable[Allocation]) -> Allocation:
     return max(found, key=lambda each: each[0], default=(ZERO, ()))
 
 
 def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
     """Exactly one block is changed."""
-    return _worst((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
+    return _worst_allocation((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
 
 
 def value_single(once: Sequence[Amount]) -> Allocation:
@@ -58,7 +58,7 @@ def value_pair(
 ) -> Allocation:
     """A replaced row: within one block, between two, or between a block and outside (IV.13)."""
     if new is not None:
-        return _worst([*_moves(once, new, sizes), one_block(both, both=True)])
+        return _worst_allocation([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
     two: list[Allocation] = []
     if order:
@@ -69,7 +69,7 @@ def value_pair(
             total = once[first] + once[order[1]]
             two.append((total, (Hit(first, 1, False), Hit(order[1], 1, False))))
     # In case of a tie the change between two blocks is shown, and a change within one last.
-    return _worst([*two, one_block(once, both=False), one_block(both, both=True)])
+    return _worst_allocation([*two, one_block(once, both=False), one_block(both, both=True)])
 
 
 def _moves(
@@ -245,7 +245,7 @@ def _mixed(
     total, hits = _take(doubles, twice)
     capacity = 2 * most - 2 * twice
     rest, more = _take(gains, capacity)
-    best: Allocation = (total + rest, tuple(_joined(hits, more)))
+    best: Allocation = (total + rest, tuple(_merge_hits(hits, more)))
     if capacity < 1 or not doubles:
         return best
     # One steep block hit once: one of those not hit twice, or one exchanged for the next.
@@ -256,7 +256,7 @@ def _mixed(
     if free:
         single = max(free, key=lambda i: once[i])
         found.append(
-            (total + once[single] + rest, tuple(_joined([*hits, Hit(single, 1, False)], more)))
+            (total + once[single] + rest, tuple(_merge_hits([*hits, Hit(single, 1, False)], more)))
         )
         longer, others = _take(doubles, twice + 1)
         both_of = {run[2].where: run[0] for run in doubles}
@@ -265,13 +265,13 @@ def _mixed(
         found.append(
             (
                 longer - both_of[swapped] + once[swapped] + rest,
-                tuple(_joined([*kept, Hit(swapped, 1, False)], more)),
+                tuple(_merge_hits([*kept, Hit(swapped, 1, False)], more)),
             )
         )
-    return _worst(found)
+    return _worst_allocation(found)
 
 
-def _joined(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
+def _merge_hits(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
     """Second hits of a block turn first hits into double ones."""
     once = {hit.where: hit.blocks for hit in gains if not hit.both}
     twice = {hit.where: hit.blocks for hit in gains if hit.both}
@@ -291,7 +291,7 @@ MANY_KINDS = 4_000_000
 
 def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allocation:
     """A row of one kind comes or goes: all blocks that its kind feeds."""
-    return _worst(
+    return _worst_allocation(
         (sum((once[i] for i in fed), ZERO), tuple(Hit(i, 1, False) for i in fed)) for fed in kinds
     )
 
@@ -320,7 +320,7 @@ def kinds_pair(
         losses = ((both if hit.both else entered if hit.new else once)[hit.where] for hit in hits)
         return sum(losses, ZERO), tuple(hits)
 
-    return _worst(
+    return _worst_allocation(
         pair(before, after)
         for n, before in enumerate(sets)
         for after in (sets[n:] if new is None else sets)

@@ -212,7 +212,7 @@ def _membership_pair(
         return
     ways = math.prod(math.comb(n + 2, 2) for n in sizes) if blocks <= 40 else math.inf
     if ways <= MOST_WAYS or len(sizes) == 1:
-        yield from _listed(algebra, once, both, sizes, most)
+        yield from _block_counts(algebra, once, both, sizes, most)
         return
     order = _by_size(both)
     doubles = _Covers(algebra, both, sizes, most, order)
@@ -277,7 +277,7 @@ def _directed(
     return (way for way, before, after, alone in ways if not alone or not (before or after))
 
 
-def _listed(
+def _block_counts(
     algebra: Patterns,
     once: Sequence[Patterned],
     both: Sequence[Patterned],

@@ -38,7 +38,9 @@ _E_UP = exp_up(Fraction(1))
 def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     """Σ ε_i, where Σ δ_i or 1 - Π(1-δ_i) is within δ (GMPS24, V.5)."""
     added = summed(d * count for _, d, count in stated if d)
-    return _total(stated) if added <= delta or 1 - _kept(stated) <= delta else None
+    return (
+        _total(stated) if added <= delta or 1 - _no_failure_probability(stated) <= delta else None
+    )
 
 
 def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
@@ -71,11 +73,11 @@ def closed_form(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
 
 def remaining(stated: Sequence[Stated], delta: Fraction) -> Fraction:
     """δ' = 1 - (1-δ)/Π(1-δ_i), rounded down; not above 0 where nothing is left."""
-    kept = _kept(stated)
+    kept = _no_failure_probability(stated)
     return 1 - (1 - delta) / kept if kept > 0 else Fraction(-1)
 
 
-def _kept(stated: Sequence[Stated]) -> Fraction:
+def _no_failure_probability(stated: Sequence[Stated]) -> Fraction:
     """Π(1-δ_i): exact where that is short, else rounded down."""
     leaking = [(1 - d, count) for _, d, count in stated if d]
     if sum(each.denominator.bit_length() * count for each, count in leaking) <= MAX_BITS:

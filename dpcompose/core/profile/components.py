@@ -213,7 +213,7 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
         # A law that has shrunk to its greatest loss gains nothing by a steeper tilt.
         return theta * (greatest - now.mean) < 0.05 or not values[theta] > 0
 
-    power = _least(is_enough, _USUAL, 100)
+    power = _least_sufficient(is_enough, _USUAL, 100)
     high = first * 2.0**power
     low = high / 2 if power else 0.0
     cell = (high - low) / _CELLS
@@ -231,7 +231,7 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     return low + (left + 0.5) * cell
 
 
-def _least(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
+def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
     """The least whole number from 0 to `most` that is enough, as all above it are; `most` is."""
     low, high, step, at = -1, most, 1, guess
     while high - low > 1:
@@ -261,8 +261,10 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
         return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
 
     # As the cumulant is convex, either bound falls and then rises.
-    above = _least(lambda i: bound(tries[i]) <= bound(tries[i + 1]), 10, len(tries) - 1)
-    below = _least(lambda i: bound(-tries[i]) <= bound(-tries[i + 1]), 10, len(tries) - 1)
+    above = _least_sufficient(lambda i: bound(tries[i]) <= bound(tries[i + 1]), 10, len(tries) - 1)
+    below = _least_sufficient(
+        lambda i: bound(-tries[i]) <= bound(-tries[i + 1]), 10, len(tries) - 1
+    )
     return tries[above], tries[below]
 
 

@@ -34,18 +34,18 @@ def merged(parts: Parts) -> Parts:
             same[part] = same.get(part, 0) + count
     found: list[tuple[Part, int]] = []
     for kind, same in kinds.items():
-        found += (same if len(same) <= _most(kind) else _fewer(kind, same)).items()
+        found += (same if len(same) <= _most_of_kind(kind) else _fewer(kind, same)).items()
     return found
 
 
 def is_merged(parts: Parts) -> bool:
     """Whether `merged` rounds any of these parts, no two of which are equal."""
     kinds = Counter(type(part) for part, _ in parts)
-    many = {kind for kind, n in kinds.items() if n > _most(kind)}
+    many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind)}
     return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
 
 
-def _most(kind: type) -> int:
+def _most_of_kind(kind: type) -> int:
     return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, MOST)
 
 
@@ -62,7 +62,7 @@ def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
                     found[coarse] = found.get(coarse, 0) + count
         if rho:
             found[Concentrated(rho)] = 1
-        if len(found) <= _most(kind):
+        if len(found) <= _most_of_kind(kind):
             break
     return found
 

@@ -100,7 +100,7 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Resul
 
     known = asked.care.known
     method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close, known)
-    return _worst(asked, method)
+    return _worse_order(asked, method)
 
 
 def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
@@ -113,7 +113,7 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
         return error <= _CLOSE_LOG
 
     at = float_of(epsilon)
-    return _worst(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at), close))
+    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at), close))
 
 
 @lru_cache(maxsize=16)
@@ -146,7 +146,7 @@ class _Method:
     known: float = math.inf
 
 
-def _worst(asked: GridQuestion, method: _Method) -> Result | None:
+def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
     """The greater answer of the two orders; one whose coarse bound is below the other is not
     looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]

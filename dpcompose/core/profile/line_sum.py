@@ -95,7 +95,7 @@ class LineSum:
 
     def log_delta(self, epsilon: float) -> LogDelta:
         """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
-        total, error, slope = self._told(epsilon)
+        total, error, slope = self._sum_at(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
         upper = math.log(max(total, 0.0) + error + _NOTHING) + scale + slack
@@ -104,7 +104,7 @@ class LineSum:
             min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
         )
 
-    def _told(self, epsilon: float) -> tuple[float, float, float]:
+    def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
         """The sum, its error, and what it is of the slope."""
         turned = self.terms * np.exp(-1j * epsilon * self.t)
         total = float(turned.real.sum())

@@ -33,7 +33,7 @@ def most_hits(curve: Curve, rate: float) -> float:
     """The most hits at a `rate` of false alarms, 0 < rate < 1; rounded up."""
     if rate > _NEARLY_ALL:
         return 1.0
-    return _least(curve, lambda order: _hits(order, curve(order), rate))
+    return _least_power(curve, lambda order: _hits(order, curve(order), rate))
 
 
 def most_advantage(curve: Curve) -> float:
@@ -43,10 +43,10 @@ def most_advantage(curve: Curve) -> float:
     (α, β) within R(λ) in both directions are a convex set. It is its own mirror image under
     (α, β) → (1-β, 1-α), which keeps β - α: so the largest β - α is one with β = 1 - α.
     """
-    return _least(curve, lambda order: _advantage(order, curve(order)))
+    return _least_power(curve, lambda order: _advantage(order, curve(order)))
 
 
-def _least(curve: Curve, bound: Callable[[float], float]) -> float:
+def _least_power(curve: Curve, bound: Callable[[float], float]) -> float:
     at = valley(lambda s: bound(1 + math.exp(s)), 0.0, _LOWEST, _HIGHEST)
     return min(1.0, bound(1 + math.exp(at)))
 

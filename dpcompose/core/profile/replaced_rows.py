@@ -46,7 +46,7 @@ _MOST_LOSS = 700.0
 
 def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Masses:
     """A law on multiples of `step` above the profile of several rows."""
-    known = _known(part, base_law)
+    known = _bound_of_part(part, base_law)
     places = known.top / float(step)
     if not places <= MAX_POINTS - 2:
         return Masses(step, math.ceil(min(places, 1e300)) + 1, np.ones(1), known.last)
@@ -55,7 +55,7 @@ def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Mass
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def _known(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
+def _bound_of_part(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
     curves = [curve_of(each, base_law) for each in part.once]
     once = [symmetric(float(each.step), each.heights) for each in curves]
     return _Bound([float_up(each) for each in part.chances], once)

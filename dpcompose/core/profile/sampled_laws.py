@@ -57,10 +57,10 @@ def _poisson(
     if not base.parts and base.stay == 1:
         return [sampled_gaussian(base.gaussian, part.rate, step, added) for added in orders]
     law = base_law(base, _base_step(part, step), side)
-    return [_moved(law, min(float_up(part.rate), 1.0), step, added) for added in orders]
+    return [_amplify_law(law, min(float_up(part.rate), 1.0), step, added) for added in orders]
 
 
-def _moved(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
+def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
     """((1-q)Q+qP, Q): loss l' = ln(1-q+q·e^l). `added`, (P, (1-q)P+qQ): -ln(1-q+q·e^(-l))."""
     losses = law.losses()
     if added:

@@ -130,7 +130,9 @@ class Accountant:
         if own is None:
             known = self._costs.setdefault(state, {})
             own = tuple(
-                self._told(self._cost(mechanism, placed, state, known), mechanism, place, state)
+                self._with_trace(
+                    self._cost(mechanism, placed, state, known), mechanism, place, state
+                )
                 for mechanism, placed in place.mechanisms
             )
             self._own[id(place), state] = own
@@ -164,7 +166,7 @@ class Accountant:
             self._coster.cost(mechanism, placed, state)
         return watch.rounded
 
-    def _told(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
+    def _with_trace(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
         """A loss with where it comes from, where the algebra keeps that."""
         if not isinstance(self.algebra, Patterns):
             return loss
@@ -179,13 +181,13 @@ class Accountant:
         if not below.read:
             return (yield from rules.unread(state))
         if not rules.sampled:
-            choice = yield from self._moved(rules, state)
+            choice = yield from self._propagate(rules, state)
         else:
             choice = yield from self._sampled(rules, place, below, state)
         if below.whole is None:
             return choice
         inside = AlongMap(self.algebra, place, below.whole)
-        part = rules.drawn((yield from self._moved(inside, state)))
+        part = rules.drawn((yield from self._propagate(inside, state)))
         best = self.algebra.best([choice.loss, part.loss])
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
 
@@ -212,7 +214,7 @@ class Accountant:
         found += [] if rows is None else [rows]
         return best_of(self.algebra, found, found[0])
 
-    def _moved(self, rules: AlongMap, state: State) -> Walk:
+    def _propagate(self, rules: AlongMap, state: State) -> Walk:
         """The best bound for a map: whatever it makes of the change, or by how it draws rows."""
         listed: Choice = yield from self._any_outcome(rules, state)
         displaced = yield from tried(rules.displaced(state))
@@ -235,8 +237,8 @@ class Accountant:
         if rules.below.above is not None:
             return (yield from rules.unchanged(state))
         if not _alone(state):
-            single = yield from rules.units(state, lambda s: self._moved(rules, s))
-            outermost = rules.units(state, lambda s: self._moved(rules, s), outermost=True)
+            single = yield from rules.units(state, lambda s: self._propagate(rules, s))
+            outermost = rules.units(state, lambda s: self._propagate(rules, s), outermost=True)
             coarser = yield from tried(outermost)
             found = [single] if coarser is None else [single, coarser]
             return best_of(self.algebra, found, single)

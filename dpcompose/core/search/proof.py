@@ -57,7 +57,9 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         "displaced": any(each.theorem == in_role(Role.DISPLACED).id for each in changes),
         "directed": any(each.theorem == added for each in changes),
     }
-    together = Step("compose", composed, (*changes, *_kept(solution), *costs, *free), total, facts)
+    together = Step(
+        "compose", composed, (*changes, *_unchanged_steps(solution), *costs, *free), total, facts
+    )
     return Step("cite", cited, (together,), total)
 
 
@@ -72,7 +74,7 @@ def _change(visit: Visit) -> Step:
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 
 
-def _kept(solution: Solution) -> Iterator[Step]:
+def _unchanged_steps(solution: Solution) -> Iterator[Step]:
     """What is read and does not change, since it depends on columns that a replaced row keeps."""
     theorem = in_role(Role.KEPT).id
     found: set[int] = set()

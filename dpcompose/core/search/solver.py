@@ -242,13 +242,13 @@ class Solver:
     def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""
         self.patterns()
-        return self._shown, tuple(_felt(self._shown, Patterns()))
+        return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
-        felt = tuple(_felt(visits, algebra))
+        felt = tuple(_charges_of_visits(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
         # Survival over blocks goes through logarithms, which are rounded.
         rounded = isinstance(algebra, Pairs) and algebra.survival and _splits(visits)
@@ -294,7 +294,7 @@ def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: 
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
-def _felt(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
+def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:

@@ -80,13 +80,13 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
             charged = _charged(setting, solver, solution)
             compared.append(_held_against_all(entry, use, setting, charged))
         elif use.told and len(solver.tops) == 1:
-            compared.append(_told(entry, found))
+            compared.append(_compared_entry(entry, found))
     if cited is None:
         cited = general(solution.notion, solver.problem.adaptive).id
     return cited, [each for each in compared if each.theorem != cited]
 
 
-def _told(entry: Theorem, found: Loss | Refused) -> Compared:
+def _compared_entry(entry: Theorem, found: Loss | Refused) -> Compared:
     if isinstance(found, Refused):
         return Compared(entry.id, None, str(found))
     return Compared(entry.id, found, "applies, but another bound is used")
@@ -96,7 +96,7 @@ def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setti
     """What charging every mechanism in full would give."""
     loss = in_use(entry, use, charged)
     if isinstance(loss, Refused):
-        return _told(entry, loss)
+        return _compared_entry(entry, loss)
     if loss == setting.loss:
         return Compared(entry.id, loss, "gives the same here")
     why = "sound but looser: it charges for every block, whatever one change reaches"

@@ -152,7 +152,7 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
             continue
         rows, size = _rows_of_unit(place, None), partition.size
         for key, said, least in (
-            ("max_blocks_per_unit", partition.max_blocks_per_unit, _least(rows, size)),
+            ("max_blocks_per_unit", partition.max_blocks_per_unit, _smaller_of(rows, size)),
             ("max_rows_per_block", partition.max_rows_per_block, rows),
         ):
             if said is not None and least is not None and said >= least:
@@ -164,7 +164,7 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
 _FARTHEST = 100
 
 
-def _least(one: int | None, other: int) -> int:
+def _smaller_of(one: int | None, other: int) -> int:
     return other if one is None else min(one, other)
 
 

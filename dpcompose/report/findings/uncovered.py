@@ -138,12 +138,12 @@ def _random_between(touched: Touched) -> _Drawn | None:
             continue
         for place in (edge.parent for edge in touched.place.ancestors(each.statement.up)[1:]):
             if place.given == place.depth:
-                return _drawn(place)
-        return _drawn(touched.place)
+                return _drawn_place(place)
+        return _drawn_place(touched.place)
     return None
 
 
-def _drawn(place: Place) -> _Drawn:
+def _drawn_place(place: Place) -> _Drawn:
     name, made_by = place.dataset.name, place.dataset.made_by
     assert made_by is not None
     return _Drawn(name, f"the {made_by.conduct().random} `{name}`")
