@@ -220,6 +220,8 @@ class Accountant:
         displaced = yield from tried(rules.displaced(state))
         if displaced is None or not listed.loss:
             return listed
+        if isinstance(self.algebra, Patterns) and displaced.loss and not displaced.bounded:
+            return displaced  # an amplified profile is nowhere above what it is made of
         if self.algebra.best([listed.loss, displaced.loss]) == listed.loss:
             return listed
         return best_of(self.algebra, [displaced, listed], displaced)
