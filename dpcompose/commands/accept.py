@@ -127,5 +127,10 @@ def _user() -> str:
 def _today() -> str:
     """The day in UTC, or that of SOURCE_DATE_EPOCH."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    try:
+        now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise BadCall(
+            f"SOURCE_DATE_EPOCH is {quoted(epoch)}: seconds since 1970 are due"
+        ) from error
     return now.date().isoformat()

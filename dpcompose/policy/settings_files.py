@@ -200,7 +200,7 @@ def _patterns(paths: Sequence[str], where: str) -> tuple[re.Pattern[str], ...]:
     for path in paths:
         if not path or path.startswith("/") or len(path) > 1000 or path.count("*") > 20:
             raise BadSettings(f"{where}: {path!r} is no path below the folder of the settings")
-    return tuple(re.compile(_expression(path)) for path in paths)
+    return tuple(re.compile(_expression(path), re.DOTALL) for path in paths)
 
 
 def _expression(path: str) -> str:

@@ -201,11 +201,13 @@ class Accountant:
             return (yield from rules.as_pure(state, amplified))
         rows = yield from tried(rules.sampled_rows(state))
         ways = [rules.coupled(state)]
-        users = any(leaf.kind is Kind.USER for leaf in all_leaves(state))
+        plain = all(leaf.kind is Kind.SINGLE for leaf in all_leaves(state))
+        known = isinstance(self.algebra, Patterns) and rows is not None and rows.loss
         if _alone(state):
             ways.insert(0, rules.sample(state))
-        elif users or rows is None or not rows.loss or not isinstance(self.algebra, Patterns):
-            # What is known at a δ of some rows that are drawn is never more than a path says.
+        elif not (plain and known):
+            # What is known at a δ of some added or removed rows is never more than a path says; of
+            # replaced ones it may be.
             ways.insert(0, rules.units(state, lambda s: self._along_map(place, below, s)))
         found: list[Choice] = []
         for way in ways:
