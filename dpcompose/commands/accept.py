@@ -130,7 +130,5 @@ def _today() -> str:
     try:
         now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise BadCall(
-            f"SOURCE_DATE_EPOCH is {quoted(epoch)}: seconds since 1970 are due"
-        ) from error
+        raise BadCall(f"SOURCE_DATE_EPOCH is {quoted(epoch)}, no seconds since 1970") from error
     return now.date().isoformat()

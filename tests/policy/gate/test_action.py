@@ -176,10 +176,11 @@ def test_inputs_are_handed_over_as_they_are(root: Path, temp: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (3, "")
     dpcompose = ["-I", "-m", "dpcompose"]
+    failing = "--fail-on=increase,new-assumption,budget-raised,population-changed"
     assert done.stdout.splitlines() == [
         *dpcompose, "check", "--format", "github", *policy,
         "--output", f"markdown={temp / 'dpcompose.md'}", "--epsilon", "1", *files,
-        *dpcompose, "diff", "--against=$(touch pwned)", "--fail-on=increase,new-assumption,budget-raised,population-changed", *policy,
+        *dpcompose, "diff", "--against=$(touch pwned)", failing, *policy,
         "--format", "markdown", "--output", f"{temp / 'dpcompose-diff.md'}", *files,
         "dpcompose: failed with exit code 3; annotations and summary say why",
     ]  # fmt: skip
