@@ -239,6 +239,7 @@ def test_names_that_git_could_read_something_into(repository: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize("literal", ["specs/*.yaml", "specs/[r]ides.yaml", "specs/*"])
 def test_a_file_that_is_called_like_a_pattern_takes_nothing_from_it(

@@ -148,7 +148,10 @@ def test_systems_without_means_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "total"])
+@pytest.mark.parametrize(
+    "command",
+    ["check", *(pytest.param(each, marks=pytest.mark.slow) for each in ("diff", "total"))],
+)
 def test_what_cannot_be_interrupted_is_ended_from_outside(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

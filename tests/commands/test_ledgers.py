@@ -16,6 +16,8 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.policy import settings_files
 
+pytestmark = pytest.mark.slow
+
 BUDGET = ("--epsilon", "2", "--delta", "1e-6")
 
 
@@ -777,7 +779,6 @@ def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_no_change_makes_room(six: Path, seed: int) -> None:
     rng = random.Random(seed)
@@ -791,7 +792,6 @@ def test_no_change_makes_room(six: Path, seed: int) -> None:
     assert found.exit_code == (1 if document["findings"] else 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_no_history_makes_room_unseen(six: Path, seed: int) -> None:
     rng, most = random.Random(seed), 0.08

@@ -20,6 +20,8 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.commands.outputs import Format
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 _MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
@@ -81,7 +83,6 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: Format) -> None:
@@ -91,7 +92,6 @@ def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: 
         assert "Traceback" not in result.output
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
     flags = ["-o", "main", *(flag for form in FORMS for flag in ("-o", f"{form}=out.{form}"))]
@@ -99,7 +99,6 @@ def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
         assert run(command, f"{outcome}.yaml", *flags).exit_code == code
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "nobudget", "fine")]
@@ -111,7 +110,6 @@ def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
 # --- several outputs -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_every_output_is_what_its_format_prints_alone(run: Run, folder: Path) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "trap", "invalid")]
     flags = [flag for form in FORMS for flag in ("-o", f"{form}=out.{form}")]
@@ -265,7 +263,6 @@ def test_a_signal_between_a_file_and_its_record_leaves_nothing(
     assert done.returncode == code and listing(folder) == before
 
 
-@pytest.mark.slow
 @pytest_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
@@ -287,7 +284,6 @@ def test_an_interrupted_run_leaves_nothing_behind(
     assert listing(folder) == before
 
 
-@pytest.mark.slow
 @pytest_posix
 @pytest.mark.parametrize("form", THEMSELVES)
 def test_a_broken_pipe_leaves_the_other_outputs_whole(folder: Path, form: Format) -> None:
@@ -306,7 +302,6 @@ def test_a_broken_pipe_leaves_the_other_outputs_whole(folder: Path, form: Format
     assert listing(folder) == {**before, "x": alone.stdout}
 
 
-@pytest.mark.slow
 @pytest_posix
 def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
     folder: Path,
@@ -319,7 +314,6 @@ def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
         assert ((folder / "x").exists(), (folder / "y").exists()) == (kept, kept)
 
 
-@pytest.mark.slow
 @pytest_posix
 def test_a_pipe_can_be_an_output(folder: Path) -> None:
     shell = f"{sys.executable} -m dpcompose check over.yaml -o /dev/null -o jsonl=/dev/stdout | cat"
@@ -327,7 +321,6 @@ def test_a_pipe_can_be_an_output(folder: Path) -> None:
     assert json.loads(result.stdout)["file"] == "over.yaml"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "arguments", ["--help", "check --help", "--version", "--show-completion bash", "theorems"]
@@ -358,7 +351,6 @@ def test_what_cannot_be_printed_is_one_line_whoever_prints_it(arguments: str) ->
     assert (result.returncode, result.stderr) == (141, b"")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
     for arguments in ("check --bogus", "explain", "", "nonsense"):

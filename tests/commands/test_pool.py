@@ -17,6 +17,8 @@ from dpcompose.commands.parallel import pool
 from dpcompose.commands.parallel.pool import spread
 from dpcompose.commands.parallel.workers import Ending, Lost
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +167,6 @@ def large(item: int) -> bytes:
     return bytes(item)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="is how it is done elsewhere")
 def test_processes_that_are_no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcompose.commands.parallel.workers.sys.platform", "darwin")

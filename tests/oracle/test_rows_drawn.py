@@ -179,6 +179,7 @@ def test_of_rows_that_go_some_are_drawn(rows: int, rate: float) -> None:
         assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
 
 
+@pytest.mark.slow
 def test_two_guarantees_of_one_mechanism_hold_together() -> None:
     said = [(0.3, 0.05), (1.0, 0.0)]
     each = "".join(
@@ -193,7 +194,10 @@ def test_two_guarantees_of_one_mechanism_hold_together() -> None:
         assert truth - 1e-9 <= told(found) <= truth * (1 + 1e-6) + 1e-9
 
 
-@pytest.mark.parametrize(("rows", "rate"), [(2, 0.3), (3, 0.1), (40, 0.01)])
+@pytest.mark.parametrize(
+    ("rows", "rate"),
+    [(2, 0.3), (3, 0.1), pytest.param(40, 0.01, marks=pytest.mark.slow)],
+)
 def test_a_free_lunch_below_a_sample_of_replaced_rows(rows: int, rate: float) -> None:
     """All is drawn alike, and two samples that differ by any rows lose 1."""
     said = "notion: pure, epsilon: 1, relation: free-lunch"
@@ -263,7 +267,10 @@ def by_grid(rows: int, sigma: float, rate: float, steps: int) -> float:
     return max(found)
 
 
-@pytest.mark.parametrize(("rows", "truth"), [(3, 2.323841147), (9, 7.953454535), (10, 8.988460153)])
+@pytest.mark.parametrize(
+    ("rows", "truth"),
+    [(3, 2.323841147), (9, 7.953454535), pytest.param(10, 8.988460153, marks=pytest.mark.slow)],
+)
 def test_user_level_training(rows: int, truth: float) -> None:
     said, rate = "mechanism: gaussian, sigma: 1.1, sensitivity: 1", "256/60000"
     assert truth <= of_user(rows, said, rate, 1000) <= truth * (1 + 5e-5)

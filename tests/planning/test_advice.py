@@ -19,6 +19,8 @@ from dpcompose.policy import settings_files
 from dpcompose.report import Advice
 from dpcompose.source import load
 
+pytestmark = pytest.mark.slow
+
 SPECS = Path(__file__).parents[2] / "specs"
 MILLIONTH = Fraction(1, 10**6)
 
@@ -189,7 +191,6 @@ def test_what_is_not_true_of_the_number_is_not_advised() -> None:
     assert advised(sound.read_text(encoding="utf-8"), True) == ()
 
 
-@pytest.mark.slow
 def test_the_largest_saving_comes_first_and_five_are_told() -> None:
     entries = [
         f"name: m{i}, reads: people, mechanism: laplace, scale: {i + 2}, sensitivity: 1"

@@ -477,6 +477,7 @@ BUDGETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_no_release_changes_the_filter(budget: str) -> None:
     """Added, replaced, or all of one kind: the next release is chosen after outputs."""

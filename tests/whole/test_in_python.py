@@ -169,6 +169,7 @@ def test_what_is_no_argument_is_said(arguments: dict[str, Any], error: type[Exce
         dpcompose.analyze(**{"data": SPEC, **arguments})
 
 
+@pytest.mark.slow
 def test_python_without_docstrings_says_the_same() -> None:
     code = (
         "import sys; from dpcompose.cli import app\n"
