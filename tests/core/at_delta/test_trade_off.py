@@ -250,3 +250,12 @@ def test_training_with_samples() -> None:
         found, (0.0402047, 0.1424324, 0.2244614), (0.0402075, 0.1424387, 0.2244707), strict=True
     ):
         assert least <= each <= most
+
+
+def test_the_greatest_of_several_changes_decides() -> None:
+    # The second change is the worse one below ε = 1, the first one above it.
+    curve = TradeOff(
+        (lambda _: Fraction(1, 10), lambda epsilon: max(Fraction(0), (2 - epsilon) / 10))
+    )
+    assert curve.delta(Fraction(0)) == curve.advantage == Fraction(1, 5)
+    assert curve.delta(Fraction(3, 2)) == Fraction(1, 10)

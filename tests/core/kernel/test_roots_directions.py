@@ -118,3 +118,12 @@ def test_more_roots_than_are_combined_keep_a_bound() -> None:
     small: list[Root] = [(0.1, 2.0 + i / 10, 3) for i in range(8)]
     many = bound(spec(small))
     assert many >= bound(spec(small[:6])) and math.isfinite(many)
+
+
+@pytest.mark.parametrize("apart", ["", "roots: disjoint\n"])
+def test_any_change_may_be_one_of_all_roots(apart: str) -> None:
+    # Nobody is in two roots, but every table may be exchanged for any other.
+    text = HEAD.format(protect="free-lunch") + "  a: {}\n  b: {}\nmechanisms:\n"
+    for place, epsilon in (("a", 1), ("b", 2)):
+        text += f"  - {{name: on {place}, reads: {place}, notion: pure, epsilon: {epsilon}}}\n"
+    assert dpcompose.analyze(text + apart).bound.value == 3

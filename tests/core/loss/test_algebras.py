@@ -20,7 +20,7 @@ from dpcompose.core.loss.algebras import (
     bounds_of,
     walk_pairs,
 )
-from dpcompose.core.loss.amplification import amplified, coupled, replaced, unamplified
+from dpcompose.core.loss.amplification import amplified, coupled, mixed, replaced, unamplified
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -202,3 +202,35 @@ def _worst(grown: float, q: float, stated: list[tuple[int, int, F, F]]) -> float
     found = linprog([-x for x in gain], sides, right, bounds=[(0, 1)] * 3, options=exact)
     assert found.status == 0
     return -float(found.fun)
+
+
+def test_copies_of_a_pair_add_up_their_delta() -> None:
+    once = ((F(1, 2), F(1, 100)),)
+    assert PAIRS.times(once, 7) == PAIRS.add([once] * 7) == ((F(7, 2), F(7, 100)),)
+
+
+def test_parts_that_a_sample_draws_one_at_a_time_weigh_their_deltas() -> None:
+    # With chance 1/4 the first part is drawn, with 1/2 the second: Σ w·δ at the larger ε, and at
+    # each ε from there on the δ that each part has by then.
+    first = ((F(1), F(1, 10)), (F(2), F(1, 50)))
+    second = ((F(1, 2), F(1, 5)), (F(3), NONE))
+    found = coupled(PAIRS, [(F(1, 4), first), (F(1, 2), second)])
+    expected = {F(1): F(1, 8), F(2): F(21, 200), F(3): F(1, 200)}
+    assert [epsilon for epsilon, _ in found] == list(expected)
+    for epsilon, delta in found:
+        assert expected[epsilon] <= delta <= expected[epsilon] * (1 + F(1, 10**9))
+
+
+def test_what_a_sample_may_hold_of_two_tables() -> None:
+    # Against no row drawn: e^1 and 1/10 with chance 1/4; of the other table e^½ and 1/20 with 1/2.
+    nothing = (F(3, 4), ((NONE, NONE),)), (F(1, 2), ((NONE, NONE),))
+    more = [nothing[0], (F(1, 4), ((F(1), F(1, 10)),))]
+    fewer = [nothing[1], (F(1, 2), ((F(1, 2), F(1, 20)),))]
+    ((epsilon, delta),) = mixed(PAIRS, more, fewer)
+    up, down = 0.75 + 0.25 * math.e, 0.5 + 0.5 * math.exp(-0.5)
+    assert float(epsilon) == pytest.approx(math.log(up / down), rel=1e-12)
+    lacking = 0.5 * math.exp(-0.5) * 0.05
+    assert float(delta) == pytest.approx(0.25 * 0.1 + up / down * lacking, rel=1e-12)
+    # One row more and none fewer: ln(1 + q(e^ε - 1)) and qδ.
+    ((epsilon, delta),) = mixed(PAIRS, more)
+    assert (float(epsilon), delta) == (pytest.approx(math.log(up)), F(1, 40))

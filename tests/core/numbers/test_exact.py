@@ -190,3 +190,9 @@ def test_few_bits_are_the_least_number_above(bits: int) -> None:
         # Their quotient has one bit more or less.
         size = found.numerator & -found.numerator
         assert (found.numerator // size).bit_length() <= bits + 1
+
+
+def test_a_shortened_fraction_is_never_below() -> None:
+    # 1/3 ends in a 3 that nearest rounds down, 2/3 in one that it rounds up.
+    for value in (F(1, 3), F(2, 3), F(1, 7) ** 40):
+        assert value <= exact._shorten(value) <= value * (1 + F(1, 10**49))

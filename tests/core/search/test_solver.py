@@ -84,6 +84,37 @@ def test_answers_are_kept() -> None:
     assert accountant.answer(top, of(SINGLE)) is first
 
 
+def test_answers_are_kept_by_all_units_of_a_change() -> None:
+    problem = problem_of(
+        "people: {}\nsome: {from: people, map: {kind: filter}}",
+        "name: a, reads: some, notion: pure, epsilon: 1, relation: unbounded",
+    )
+    accountant, top = Accountant(PURE), top_of(problem)
+    changes = [state_of([(leaf_item(SINGLE), 1)]), state_of([(leaf_item(PAIR), 1)])]
+    both = state_of([(leaf_item(SINGLE), 1), (leaf_item(PAIR), 1)])
+    assert [accountant.answer(top, each).loss for each in [*changes, both]] == [1, 2, 3]
+
+
+def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
+    """Two statements of one mechanism, each from where it is seen."""
+    problem = problem_of("people: {}", "name: a, reads: people, notion: pure, epsilon: 1")
+    ((mechanism, (seen,)),) = top_of(problem).mechanisms
+    half = replace(seen.statement.guarantee, value=F(1, 2))
+    stated = replace(seen.statement, guarantee=half)
+    accountant, known = Accountant(PURE), {}  # type: ignore[var-annotated]
+    for placed, loss in (((seen,), 1), ((seen._replace(statement=stated),), F(1, 2))):
+        for _ in range(2):
+            assert accountant._cost(mechanism, placed, of(SINGLE), known) == loss
+
+
+def test_costs_with_curves_are_kept_beside_those_without() -> None:
+    solver = Solver(in_blocks(VALUE))
+    plain, curved = (
+        solver._known_to(solver._patterns_algebra(curves=each)) for each in (False, True)
+    )
+    assert plain is not curved and solver._known_to(solver._patterns_algebra()) is plain
+
+
 def test_where_effort_ends_several_rows_are_a_path() -> None:
     """A path of two rows, each in the worst block: what two rows at once can do as well."""
     problem = in_blocks("{by: membership, blocks: [x, y, z], max_blocks: 1}")
