@@ -15,6 +15,7 @@ from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.numbers.words import chance
 from dpcompose.core.search.solver import Solver
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidate import Candidate, changed
@@ -110,7 +111,7 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
     ats = [each for each in report.at_delta if 0 < each.given < 1]
     at = next((each for each in ats if each.given == delta), next(iter(ats), None))
     if at is not None:
-        name = f"ε at δ = {number(at.given)}"
+        name = f"ε at δ = {chance(number(at.given))}"
         return _Asked(name, at.value, at.given, compared=at.rule in COMPARED)
     bound = report.bound
     if bound is None:
@@ -118,10 +119,12 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
             return None
         wanted = (delta, *deltas_of(resolved.budget), *resolved.deltas)
         delta = next((each for each in wanted if each), None)
-        return _Asked("ε" if delta is None else f"ε at δ = {number(delta)}", None, delta)
+        return _Asked("ε" if delta is None else f"ε at δ = {chance(number(delta))}", None, delta)
     facts = bound.notion.facts
     given = () if bound.delta is None else (("delta", bound.delta),)
-    name = facts.sign if bound.delta is None else f"{facts.sign} with δ = {number(bound.delta)}"
+    name = facts.sign
+    if bound.delta is not None:
+        name += f" with δ = {chance(number(bound.delta))}"
     return _Asked(name, bound.value, None, facts.symbol, given)
 
 

@@ -10,6 +10,7 @@ from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.words import chance
 from dpcompose.core.search.solver import Solver
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters, rescaled
@@ -183,7 +184,7 @@ def _deltas(
 
 def _name(found: Certified, delta: Fraction | None) -> str:
     if delta is not None:
-        return f"ε at δ = {number(delta)}"
+        return f"ε at δ = {chance(number(delta))}"
     return found.bounds[0].notion.facts.sign
 
 

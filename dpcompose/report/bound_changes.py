@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
+from dpcompose.core.numbers.words import chance
 from dpcompose.report import At, Bound, Report, relation_words
 from dpcompose.report.wording import number
 
@@ -174,7 +175,7 @@ def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(
 
 
 def _at_name(at: At) -> str:
-    return f"ε at δ = {number(at.given)}"
+    return f"ε at δ = {chance(number(at.given))}"
 
 
 def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:

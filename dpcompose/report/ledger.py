@@ -16,7 +16,7 @@ from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import SIGNS, Notion
-from dpcompose.core.numbers.words import number, number_below
+from dpcompose.core.numbers.words import chance, number, number_below
 from dpcompose.core.search.proof import prove, rechecked
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
@@ -239,7 +239,7 @@ def _alternatives(case: Case, counted: Counted, fixed: Certified) -> Iterator[Al
         if at.value is None:
             continue
         entry = behind(at.rule)
-        says = f"ε = {number(at.value)} at δ = {number(at.given)} by {at.rule}, {_FIXED}"
+        says = f"ε = {number(at.value)} at δ = {chance(number(at.given))} by {at.rule}, {_FIXED}"
         yield Alternative(None if entry is None else entry.id, None, says)
     assert case.asked is not None
     for notion in FILTERS:
