@@ -124,6 +124,12 @@ def test_overrides_are_for_paths_below_the_file(
     assert ("overrides[0]" in shown) is fits
 
 
+@pytest.mark.parametrize("name", ["in/a\nb.yaml", "in/x/a\r.yaml", "in/\n/y.yaml"])
+def test_a_pattern_reaches_names_with_line_ends(name: str) -> None:
+    (pattern,) = settings_files._patterns(["in/**"], "overrides[0]")
+    assert pattern.fullmatch(name)
+
+
 # --- hostile files -------------------------------------------------------------------------------
 
 

@@ -126,4 +126,5 @@ def test_any_change_may_be_one_of_all_roots(apart: str) -> None:
     text = HEAD.format(protect="free-lunch") + "  a: {}\n  b: {}\nmechanisms:\n"
     for place, epsilon in (("a", 1), ("b", 2)):
         text += f"  - {{name: on {place}, reads: {place}, notion: pure, epsilon: {epsilon}}}\n"
-    assert dpcompose.analyze(text + apart).bound.value == 3
+    found = dpcompose.analyze(text + apart).bound
+    assert found is not None and found.value == 3

@@ -50,7 +50,7 @@ from dpcompose.core.loss.walk import (
 )
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Points, Response
+from dpcompose.core.profile.parts import Points, Renyi, Response
 from dpcompose.core.theorem import Refused
 
 F = Fraction
@@ -68,6 +68,49 @@ def placed(*stated: str, protect: str = "unbounded") -> list[Placed]:
     problem = problem_of("people: {}", f"name: a, reads: people, guarantees: [{listed}]", protect)
     ((_, found),) = top_of(problem).mechanisms
     return list(found)
+
+
+def test_a_curve_over_steps_counts_all_steps_of_a_change() -> None:
+    # A replaced row is two steps and each of three added rows one: five steps, as of five rows.
+    stated = placed(
+        "notion: pure, epsilon: 1, relation: unbounded",
+        "notion: approx, epsilon: 1/2, delta: 1/100, relation: unbounded",
+    )
+    mixture = state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 3)])
+    found = [Coster(Patterns())._over_steps(stated, each) for each in (mixture, of(SINGLE, 5))]
+    assert found[0] is not None and found[0] == found[1]
+    fewer = Coster(Patterns())._over_steps(stated, of(SINGLE, 3))
+    assert fewer is not None and fewer != found[0]
+
+
+def test_a_renyi_curve_over_two_steps_by_the_weak_triangle_inequality() -> None:
+    stated = placed("notion: rdp, points: [[4, 1/10], [8, 1/5]]")
+    (curve,) = [
+        each.part.points
+        for each in known_losses(Coster(Patterns()), stated, of(SINGLE, 2))
+        if isinstance(each.part, Renyi)
+    ]
+    # Of order 2: 1.5·D_4 + D_3, where D_3 ≤ D_4. Of order 4: 3.5/3·D_8 + D_7, and 6·D_7 lies below
+    # the chord of 3·D_4 and 7·D_8.
+    chord = (F(1, 4) * 3 * F(1, 10) + F(3, 4) * 7 * F(1, 5)) / 6
+    assert curve == (
+        (F(2), F(3, 2) * F(1, 10) + F(1, 10)),
+        (F(4), F(7, 6) * F(1, 5) + chord),
+    )
+
+
+def test_the_points_of_a_profile_over_three_steps() -> None:
+    stated = placed("notion: profile, points: [[1, 1/1000], [2, 1/10000]]")
+    curve, *single = [
+        each.part.points
+        for each in known_losses(Coster(Patterns()), stated, of(SINGLE, 3))
+        if isinstance(each.part, Points)
+    ]
+    for (epsilon, delta), once, least in zip(curve, (1, 2), (F(1, 1000), F(1, 10000)), strict=True):
+        grown = 1 + math.exp(once) + math.exp(2 * once)
+        assert epsilon == 3 * once and float(delta) == pytest.approx(least * grown, rel=1e-12)
+        assert float(delta) >= least * grown * (1 - 1e-15)
+    assert len(single) in (0, 2)
 
 
 # --- one number ----------------------------------------------------------------------------------
