@@ -104,7 +104,7 @@ def read_all(
         except TooMuch as error:
             found.worse(ExitCode.INVALID, f"{name}: {error}")
     if past is None and (out := gathering.left_out).untold:
-        complain(out.says + (f": {', '.join(out.names)}" if strict else ""))
+        complain(out.summary + (f": {', '.join(out.names)}" if strict else ""))
         found.worse(ExitCode.USAGE if strict else ExitCode.FINE)
 
 

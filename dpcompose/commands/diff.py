@@ -257,7 +257,7 @@ def diff_files(
         deliver_all(pieces, [each.path for each in outputs], github)
     if run.left_out.untold:
         names = f": {', '.join(run.left_out.names)}" if strict else ""
-        complain(run.left_out.says + names)
+        complain(run.left_out.summary + names)
     return run.code
 
 

@@ -156,7 +156,7 @@ class Run:
         found = replace(gathering.left_out, unread=self.unread)
         if self.strict and found.untold:
             self.code = max(self.code, ExitCode.USAGE)
-        if found.says:
+        if found.summary:
             yield counted(found, self.strict)
 
     def _is_as_before(self, item: str | NoFile) -> bool:

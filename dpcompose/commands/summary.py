@@ -43,8 +43,8 @@ class Tally:
         )
         if unchanged:
             said.append(f"{_many(unchanged, 'file')} unchanged")
-        if out.says:
-            said.append(out.says)
+        if out.summary:
+            said.append(out.summary)
         return "; ".join(said) or None
 
     @property

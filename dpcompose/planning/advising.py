@@ -189,7 +189,7 @@ class _Trials:
         places = tuple(
             Written(each.write, self._source.span(each.path)) for each in candidate.entries
         )
-        return Advice(candidate.key, candidate.says, places, found[0], before, found[1])
+        return Advice(candidate.key, candidate.sentence, places, found[0], before, found[1])
 
     def _at(self, problem: Problem) -> tuple[str, Fraction] | None:
         delta = self._number_to_lower.delta

@@ -63,7 +63,7 @@ class Candidate:
     of: tuple[str, ...] = ()
 
     @property
-    def says(self) -> str:
+    def sentence(self) -> str:
         """When the entries are true."""
         return self.condition.replace("{}", listing(self.of)) if self.of else self.condition
 

@@ -25,7 +25,7 @@ def json(
 ) -> Iterator[str]:
     """One document with all changes; `left_out` counts what has none, once they are all found."""
     shapes = [_invalid(each) if isinstance(each, Invalid) else _change(each) for each in found]
-    out = {"left_out": left_out_shape(left_out())} if left_out().says else {}
+    out = {"left_out": left_out_shape(left_out())} if left_out().summary else {}
     yield dumped({**head(), "changes": shapes, **out}, indent=2)
 
 

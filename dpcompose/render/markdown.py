@@ -79,7 +79,7 @@ def _left_out(report: Report, style: Style) -> str:
     """A sentence about what has no result, and its names folded."""
     assert report.left_out is not None
     found, (finding,) = report.left_out, report.findings
-    says = f"**{found.says}**" if finding.level == "error" else found.says
+    says = f"**{found.summary}**" if finding.level == "error" else found.summary
     names = "".join(f"- {code(each)}\n" for each in found.names)
     more = found.untold - len(found.names)
     names += f"- {more} more\n" if more > 0 else ""

@@ -84,5 +84,5 @@ def counted(found: LeftOut, strict: bool) -> Report:
     names += f" and {more} more" if more > 0 else ""
     hint = "a folder stands for its YAML files with the key `dpcompose`, links to them included"
     level: Level = "error" if strict and found.untold else "note"
-    finding = Diagnostic(LEFT_OUT, found.says + names, None, hint, level)
+    finding = Diagnostic(LEFT_OUT, found.summary + names, None, hint, level)
     return Report("", "", "left-out", findings=(finding,), left_out=found)

@@ -89,9 +89,9 @@ def markdown(
             yield f"| {code(each.label)} {plain(row.name)} | {was} | {now} | "
             yield f"{'removed' if each.new is None else _word(row.direction)} |\n"
     out = left_out()
-    if out.says:
+    if out.summary:
         names = ": " + ", ".join(map(code, out.names)) if out.names else ""
-        yield f"\n{out.says}{names}\n"
+        yield f"\n{out.summary}{names}\n"
     for each in listed:
         yield from _invalid(each) if isinstance(each, Invalid) else _details(each)
 

@@ -54,7 +54,7 @@ class LeftOut:
         return self.skipped + self.dangling + self.folders + self.hidden + self.absent
 
     @property
-    def says(self) -> str:
+    def summary(self) -> str:
         """`1 file without a result; 2 other YAML files skipped; 1 dangling link`."""
         parts = (
             (self.unread, "file{} without a result"),

@@ -220,7 +220,7 @@ def part_text(part: Part) -> str:
         case parts.Response(epsilon):
             return f"ε = {number(epsilon)}"
         case parts.MechanismLoss():
-            return part.says()
+            return part.describe()
         case parts.Points(points):
             return f"a profile of {wording.plural(len(points), 'point')}"
         case parts.Concentrated(rho):

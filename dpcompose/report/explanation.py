@@ -127,14 +127,14 @@ class _Teller:
                 edge = visit.place.edge
                 assert edge is not None and edge.made_by is not None
                 says = (
-                    f"`{dataset.name}` is {edge.made_by.says()} of "
+                    f"`{dataset.name}` is {edge.made_by.describe()} of "
                     f"`{edge.parent.dataset.name}`: at worst {wording.change(change_at(visit))}"
                 )
                 if visit.place.above is not None and edge.made_by.conduct().random:
                     says += "; what is drawn is part of the one release that depends on it"
                 numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
             for partition, _, text in splits(visit):
-                how = partition.kind.says()
+                how = partition.kind.describe()
                 says = f"`{partition.name}` splits `{dataset.name}` {how}: {text}"
                 numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
         return numbers

@@ -179,7 +179,7 @@ class _Writer:
         elif visit.state and says.startswith("all rows of one unit"):
             says = "all rows of one unit"  # what is protected says that they come or go
         if edge is not None and isinstance(edge.made_by, Sample):
-            says = f"{edge.made_by.says()}: {says}"
+            says = f"{edge.made_by.describe()}: {says}"
         if visit.via is not None and visit.via.units > 1:
             says += f", {wording.whole(visit.via.units)} times"
         theorem = self._theorems.get(id(visit))

@@ -23,13 +23,13 @@ from dpcompose.core.numbers.words import whole as whole
 
 def guarantee(stated: Guarantee) -> str:
     """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
-    text = stated.notion.facts.says(stated)
-    return text if stated.noise is None else f"{text} ({stated.noise.says(stated.shift)})"
+    text = stated.notion.facts.describe(stated)
+    return text if stated.noise is None else f"{text} ({stated.noise.describe(stated.shift)})"
 
 
 def shortly(stated: Guarantee) -> str:
     """The same in as few words as a table has room for: `0.05-GDP (σ 20, Δ 1)`."""
-    text = stated.notion.facts.says(stated)
+    text = stated.notion.facts.describe(stated)
     if stated.noise is None:
         return text
     form = form_of(stated.noise)
@@ -64,7 +64,7 @@ def steps(count: int, which: Relation) -> str:
 def kept(place: Place) -> str:
     """That a dataset does not change, since it is made of columns that are kept."""
     assert place.edge is not None and place.edge.made_by is not None
-    return f"nothing changes in {place.edge.made_by.says()}"
+    return f"nothing changes in {place.edge.made_by.describe()}"
 
 
 def _leaf(leaf: Leaf, count: int) -> str:

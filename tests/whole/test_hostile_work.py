@@ -283,10 +283,10 @@ def test_what_equal_maps_make_of_a_change_is_found_once() -> None:
     """However many there are in a row."""
     found = []
     for number in (10, 100):
-        propagation.moved.cache_clear()
+        propagation.propagate.cache_clear()
         report = analyze(chain(number, "filter"))
         assert report.status == "ok"
-        found.append(propagation.moved.cache_info().misses)
+        found.append(propagation.propagate.cache_info().misses)
     assert found[0] == found[1]
 
 

@@ -31,7 +31,7 @@ UNITS = 8
 
 
 @lru_cache(maxsize=4096)  # in a chain of equal maps, and in each notion, the same again
-def moved(
+def propagate(
     state: State, made_by: Map, traits: Traits, push: bool, limit: int = LIMIT
 ) -> tuple[State, ...] | None:
     """Every state that a map may turn `state` into; None if there are more than `limit`.
@@ -40,7 +40,7 @@ def moved(
     """
     signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
     how = _Along(made_by, traits, push, len(signs) > 1, limit)
-    listed = _moved(state, how)
+    listed = _propagate_units(state, how)
     if listed is not None and len(listed) > 1 and all_leaves(state).total() > UNITS:
         return None
     return None if listed is None else tuple(dict.fromkeys(map(top_level, listed)))
@@ -60,7 +60,7 @@ class _Along(NamedTuple):
     limit: int
 
 
-def _moved(state: State, how: _Along) -> list[State] | None:
+def _propagate_units(state: State, how: _Along) -> list[State] | None:
     options: list[list[tuple[tuple[Item, int], ...]]] = []
     total = 1
     for item, count in state:
@@ -90,7 +90,7 @@ def _moved(state: State, how: _Along) -> list[State] | None:
 
 def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] | None:
     if item.below:
-        inner = _moved(item.below, how)
+        inner = _propagate_units(item.below, how)
         if inner is None:
             return None
         return [((wrap(item.leaf, each), 1),) if each else () for each in inner]

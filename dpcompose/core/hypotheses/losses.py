@@ -105,7 +105,7 @@ def _answers(accountant: Accountant) -> Answers:
 def _lost(algebra: Algebra, answers: Answers, block: Place) -> Loss:
     """The whole loss of one block for one row in it."""
     found = [answer.loss for answer in answers[id(block)]]
-    return found[0] if len(found) == 1 else algebra.worst(found)
+    return found[0] if len(found) == 1 else algebra.worst_case(found)
 
 
 def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> list[Loss]:
@@ -116,4 +116,4 @@ def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> lis
     ]
     if len(found) == 1:
         return found[0]
-    return [algebra.worst(algebra.add(losses) for losses in found)]
+    return [algebra.worst_case(algebra.add(losses) for losses in found)]

@@ -14,7 +14,7 @@ from dpcompose.core.change.drawn_rows import Drawn, any_drawn, drawn, how_many_o
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, Picks, fates
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.propagation import LIMIT, as_it_is, become, moved, one_below
+from dpcompose.core.change.propagation import LIMIT, as_it_is, become, one_below, propagate
 from dpcompose.core.change.units import (
     ANY,
     OLD_END,
@@ -89,7 +89,7 @@ class AlongMap:
     def replay(self, how: How, state: State) -> Walk:
         """The bound by a rule that is named; `Refused` where it does not apply."""
         rules: dict[str, Callable[[State], Walk]] = {
-            "listed": self.listed,
+            "listed": self.every_outcome,
             "extremes": self.extremes,
             "unchanged": self.unchanged,
             "sample": self.sample,
@@ -134,11 +134,11 @@ class AlongMap:
         yield from ()
         return Choice(self.algebra.zero, (), how=How("unread"))
 
-    def listed(self, state: State) -> Walk:
+    def every_outcome(self, state: State) -> Walk:
         """The worst of everything that the map may make of the change."""
-        return (yield from self.worst(self.outcomes(state)))
+        return (yield from self.worst_outcome(self.outcomes(state)))
 
-    def worst(self, outcomes: list[State]) -> Walk:
+    def worst_outcome(self, outcomes: list[State]) -> Walk:
         """The worst of all outcomes."""
         found: list[Choice] = []
         for after in outcomes:
@@ -151,7 +151,7 @@ class AlongMap:
         if self.sampled:
             raise Refused("a sample is no map that can be listed")
         push = self.place.depth in self.below.levels
-        listed = moved(state, self.made_by, self.place.traits, push, limit)
+        listed = propagate(state, self.made_by, self.place.traits, push, limit)
         if listed is None:
             raise Refused("the map may make too many things of the change")
         return [fit(after, self.place, self.below, push) for after in listed]
@@ -255,9 +255,9 @@ class AlongMap:
             raise Refused("more than one release depends on what is drawn")
         inside = AlongMap(self.algebra, self.place, whole)
         part: Choice = yield from inside.replay(how, state)
-        return self.drawn(part)
+        return self.every_draw(part)
 
-    def drawn(self, part: Choice) -> Choice:
+    def every_draw(self, part: Choice) -> Choice:
         """The bound for one release, for as many draws as there are."""
         branches = tuple(each._replace(copies=self.rounds) for each in part.branches)
         loss = self.algebra.times(part.loss, self.rounds)

@@ -61,7 +61,7 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
             else:
                 found.append((yield from _shared_out(goal, part, algebra, answers)))
         several = len(found) > 1
-        losses.append(algebra.worst(loss for loss, _ in found) if several else found[0][0])
+        losses.append(algebra.worst_case(loss for loss, _ in found) if several else found[0][0])
         shown += max(found, key=lambda each: algebra.key(each[0]))[1] if several else found[0][1]
     return losses[0] if len(losses) == 1 else algebra.add(losses), shown
 
@@ -118,7 +118,7 @@ def _shared_out(
     steps = shared_steps(goal, [top for _, top in tops])
     assert steps is not None
     if steps == (1, 1):
-        loss = algebra.worst(each[2] for each in answers)
+        loss = algebra.worst_case(each[2] for each in answers)
         return loss, [max(answers, key=lambda each: algebra.key(each[2]))]
     if math.prod(steps) > MOST_SHARED or not _followed(algebra, len(tops), *steps):
         return algebra.add(each[2] for each in answers), list(answers)
@@ -164,4 +164,4 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
 def _worst_way(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
     """A loss that covers all, with the way that looks worst."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
-    return algebra.worst(loss for loss, _ in ways), shown
+    return algebra.worst_case(loss for loss, _ in ways), shown

@@ -173,7 +173,7 @@ class OverBlocks:
     ) -> Choice:
         sizes = self.sizes
         losses = [
-            self.algebra.worst([a[1], b[1]] if pair else [a[1]])
+            self.algebra.worst_case([a[1], b[1]] if pair else [a[1]])
             for a, b in zip(once, both, strict=True)
         ]
         total = self.algebra.add(

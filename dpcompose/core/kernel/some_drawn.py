@@ -74,7 +74,7 @@ def some_drawn(
     if None in found:
         raise Refused("some part of the change loses too much")
     # Nor does it lose more than all rows that change.
-    return algebra.best([algebra.worst(found), whole])
+    return algebra.best([algebra.worst_case(found), whole])
 
 
 def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: Ask) -> Walk:

@@ -59,7 +59,7 @@ class Scalars:
     def times(self, loss: Loss, copies: int) -> Loss:
         return loss * copies if loss else ZERO
 
-    def worst(self, losses: Iterable[Loss]) -> Loss:
+    def worst_case(self, losses: Iterable[Loss]) -> Loss:
         return max(losses, default=ZERO)
 
     def best(self, losses: Iterable[Loss]) -> Loss:
@@ -182,7 +182,7 @@ class Pairs:
                 power = self.frontier((a + c, b + d) for a, b in power for c, d in power)
         return result
 
-    def worst(self, losses: Iterable[Loss]) -> Loss:
+    def worst_case(self, losses: Iterable[Loss]) -> Loss:
         covered = self.zero
         for loss in losses:
             if not loss:

@@ -225,7 +225,7 @@ def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
                     found.append((epsilon, algebra.delta(delta)))
             return algebra.frontier(found)
         case Scalars():
-            return unamplified(algebra, algebra.worst(loss for _, loss in ways))
+            return unamplified(algebra, algebra.worst_case(loss for _, loss in ways))
 
 
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:

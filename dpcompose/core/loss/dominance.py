@@ -36,7 +36,7 @@ def family(part: Part) -> tuple[object, Fraction] | None:
     match part:
         case MechanismLoss():
             shift = part.line()
-            return None if shift is None else (part.moved(ZERO), shift)
+            return None if shift is None else (part.with_shift(ZERO), shift)
         case _:
             return None
 
@@ -384,7 +384,7 @@ def of_family(key: object, value: Fraction) -> Part:
         case PureSteps():
             return key.along(int(value))
         case MechanismLoss():
-            return key.moved(value)
+            return key.with_shift(value)
     raise AssertionError(key)
 
 

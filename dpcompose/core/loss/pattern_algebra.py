@@ -179,7 +179,7 @@ class Patterns:
             together(chosen) for chosen in combinations_with_replacement(loss, copies)
         )
 
-    def worst(self, losses: Iterable[Patterned]) -> Patterned:
+    def worst_case(self, losses: Iterable[Patterned]) -> Patterned:
         """Any of several changes may happen."""
         found: list[Pattern] = []
         for loss in losses:

@@ -33,17 +33,21 @@ class PureSteps(GeometricLoss):
     between them. As it is ε-DP at each step, no smaller curve holds for all mechanisms.
     """
 
-    def moved(self, shift: Fraction) -> PureSteps:
+    def with_shift(self, shift: Fraction) -> PureSteps:
         return PureSteps(int(shift), self.scale)
 
     def along(self, steps: int) -> Part:
         """What is lost over so many steps; see `equal_steps`."""
-        return self.moved(Fraction(steps)) if steps <= MOST_STEPS else Response(steps / self.scale)
+        return (
+            self.with_shift(Fraction(steps))
+            if steps <= MOST_STEPS
+            else Response(steps / self.scale)
+        )
 
     def attained(self) -> bool:
         return False
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"{number(1 / self.scale)}-DP over {whole(self.shift)} steps"
 
     def about_rho(self) -> float:

@@ -147,7 +147,7 @@ def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
     if isinstance(algebra, Scalars):
         return max(found, key=lambda each: each.loss)
     shown = max(found, key=lambda each: algebra.key(each.loss))
-    loss = algebra.worst(each.loss for each in found)
+    loss = algebra.worst_case(each.loss for each in found)
     return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
 
 

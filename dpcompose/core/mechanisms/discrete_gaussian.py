@@ -55,7 +55,7 @@ class DiscreteGaussian(Family):
         moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)
         return Composition(((moved, 1),))
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         norm = " in L2" if self.norm == "L2" else ""
         moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"
@@ -133,7 +133,7 @@ class DiscreteGaussianLoss(MechanismLoss):
     def line(self) -> Fraction:
         return Fraction(self.shift)
 
-    def moved(self, shift: Fraction) -> DiscreteGaussianLoss:
+    def with_shift(self, shift: Fraction) -> DiscreteGaussianLoss:
         return DiscreteGaussianLoss(int(shift), self.variance)
 
     def coarse(self, bits: int) -> Concentrated:
@@ -145,7 +145,7 @@ class DiscreteGaussianLoss(MechanismLoss):
     def attained(self) -> bool:
         return True
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"discrete Gaussian noise of variance {number(self.variance)} moved by {self.shift}"
 
 

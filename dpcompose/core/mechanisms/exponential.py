@@ -60,7 +60,7 @@ class Exponential(Family):
     def loss(self, shift: Fraction) -> Composition:
         return Composition(((BoundedRange(self.epsilon(shift)), 1),))
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         return f"exponential mechanism of range {number(self.epsilon(shift))}"
 
 
@@ -116,7 +116,7 @@ class BoundedRange(MechanismLoss):
     def line(self) -> None:
         return None
 
-    def moved(self, shift: Fraction) -> BoundedRange:
+    def with_shift(self, shift: Fraction) -> BoundedRange:
         return BoundedRange(shift)
 
     def coarse(self, bits: int) -> BoundedRange:
@@ -128,7 +128,7 @@ class BoundedRange(MechanismLoss):
     def attained(self) -> bool:
         return False
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"an exponential mechanism of range {number(self.epsilon)}"
 
 

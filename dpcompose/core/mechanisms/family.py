@@ -97,7 +97,7 @@ class Family(ABC):
         """A dominating pair of privacy losses, for a shift above 0."""
 
     @abstractmethod
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         """`Laplace noise of scale 2, sensitivity 1`."""
 
 

@@ -43,7 +43,7 @@ class Gaussian(Family):
     def loss(self, shift: Fraction) -> Composition:
         return Composition((), self.mu_squared(shift))
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         moved = number(sqrt_up(shift * shift * self.unit))
         return f"Gaussian noise of σ = {number(self.sigma)}, sensitivity {moved}"
 

@@ -74,7 +74,7 @@ class Geometric(Family):
     def _shifted(self, shift: Fraction) -> GeometricLoss:
         return GeometricLoss(math.ceil(shift), self.scale)
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         return f"geometric noise of scale {number(self.scale)}, sensitivity {number(shift)}"
 
 
@@ -149,7 +149,7 @@ class GeometricLoss(MechanismLoss):
     def line(self) -> Fraction:
         return Fraction(self.shift)
 
-    def moved(self, shift: Fraction) -> GeometricLoss:
+    def with_shift(self, shift: Fraction) -> GeometricLoss:
         return GeometricLoss(int(shift), self.scale)
 
     def coarse(self, bits: int) -> GeometricLoss:
@@ -161,7 +161,7 @@ class GeometricLoss(MechanismLoss):
     def attained(self) -> bool:
         return True
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"geometric noise of scale {number(self.scale)} moved by {self.shift}"
 
 

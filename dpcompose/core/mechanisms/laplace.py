@@ -64,7 +64,7 @@ class Laplace(Family):
     def loss(self, shift: Fraction) -> Composition:
         return Composition(((LaplaceLoss(shift / self.scale), 1),))
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         return f"Laplace noise of scale {number(self.scale)}, sensitivity {number(shift)}"
 
 
@@ -135,7 +135,7 @@ class LaplaceLoss(MechanismLoss):
     def line(self) -> Fraction:
         return self.shift
 
-    def moved(self, shift: Fraction) -> LaplaceLoss:
+    def with_shift(self, shift: Fraction) -> LaplaceLoss:
         return LaplaceLoss(shift)
 
     def coarse(self, bits: int) -> LaplaceLoss:
@@ -147,7 +147,7 @@ class LaplaceLoss(MechanismLoss):
     def attained(self) -> bool:
         return True
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"Laplace noise moved by {number(self.shift)} of its scale"
 
 

@@ -61,8 +61,8 @@ class OneHot(Family):
             parts = one.parts + other.parts
         return Composition(parts, one.gaussian + other.gaussian, one.stay * other.stay)
 
-    def says(self, shift: Fraction) -> str:
-        return f"{self.noise.says(shift / 2)} in each of two coordinates"
+    def describe(self, shift: Fraction) -> str:
+        return f"{self.noise.describe(shift / 2)} in each of two coordinates"
 
     def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
         return shift / 2, shift / 2 - self.less

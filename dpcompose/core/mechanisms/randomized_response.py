@@ -64,7 +64,7 @@ class RandomizedResponse(Family):
         """Every row answers by itself: so many rows are so many independent answers."""
         return Composition(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         return f"randomized response over {plural(self.k, 'value')}"
 
 
@@ -109,7 +109,7 @@ class KaryResponse(MechanismLoss):
     def line(self) -> None:
         return None
 
-    def moved(self, shift: Fraction) -> KaryResponse:
+    def with_shift(self, shift: Fraction) -> KaryResponse:
         return KaryResponse(self.k, shift)
 
     def coarse(self, bits: int) -> KaryResponse:
@@ -121,7 +121,7 @@ class KaryResponse(MechanismLoss):
     def attained(self) -> bool:
         return True
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"{self.k}-ary randomized response of ε = {number(self.epsilon)}"
 
 

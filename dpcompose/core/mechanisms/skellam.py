@@ -75,7 +75,7 @@ class Skellam(Family):
     def _shifted(self, shift: Fraction) -> SkellamLoss:
         return SkellamLoss(math.ceil(shift), self.variance)
 
-    def says(self, shift: Fraction) -> str:
+    def describe(self, shift: Fraction) -> str:
         return f"Skellam noise of variance {number(self.variance)}, sensitivity {number(shift)}"
 
 
@@ -131,7 +131,7 @@ class SkellamLoss(MechanismLoss):
     def line(self) -> Fraction:
         return Fraction(self.shift)
 
-    def moved(self, shift: Fraction) -> SkellamLoss:
+    def with_shift(self, shift: Fraction) -> SkellamLoss:
         return SkellamLoss(int(shift), self.variance)
 
     def coarse(self, bits: int) -> Concentrated:
@@ -143,7 +143,7 @@ class SkellamLoss(MechanismLoss):
     def attained(self) -> bool:
         return self.shift <= _FARTHEST and self.variance <= _MUCH
 
-    def says(self) -> str:
+    def describe(self) -> str:
         return f"Skellam noise of variance {number(self.variance)} moved by {self.shift}"
 
 

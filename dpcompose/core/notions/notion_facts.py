@@ -43,18 +43,18 @@ class NotionFacts:
     """All there is to know of a notion.
 
     `parameters`: the keys of what it states, in specs and in JSON; `symbol` is the main one, with
-    `sign` for people, who call the notion by `words`. `says`: a guarantee for people. `unit`: what
-    adds up; `squared`: whether that is the square of the parameter. `power`: with which power of
-    the distance amounts grow (group privacy), None where one number does not say it. `reads_as`:
-    the notions that it can be read as without a δ (itself included), each with the least amount
-    that always holds. `adding`: how shares make the whole, where it is not by adding up.
+    `sign` for people, who call the notion by `words`. `describe`: a guarantee for people. `unit`:
+    what adds up; `squared`: whether that is the square of the parameter. `power`: with which power
+    of the distance amounts grow (group privacy), None where one number does not say it.
+    `reads_as`: the notions that it can be read as without a δ (itself included), each with the
+    least amount that always holds. `adding`: how shares make the whole, where they do not add up.
     """
 
     parameters: tuple[str, ...]
     symbol: str
     sign: str
     words: str
-    says: Callable[[StatedNumbers], str]
+    describe: Callable[[StatedNumbers], str]
     unit: str
     reads_as: Mapping[str, Callable[[Fraction], Fraction]]
     power: int | None

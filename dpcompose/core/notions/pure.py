@@ -23,7 +23,7 @@ FACTS = NotionFacts(
     symbol="epsilon",
     sign="ε",
     words="pure DP",
-    says=lambda stated: f"{number(stated.value)}-DP",
+    describe=lambda stated: f"{number(stated.value)}-DP",
     unit="ε",
     reads_as={
         "pure": same,

@@ -156,7 +156,7 @@ def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows
     ways = spreads(sizes, hits, per_block, most)
     if ways is None:
         return None
-    return algebra.worst(
+    return algebra.worst_case(
         algebra.add(algebra.times(columns[i][size - 1], n) for (i, size), n in way) for way in ways
     )
 

@@ -47,7 +47,7 @@ def spread(
     """The patterns of the worst ways in which one row can be in the blocks."""
     where = rule.where
     if isinstance(where, Fixed):
-        return algebra.worst(both)
+        return algebra.worst_case(both)
     if any(not loss for loss in once) or (rule.pair and any(not loss for loss in both)):
         return algebra.none
     if new is not None and _ways_to_move(where, rule.sizes) > MOST_DIRECTED:
@@ -59,7 +59,7 @@ def spread(
     if isinstance(where, InOne):
         return _two_of(algebra, once, both, rule.sizes, new)
     if new is not None:
-        return algebra.worst(
+        return algebra.worst_case(
             algebra.add(algebra.times(loss, n) for loss, n in way if n)
             for way in _directed(once, new, both, rule.sizes, where.most)
         )
@@ -86,7 +86,7 @@ def _largest(
 ) -> Iterator[Pattern]:
     """At most `most` blocks are hit, each once."""
     if most == 1:
-        yield from algebra.worst(losses)
+        yield from algebra.worst_case(losses)
         return
     order = _by_size(losses)
     if most >= sum(sizes) or _ordered(losses, order):
@@ -171,7 +171,7 @@ def _two_of(
             partners.append(i)
         if len(partners) > MOST_PARTNERS:
             moves = algebra.add([(covering_all(once),), (covering_all(entered),)])
-            return algebra.worst([moves, *both])
+            return algebra.worst_case([moves, *both])
     found = [*both]
     for n, i in enumerate(partners):
         if sizes[i] > 1:
@@ -180,7 +180,7 @@ def _two_of(
         found += [algebra.add([once[i], entered[j]]) for j in others]
     if not any(size > 1 for size in sizes) and len(partners) == 1:
         found += [each[partners[0]] for each in (once, entered)]
-    return algebra.worst(found)
+    return algebra.worst_case(found)
 
 
 def covering_all(losses: Sequence[Patterned]) -> Pattern:
@@ -319,14 +319,14 @@ def _sets(
 ) -> Patterned:
     """A row in all blocks of one of some sets, and one put in its place in those of another."""
     if not pair:
-        return algebra.worst(algebra.add(once[i] for i in fed) for fed in kinds)
+        return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
     entered = once if new is None else new
     sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
     if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
-        first = algebra.worst(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
-        second = algebra.worst(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
+        first = algebra.worst_case(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
+        second = algebra.worst_case(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
         return algebra.from_above(algebra.add([first, second]))
     found: list[Patterned] = []
     for n, before in enumerate(sets):
@@ -337,7 +337,7 @@ def _sets(
                     for i in sorted(before | after)
                 )
             )
-    return algebra.worst(found)
+    return algebra.worst_case(found)
 
 
 #: For each class and number of rows in a block, how many such blocks.

@@ -88,7 +88,7 @@ class MechanismLoss(ABC):
         """
 
     @abstractmethod
-    def moved(self, shift: Fraction) -> MechanismLoss:
+    def with_shift(self, shift: Fraction) -> MechanismLoss:
         """The loss that differs in its shift alone."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class MechanismLoss(ABC):
         """Whether the mechanism has just this profile, not one below it."""
 
     @abstractmethod
-    def says(self) -> str:
+    def describe(self) -> str:
         """The loss in a few words."""
 
 

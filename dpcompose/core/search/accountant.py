@@ -187,7 +187,7 @@ class Accountant:
         if below.whole is None:
             return choice
         inside = AlongMap(self.algebra, place, below.whole)
-        part = rules.drawn((yield from self._propagate(inside, state)))
+        part = rules.every_draw((yield from self._propagate(inside, state)))
         best = self.algebra.best([choice.loss, part.loss])
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
 
@@ -235,7 +235,7 @@ class Accountant:
         try:
             listed = rules.outcomes(state, limit)
             if alone or self._effort.allows(len(listed)):
-                return (yield from rules.worst(listed))
+                return (yield from rules.worst_outcome(listed))
         except Refused:
             pass
         if rules.below.above is not None:

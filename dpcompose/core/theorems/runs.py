@@ -75,7 +75,7 @@ def two_blocks(setting: Setting, bound: Bound) -> Loss:
         return math.inf if math.inf in two else bound(two)
     pairs: list[Pair] = [loss[0] for loss in losses]
     # The two with the largest ε are one change, the two with the largest δ may be another.
-    return algebra.worst((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
+    return algebra.worst_case((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def through_limit(setting: Setting, bound: Bound) -> Loss:
     place = setting.random_limit()
     comes = _inside(setting, place, Kind.SINGLE)
     displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))
-    return _through(setting, place, [(setting.algebra.worst([comes, displaces]), 1)])
+    return _through(setting, place, [(setting.algebra.worst_case([comes, displaces]), 1)])
 
 
 def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:

@@ -128,7 +128,7 @@ class Setting:
             leaves = all_leaves(seen)
             if sum(leaves.values()) == 1 and next(iter(leaves)).kind is kind:
                 old = found.get(place)
-                loss = answer.loss if old is None else algebra.worst([old, answer.loss])
+                loss = answer.loss if old is None else algebra.worst_case([old, answer.loss])
                 found[place] = loss
         return found
 

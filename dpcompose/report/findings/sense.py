@@ -99,7 +99,7 @@ def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
             continue
         # ε is the sensitivity over the scale, μ and √(2ρ) are it over the standard deviation.
         loss = guarantee.value**2 if guarantee.notion is not Notion.ZCDP else 2 * guarantee.value
-        says = guarantee.noise.says(guarantee.shift)
+        says = guarantee.noise.describe(guarantee.shift)
         if loss > _FAR**2 and "noise" in says:
             yield Finding(
                 "DPC211",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.row import RowMap
-from dpcompose.core.change.propagation import assigned, become, moved, one_below
+from dpcompose.core.change.propagation import assigned, become, one_below, propagate
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import (
     ANY,
@@ -35,26 +35,26 @@ def units(state: State) -> dict[str, int]:
 
 
 def test_rows_move_one_by_one() -> None:
-    assert moved(of(SINGLE, 3), RowMap(), ROWS, False) == (of(SINGLE, 3),)
-    (flattened,) = moved(of(SINGLE, 2), Flatten(3), ROWS, False) or []
+    assert propagate(of(SINGLE, 3), RowMap(), ROWS, False) == (of(SINGLE, 3),)
+    (flattened,) = propagate(of(SINGLE, 2), Flatten(3), ROWS, False) or []
     assert units(flattened) == {"single": 6}
 
 
 def test_replaced_rows_through_a_filter_stay_or_lose_an_end() -> None:
     """Two replaced rows: each is a pair still, or one end alone, or the other."""
-    one = moved(of(PAIR), Filter(), ROWS, False)
+    one = propagate(of(PAIR), Filter(), ROWS, False)
     assert one is not None and {tuple(units(each).items()) for each in one} == {
         (("pair", 1),),
         (("single", 1),),
     }
-    two = moved(of(PAIR, 2), Filter(), ROWS, False)
+    two = propagate(of(PAIR, 2), Filter(), ROWS, False)
     assert two is not None
     assert {"pair": 1, "single": 1} in [units(each) for each in two]
-    assert moved(of(PAIR, 2), Filter(), ROWS, False, limit=1) is None
+    assert propagate(of(PAIR, 2), Filter(), ROWS, False, limit=1) is None
 
 
 def test_the_history_is_kept_where_statements_speak_of_it() -> None:
-    (kept,) = moved(of(SINGLE), Flatten(2), ROWS, True) or []
+    (kept,) = propagate(of(SINGLE), Flatten(2), ROWS, True) or []
     ((item, count),) = kept
     assert item.leaf == SINGLE and count == 1 and units(item.below) == {"single": 2}
 

@@ -19,7 +19,7 @@ from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.change.propagation import moved
+from dpcompose.core.change.propagation import propagate
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import BOTH, SINGLE, Kind, Leaf, leaf_item, state_of
 
@@ -179,10 +179,10 @@ def test_maps_in_a_row_that_are_one() -> None:
 def test_of_rows_removed_and_added_some_may_vanish_on_the_way() -> None:
     added = Leaf(Kind.SINGLE, sign=1)
     state = state_of([(leaf_item(SINGLE), 1), (leaf_item(added), 1)])
-    found = moved(state, Filter(), Traits(), False)
+    found = propagate(state, Filter(), Traits(), False)
     assert found is not None and {sum(n for _, n in each) for each in found} == {0, 1, 2}
     # Of rows that all come, fewer are never worse.
-    some = moved(state_of([(leaf_item(SINGLE), 2)]), Filter(), Traits(), False)
+    some = propagate(state_of([(leaf_item(SINGLE), 2)]), Filter(), Traits(), False)
     assert some is not None and {sum(n for _, n in each) for each in some} == {2}
 
 

@@ -65,7 +65,7 @@ def along(
 
 def test_a_row_map_keeps_a_row() -> None:
     rules = along("{kind: row}")
-    found, asked = driven(rules.listed(of(SINGLE)), units)
+    found, asked = driven(rules.every_outcome(of(SINGLE)), units)
     assert found.loss == 1 and [name for name, _ in asked] == ["made"]
     assert all(kinds(state) == {"single": 1} for _, state in asked)
 
@@ -73,7 +73,7 @@ def test_a_row_map_keeps_a_row() -> None:
 def test_a_filter_keeps_both_ends_of_a_replaced_row_or_one_or_none() -> None:
     rules = along("{kind: filter}")
     found, asked = driven(
-        rules.listed(of(PAIR)), lambda _, state: F(7) if "pair" in kinds(state) else F(9)
+        rules.every_outcome(of(PAIR)), lambda _, state: F(7) if "pair" in kinds(state) else F(9)
     )
     assert [kinds(state) for _, state in asked].count({"pair": 1}) == 1
     # The worst is a row that is left out before or after, since that is said to cost more.
@@ -82,7 +82,7 @@ def test_a_filter_keeps_both_ends_of_a_replaced_row_or_one_or_none() -> None:
 
 def test_flatten_multiplies_rows_and_too_many_are_a_path() -> None:
     few = along("{kind: flatten, max_rows: 3}")
-    found, asked = driven(few.listed(of(SINGLE)), units)
+    found, asked = driven(few.every_outcome(of(SINGLE)), units)
     assert found.loss == 3 == max(sum(kinds(state).values()) for _, state in asked)
     with pytest.raises(Refused, match="can be listed"):
         driven(few.extremes(of(SINGLE)), units)
@@ -91,7 +91,7 @@ def test_flatten_multiplies_rows_and_too_many_are_a_path() -> None:
     for algebra, power in ((PURE, 1), (ZCDP, 2)):
         many = along("{kind: flatten, max_rows: 1000000}", algebra)
         with pytest.raises(Refused, match="too many things"):
-            driven(many.listed(of(PAIR)), units)
+            driven(many.every_outcome(of(PAIR)), units)
         grouped, asked = driven(many.extremes(of(PAIR)), lambda *_: F(1, 2))
         assert grouped.loss == F(1, 2) * 10 ** (6 * power) and grouped.units == 10**6
         assert [kinds(state) for _, state in asked] == [{"pair": 1}, {"single": 1}]
@@ -99,10 +99,10 @@ def test_flatten_multiplies_rows_and_too_many_are_a_path() -> None:
 
 def test_several_units_are_a_path_of_single_ones() -> None:
     rules = along("{kind: row}", ZCDP)
-    found, _ = driven(rules.units(of(SINGLE, 3), rules.listed), lambda *_: F(2))
+    found, _ = driven(rules.units(of(SINGLE, 3), rules.every_outcome), lambda *_: F(2))
     assert found.loss == 2 * 3**2 and found.bounded and found.how == How("units", (How("listed"),))
     with pytest.raises(Refused, match="no path"):
-        driven(rules.units(of(SINGLE), rules.listed), units)
+        driven(rules.units(of(SINGLE), rules.every_outcome), units)
 
 
 ONE_OF_EACH = "{kind: limit, per: k, rows: 1, keep: random}"
@@ -177,7 +177,7 @@ def test_a_poisson_sample_amplifies_one_row() -> None:
     with pytest.raises(Refused, match="one unit"):
         driven(rules.sample(of(SINGLE, 2)), units)
     with pytest.raises(Refused, match="can be listed"):
-        driven(rules.listed(of(SINGLE)), units)
+        driven(rules.every_outcome(of(SINGLE)), units)
     assert driven(rules.coupled(of(SINGLE, 2)), units)[0].loss == 2
     with pytest.raises(Refused, match="for several rows"):
         driven(rules.coupled(of(Leaf(Kind.USER, size=2))), units)

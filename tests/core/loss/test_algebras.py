@@ -35,7 +35,7 @@ def test_losses_in_one_number() -> None:
     assert PURE.add([F(1), F(1, 2), NONE]) == F(3, 2) and PURE.add([]) == 0
     assert PURE.add([F(1), math.inf]) == math.inf
     assert PURE.times(F(1, 2), 3) == F(3, 2) and PURE.times(NONE, 3) == 0
-    assert PURE.worst([F(1), F(2)]) == 2 and PURE.worst([]) == 0
+    assert PURE.worst_case([F(1), F(2)]) == 2 and PURE.worst_case([]) == 0
     assert PURE.best([F(1), F(2)]) == 1 and PURE.best([]) == math.inf
     assert PURE.group(F(2), 3) == 6 and ZCDP.group(F(2), 3) == 18
 
@@ -58,8 +58,8 @@ def test_pairs_combine() -> None:
     assert PAIRS.add([EITHER, ()]) == () and PAIRS.times((), 2) == ()
     assert PAIRS.add([((F(1), F(1, 10)),), EITHER]) == ((F(1), F(1, 5)), (F(2), F(1, 10)))
     other = ((F(1, 2), F(1, 20)),)
-    assert PAIRS.worst([EITHER, other]) == ((F(1, 2), F(1, 10)), (F(1), F(1, 20)))
-    assert PAIRS.worst([EITHER, ()]) == () and PAIRS.worst([]) == PAIRS.zero
+    assert PAIRS.worst_case([EITHER, other]) == ((F(1, 2), F(1, 10)), (F(1), F(1, 20)))
+    assert PAIRS.worst_case([EITHER, ()]) == () and PAIRS.worst_case([]) == PAIRS.zero
     assert PAIRS.best([EITHER, other, ()]) == (EITHER[0], other[0], EITHER[1])
     assert PAIRS.key(EITHER) == (0, F(1, 10)) and PAIRS.key(()) == (math.inf, math.inf)
 

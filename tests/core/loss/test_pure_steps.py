@@ -58,7 +58,7 @@ def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> N
         assert found <= whole
     assert part.advantage() == pytest.approx(float(truth.delta(F(0))), rel=1e-12)
     assert part.about_rho() == pytest.approx(float(part.rho()), rel=1e-9)
-    assert part.says() == f"{epsilon}-DP over {steps} steps"
+    assert part.describe() == f"{epsilon}-DP over {steps} steps"
     assert not is_noise(Known(part))
 
 

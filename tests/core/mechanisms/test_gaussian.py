@@ -24,7 +24,7 @@ def test_gaussian_noise_by_its_formulas() -> None:
     noise: Family = Gaussian(F(2))
     assert (noise.mu(F(3)), noise.mu_squared(F(3)), noise.rho(F(3))) == (F(3, 2), F(9, 4), F(9, 8))
     assert noise.epsilon(F(3)) is None and noise.loss(F(3)) == Composition((), F(9, 4))
-    assert noise.says(F(3)) == "Gaussian noise of σ = 2, sensitivity 3"
+    assert noise.describe(F(3)) == "Gaussian noise of σ = 2, sensitivity 3"
     # A shift in units of √2.
     assert Gaussian(F(2), F(2)).rho(F(3)) == F(9, 4)
 
@@ -63,7 +63,7 @@ def test_discrete_gaussian_noise_by_its_sum(shift: int) -> None:
 def test_in_l2_rho_alone_is_known() -> None:
     noise = DiscreteGaussian(F(1), "L2", F(2))
     assert noise.loss(F(1)).parts == ((Concentrated(F(1)), 1),)
-    assert "in L2" in noise.says(F(1))
+    assert "in L2" in noise.describe(F(1))
 
 
 def test_what_numbers_must_be() -> None:
@@ -78,7 +78,7 @@ def test_every_family_answers(form: FamilyForm) -> None:
     assert form_of(noise) is form
     rho = noise.rho(F(1))
     mu, epsilon = noise.mu_squared(F(1)), noise.epsilon(F(1))
-    assert rho > 0 and noise.loss(F(1)) is not None and noise.says(F(1))
+    assert rho > 0 and noise.loss(F(1)) is not None and noise.describe(F(1))
     # The least ρ is no larger than what pure and Gaussian DP give.
     assert mu is None or rho <= mu / 2 * (1 + F(1, 10**9))
     assert epsilon is None or float(rho) <= float(epsilon) * math.tanh(float(epsilon) / 2) + 1e-9

@@ -37,7 +37,9 @@ def test_two_coordinates_are_two_losses() -> None:
                 assert curves.laplaces([F(each) for each in moved])(at) <= wanted
     assert hot.epsilon(F(4)) == 2
     assert float(hot.rho(F(4))) == 2 * float(Laplace(F(2)).rho(F(2)))
-    assert hot.says(F(4)) == "Laplace noise of scale 2, sensitivity 2 in each of two coordinates"
+    assert (
+        hot.describe(F(4)) == "Laplace noise of scale 2, sensitivity 2 in each of two coordinates"
+    )
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_distances() -> None:
     ],
 )
 def test_how_a_guarantee_is_told(stated: Guarantee, says: str) -> None:
-    assert stated.notion.facts.says(stated) == says
+    assert stated.notion.facts.describe(stated) == says
 
 
 def test_mu_is_the_root_of_what_adds_up() -> None:

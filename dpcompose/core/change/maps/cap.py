@@ -58,7 +58,7 @@ class Cap(Together):
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a cap at the first 3 rows for each unit`."""
         return f"a cap at {which(self.keep)} {plural(self.rows, 'row')} for each unit"
 

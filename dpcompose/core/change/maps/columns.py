@@ -57,7 +57,7 @@ class Columns(RowByRow):
         """That there is nothing else."""
         yield f"of each row `{name}` has {listing(sorted(self.only))} and nothing else", ("only",)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`` the columns `state` and `race` ``."""
         named = listing(sorted(self.only))
         return f"the column{'s' if len(self.only) > 1 else ''} {named}"

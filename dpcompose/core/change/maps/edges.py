@@ -29,7 +29,7 @@ class Edges(OfGraph):
         """Rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`the table of edges`."""
         return "the table of edges"
 

@@ -61,7 +61,7 @@ class Filter(RowByRow):
         yield f"the filter `{name}` looks at each row by itself", ()
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a filter`, or `` a filter by `age` ``."""
         return "a filter" if self.uses is None else f"a filter by {columns_named(self.uses)}"
 

@@ -99,7 +99,7 @@ class Flatten(RowByRow):
         yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a flatten to at most 3 rows a row`, or one `` of `visits` `` alone."""
         of = "" if self.uses is None else f" of {columns_named(self.uses | self.keeps)}"
         return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"

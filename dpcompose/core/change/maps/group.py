@@ -55,7 +55,7 @@ class Group(Together):
         """Nothing: what a group is says all."""
         yield from ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`` a grouping by `id` ``."""
         return f"a grouping by `{self.by}`"
 

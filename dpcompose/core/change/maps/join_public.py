@@ -93,7 +93,7 @@ class JoinPublic(RowByRow):
             yield says, (self.said_by,)
         yield f"`{name}` leaves the columns and the order of rows as they are", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a join with at most 3 rows of a public table for each row`."""
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 

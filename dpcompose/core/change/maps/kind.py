@@ -132,7 +132,7 @@ class Map(ABC):
         """What the author declares of `name`, the dataset that it makes, and nobody can check."""
 
     @abstractmethod
-    def says(self) -> str:
+    def describe(self) -> str:
         """What it is, in words: `a cap at the first 3 rows for each unit`."""
 
 
@@ -226,9 +226,9 @@ class AtOneKey(Together):
         """What the last map declares."""
         return self.last.declares(name, readers)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """What the last map is."""
-        return self.last.says()
+        return self.last.describe()
 
 
 def _units(found: list[Fate] | TooMany) -> Iterator[Leaf]:

@@ -67,7 +67,7 @@ class RowLimit(Together):
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`` a limit to the first 3 rows for each `day` ``."""
         return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
 

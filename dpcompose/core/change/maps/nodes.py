@@ -27,7 +27,7 @@ class Nodes(OfGraph):
         """As many rows as there are vertices, which are public."""
         return Traits(fixed=True, unit=traits.unit, most=traits.most)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`one row for each vertex`."""
         return "one row for each vertex"
 

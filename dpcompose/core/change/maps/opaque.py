@@ -37,7 +37,7 @@ class Opaque(Together):
         """Nothing."""
         yield from ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`an opaque map`."""
         return "an opaque map"
 

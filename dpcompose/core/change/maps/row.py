@@ -81,7 +81,7 @@ class RowMap(RowByRow):
         what = f"what `{name}` makes of a row" + (" beside that" if self.keeps else "")
         yield from declared_uses(what, self.uses)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a row-by-row transform`, or `` a row-by-row transform of `age` ``."""
         if self.uses is None:
             return "a row-by-row transform"

@@ -133,7 +133,7 @@ class Sample(Map):
             drawn = f", {whole(readers.copies)} times: copy i of each mechanism reads the i-th draw"
         yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a Poisson sample of rate 0.1`."""
         if self.size is None:
             return f"a Poisson sample of rate {number(self.rate)}"
@@ -167,7 +167,7 @@ class AllRows(RowByRow):
         """That it is no sample."""
         yield f"the sample `{name}` is drawn with chance 1: it has every row", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a Poisson sample of rate 1: every row`."""
         return "a Poisson sample of rate 1: every row"
 

@@ -47,7 +47,7 @@ class Stable(Together):
         """The stability."""
         yield f"one row changes at most {plural(self.stability, 'row')} of `{name}`", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a map of stability 3`."""
         return f"a map of stability {self.stability}"
 

@@ -73,7 +73,7 @@ class Value(Together):
         if self.diameter is not None:
             yield f"`{name}` never moves by more than {number(self.diameter)}", ("diameter",)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`a point of a Euclidean space`."""
         return "a point of a Euclidean space"
 

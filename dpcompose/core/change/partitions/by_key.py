@@ -42,7 +42,7 @@ class ByKey(EachRow):
         """That the column decides."""
         return f"each value of `{self.column}` is in at most one block of `{name}`", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`by key`."""
         return "by key"
 

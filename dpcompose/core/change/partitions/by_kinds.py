@@ -56,7 +56,7 @@ class ByKinds(EachRow):
         """That there are no other kinds."""
         return f"each row is of one of the kinds of `{name}`, which names its blocks", ()
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`by kinds`."""
         return "by kinds"
 

@@ -40,7 +40,7 @@ class ByMembership(EachRow):
         blocks = plural(self.max_blocks, "block")
         return f"each row is in at most {blocks} of `{name}`", ("max_blocks",)
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`by membership`."""
         return "by membership"
 

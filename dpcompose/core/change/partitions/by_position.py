@@ -60,7 +60,7 @@ class ByPosition(PartitionKind):
         """Nothing."""
         return None
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`by position`."""
         return "by position"
 

@@ -55,7 +55,7 @@ class ByValue(EachRow):
         """That each set of values is not all."""
         return f"every block of `{name}` leaves out some possible row of `{parent}`"
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """`by value`."""
         return "by value"
 

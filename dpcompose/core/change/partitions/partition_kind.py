@@ -90,7 +90,7 @@ class PartitionKind(ABC):
         """What the author declares of the blocks of `name`, and nobody can check."""
 
     @abstractmethod
-    def says(self) -> str:
+    def describe(self) -> str:
         """How rows are told apart, in words: `by value`."""
 
     @abstractmethod

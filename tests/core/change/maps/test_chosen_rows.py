@@ -39,6 +39,6 @@ def test_a_selection_of_columns_sees_changes_of_these_alone() -> None:
     (other,) = town.becomes(PAIR._replace(kept=("age",)), traits)
     assert same.units == () and [leaf.kind for leaf, _ in other.units] == [PAIR.kind]
     assert town.traits_after(traits).columns == frozenset({"town"})
-    assert town.rows_needed(7) == 7 and town.says() == "the column `town`"
+    assert town.rows_needed(7) == 7 and town.describe() == "the column `town`"
     ((says, at),) = town.declares("few", Readers((), 0))
     assert at == ("only",) and "`town` and nothing else" in says

@@ -183,5 +183,5 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     made = form.made(*map(given, form.keys))
     assert type(made) is form.kind
     assert maps.form_of(made) is form
-    assert made.says()
+    assert made.describe()
     assert hash(made) == hash(form.made(*map(given, form.keys)))

@@ -207,5 +207,5 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     assert type(made) is form.kind
     assert made == form.made(*given)
     assert hash(made) == hash(form.made(*given))
-    assert made.says() == f"by {name}"
+    assert made.describe() == f"by {name}"
     assert made.declares("p")[0].count("`p`") == 1
