@@ -15,6 +15,8 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solver
+from dpcompose.planning.ledgers import summed
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Total, TotalAsked, add_up
 from dpcompose.resolve import resolve
@@ -22,6 +24,7 @@ from dpcompose.source import load
 
 HEAD = "dpcompose: 1\npopulation: p\nprotect: unbounded\n"
 PEOPLE = "datasets:\n  people: {}\n  part: {from: people, partition: {by: value, blocks: [a, b]}}\n"
+HALF, ONE = (Budget((("epsilon", Fraction(n, 2)),)) for n in (1, 2))
 APPROX = Budget((("epsilon", Fraction(2)), ("delta", Fraction("1e-6"))))
 
 
@@ -210,6 +213,14 @@ def test_what_remains_of_groups_counts_all_their_steps() -> None:
     assert found.remaining is not None
     value = dict(found.remaining)["epsilon"]
     assert value is not None and 0 <= Fraction(7, 30) - value < Fraction(1, 10**8)
+
+
+def test_what_remains_is_the_least_that_any_filter_has_left() -> None:
+    problem = resolve(load(pure("0.3"), "a.yaml")).problem
+    for limits in ((HALF, ONE), (ONE, HALF)):
+        found = summed(problem, lambda: Solver(problem), limits, None, (), rest=True, part=True)
+        value = dict(found.remaining or ())["epsilon"]
+        assert value is not None and 0 <= Fraction(1, 5) - value < Fraction(1, 10**8)
 
 
 def test_nothing_remains_of_a_budget_that_is_passed() -> None:

@@ -13,6 +13,7 @@ from reference import curves
 
 from dpcompose.pipeline import analyze
 from dpcompose.report import Report
+from dpcompose.resolve.norms import Moves
 
 F = Fraction
 LAPLACE, GEOMETRIC = "laplace, scale: 3", "geometric, scale: 3"
@@ -152,6 +153,13 @@ def test_a_square_is_exact() -> None:
         "discrete-gaussian, sigma: 1", "{unbounded: 1, bounded: {l2_squared: 2}}", "bounded"
     ).bound
     assert moved is not None and moved.value == 1 and moved.exact
+
+
+def test_a_distance_in_another_unit() -> None:
+    # 3·√2 is 1.5·√8.
+    assert Moves("L2", F(3), F(2)).inside(F(8)) == Moves("L2", F(3, 2), F(8))
+    blocks = Moves("L2", {"a": F(3), "b": F(1)}, F(2)).inside(F(8))
+    assert blocks.distance == {"a": F(3, 2), "b": F(1, 2)}
 
 
 def truth(coordinates: int, sigma: float, epsilon: float) -> float:

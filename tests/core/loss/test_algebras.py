@@ -153,6 +153,8 @@ def test_a_replaced_row() -> None:
     assert float(pairs[0][0]) == pytest.approx(AMPLIFIED, rel=1e-15)
     assert float(pairs[0][1]) == pytest.approx((1 + math.e) / 2 / math.e / 20, rel=1e-15)
     assert float(pairs[1][0]) == pytest.approx(1, rel=1e-15) and pairs[1][1] == 0
+    thrice = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 3)
+    assert thrice == PAIRS.times(pairs, 3) != pairs
     # In two steps of (1, 0.1) it would be (1.240, 0.143).
     alone = replaced(PAIRS, ((F(1), F(1, 10)),), (), HALF, 1)
     assert alone is not None

@@ -188,6 +188,34 @@ def test_paths_in_which_the_order_matters() -> None:
     assert along(Way({0: [((F(0), F(3, 5)), 2)]}, {0: False}, False)) is None  # δ reaches 1
 
 
+def test_two_statements_share_the_units_of_a_change() -> None:
+    stated = placed(
+        "notion: approx, epsilon: 1, delta: 0", "notion: approx, epsilon: 1/2, delta: 1/100"
+    )
+    first, second = (F(1), F(0)), (F(1, 2), F(1, 100))
+    ways = all_ways(stated, of(SINGLE, 2), Coster(Pairs()).needed)
+    assert [way.levels for way in ways] == [
+        {0: [(second, 2)]},
+        {0: [(first, 2)]},
+        {0: [(second, 1), (first, 1)]},
+    ]
+
+
+def test_only_rows_that_come_and_go_alone_change_in_any_order() -> None:
+    stated = placed("notion: pure, epsilon: 1")
+    needed = Coster(Pairs()).needed
+    for leaf, free in ((SINGLE, True), (PAIR, True), (SINGLE._replace(displaced=True), False)):
+        (way,) = all_ways(stated, of(leaf, 2), needed)
+        assert way.free == {0: free} and way.all_free is free
+
+
+def test_the_order_matters_between_tables_of_two_levels() -> None:
+    way = Way({0: [((F(1), F(0)), 1)], 1: [((F(0), F(1, 100)), 1)]}, {0: True, 1: True}, False)
+    later, sooner = along(way), along(way._replace(all_free=True))
+    assert later is not None and float(later[1]) == pytest.approx(math.e / 100, abs=1e-12)
+    assert sooner is not None and sooner[1] == F(1, 100)
+
+
 # --- what is known as distributions --------------------------------------------------------------
 
 
@@ -198,6 +226,8 @@ def test_all_that_is_known_of_a_loss() -> None:
     assert known_losses(Coster(Patterns()), placed("notion: pure, epsilon: 0"), of(SINGLE)) == [
         NO_LOSS
     ]
+    (curve,) = [each.part for each in found if isinstance(each.part, Points)]
+    assert curve.points == ((F(1, 2), F(1, 10)), (F(1), F(0)))
     assert of_several_kinds([Known(Response(F(1))), Known(None, F(1))])
     assert not of_several_kinds([Known(Response(F(1))), Known(Response(F(2)))])
 

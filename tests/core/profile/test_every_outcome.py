@@ -98,6 +98,8 @@ R1, R2 = response(1), response(0.5)
 BASE = of((Response(ONE), 2))
 LEAKY = of((Response(ONE), 2), stay=F(9, 10))
 S = sampled(both(R1, R1), 0.25)
+#: A sample of a sample, with the inner tables in either order.
+SS, ST = sampled(S, 0.5), sampled(turned(S), 0.5)
 #: A composition, pairs of tables that it must cover, and whether it is the worst of just these.
 CASES: dict[str, tuple[Composition, list[Pair], bool]] = {
     "responses": (of((Response(ONE), 3), (Response(HALF), 2)), [both(R1, R1, R1, R2, R2)], True),
@@ -133,6 +135,11 @@ CASES: dict[str, tuple[Composition, list[Pair], bool]] = {
         False,
     ),
     "samples of one size": (of((Sampled(F(1, 4), BASE, True), 3)), [both(S, S, S)], False),
+    "samples of samples": (
+        of((Sampled(HALF, of((Sampled(F(1, 4), BASE, False, "removed"), 1))), 3)),
+        [both(SS, SS, turned(ST)), both(ST, ST, turned(SS)), both(SS, ST, turned(SS))],
+        False,
+    ),
     "what is drawn": (
         of((Drawn(((F(1, 4), of((Response(ONE), 1))), (F(1, 2), BASE))), 2)),
         [
