@@ -113,10 +113,12 @@ def _beat() -> None:
 
 def warm_up() -> None:
     """Load here what every analysis needs, before processes are forked that would each do so."""
-    import dpcompose.core.profile.normal
     import dpcompose.pipeline
     import dpcompose.report.certify
     import dpcompose.report.outcomes  # noqa: F401
+    from dpcompose.curves import preload
+
+    preload()
 
 
 @contextmanager
@@ -150,8 +152,9 @@ def _memory(megabytes: int | None) -> Iterator[None]:
         return
     import resource
 
-    # numpy's threads have memory of their own, whatever a spec asks.
-    import dpcompose.core.profile.normal  # noqa: F401
+    from dpcompose.curves import preload
+
+    preload()  # whatever a spec asks, numpy's threads have memory of their own
 
     with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()

@@ -10,7 +10,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.replace import Unwritable, replaced
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 from dpcompose.errors import Fix
 from dpcompose.planning.corrections import Corrected, changed_lines, corrected
 from dpcompose.render.diagnostics import difference

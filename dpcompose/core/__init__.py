@@ -1,5 +1,1 @@
-"""The mathematics: no input, no output, and of third-party packages only mpmath.
-
-`exact` and `conversion` import mpmath when they first meet a function that is irrational, so that
-most specs never load it.
-"""
+"""The mathematics of pipelines: no input, no output, no third-party package."""

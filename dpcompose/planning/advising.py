@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.numbers.words import chance
 from dpcompose.core.search.solver import Solver
+from dpcompose.curves import COMPARED
+from dpcompose.curves.families import PureSteps
+from dpcompose.curves.rounding import chance
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidate import Candidate, changed
 from dpcompose.planning.declarable import candidates

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.core.numbers.exact import sqrt_up
+from dpcompose.curves import COMPARED
+from dpcompose.curves.rounding import sqrt_up
 from dpcompose.errors import DpcomposeError
 from dpcompose.faults import listing
 from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta.filters import PrivacyFilter
-from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.model.problem import Mechanism, Problem, Statement
 from dpcompose.core.notions.guarantee import Bound, Budget, Guarantee, Quantity, bound_of
-from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert
-from dpcompose.core.numbers.exact import sqrt_down
+from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert, convert_over_steps
 from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.curves.rounding import sqrt_down
 from dpcompose.report import At, FilterRecord, Verdict
 from dpcompose.report.certify import certify
 from dpcompose.report.counted import Counted, NoFilter, count
@@ -142,7 +141,7 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
 
     def holds(value: Fraction) -> bool:
         if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
-            return amount_over(value, steps, counted) <= amount
+            return convert_over_steps(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)
         return convert(grouped, notion, counted) <= amount
 

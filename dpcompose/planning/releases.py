@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.words import listing, number
+from dpcompose.curves.rounding import listing, number
 from dpcompose.resolve import Resolved
 
 #: So many specs are told of where they differ.

@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.at_delta.routes import COMPARED
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.words import chance
 from dpcompose.core.search.solver import Solver
+from dpcompose.curves import COMPARED
+from dpcompose.curves.rounding import chance
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters, rescaled
-from dpcompose.report.certify import Certified, certify
+from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
@@ -101,7 +101,11 @@ class _Halves:
     """
 
     def __init__(
-        self, problem: Problem, whole: Certified, delta: Fraction | None, step: Callable[[], None]
+        self,
+        problem: Problem,
+        whole: CertifiedRelease,
+        delta: Fraction | None,
+        step: Callable[[], None],
     ) -> None:
         self._problem, self._delta, self._step = problem, delta, step
         self._solver = whole.solver
@@ -166,7 +170,7 @@ def _savings(
             yield Saving(name, Fraction(0), span, why)
 
 
-def _number(found: Certified, delta: Fraction | None) -> Fraction | None:
+def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
     if delta is None:
         return found.bounds[0].value if found.bounds else None
     return found.at_delta[0].value if found.at_delta else None
@@ -182,13 +186,13 @@ def _deltas(
         yield required
 
 
-def _name(found: Certified, delta: Fraction | None) -> str:
+def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
     if delta is not None:
         return f"ε at δ = {chance(number(delta))}"
     return found.bounds[0].notion.facts.sign
 
 
-def _mechanisms_in_worst_change(found: Certified) -> tuple[str, ...] | None:
+def _mechanisms_in_worst_change(found: CertifiedRelease) -> tuple[str, ...] | None:
     """The mechanisms of the worst change; None where there is not one that is worst alone."""
     if found.solutions[0].notion is Notion.APPROX:
         return None  # one change may have the largest ε, another one the largest δ

@@ -22,7 +22,7 @@ from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.together import MergedSolver, remaining_if_fixed
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
-from dpcompose.report.certify import Certified, certify
+from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.shares import of_solution as shares_of
@@ -194,7 +194,7 @@ def _total(
             ]
         )
 
-    def certified(merged: Merged) -> tuple[MergedSolver, Certified]:
+    def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
         solver = MergedSolver(merged)
         return solver, certify(merged.problem, limits, deltas, solver=solver)
 
@@ -372,7 +372,7 @@ def _spent(found: LedgerSum) -> Fraction:
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
-def _comparison_key(found: Certified) -> tuple[int, Fraction]:
+def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
     """Something to compare bounds of the same releases by."""
     if found.bounds:
         return 0, found.bounds[0].value
@@ -381,7 +381,7 @@ def _comparison_key(found: Certified) -> tuple[int, Fraction]:
     return 1 + len(values) - len(known), sum(known, Fraction(0))
 
 
-def _verdict(found: Certified, limits: Sequence[Budget]) -> Verdict | None:
+def _verdict(found: CertifiedRelease, limits: Sequence[Budget]) -> Verdict | None:
     """On the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
@@ -438,7 +438,7 @@ def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str
 
 def _total_with_reasoning(
     total: Total,
-    found: Certified,
+    found: CertifiedRelease,
     solver: MergedSolver,
     releases: Sequence[Release],
     labels: Sequence[str],

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.table import Table
 
-from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import bound_text, found_text, given_text

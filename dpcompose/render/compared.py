@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import asked
 from dpcompose.render.layout import Style

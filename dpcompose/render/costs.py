@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.numbers.exact import summed
+from dpcompose.curves.rounding import summed
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (

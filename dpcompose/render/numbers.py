@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.numbers.exact import decimal_up
-from dpcompose.core.numbers.words import chance
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.report import At, Bound
 
 _DIGITS = 6  # of a rounded number in a report

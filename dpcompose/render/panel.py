@@ -11,8 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.core.numbers.exact import decimal_up
-from dpcompose.core.numbers.words import chance
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.render.console import literal
 from dpcompose.render.headlines import asked, neighbours, not_comparable
 from dpcompose.render.layout import Style, sentence

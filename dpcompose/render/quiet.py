@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import decimal_up
-from dpcompose.core.numbers.words import chance
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.render.layout import Style
 from dpcompose.report import At, Report, Risk
 

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import neighbours
 from dpcompose.render.layout import Style

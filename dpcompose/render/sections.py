@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.table import Table
 
-from dpcompose.core.numbers.words import listing
+from dpcompose.curves.rounding import listing
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import listed
 from dpcompose.render.layout import Style, sentence

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.core.numbers.exact import decimal_up
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.report.reasoning import Alternative as Alternative
 from dpcompose.report.reasoning import Assumption as Assumption

@@ -9,13 +9,29 @@ from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.at_delta.chosen import Chosen, choose
-from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.pattern import Felt, Trace
-from dpcompose.core.numbers.exact import sqrt_up
-from dpcompose.core.profile import parts
-from dpcompose.core.profile.fewer_losses import is_merged
-from dpcompose.core.profile.parts import Composition, Part
 from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.curves import (
+    Concentrated,
+    Curve,
+    Grouped,
+    Maximum,
+    MechanismLoss,
+    MixtureOfDraws,
+    Part,
+    Point,
+    Points,
+    PoissonGroup,
+    PoissonReplaceOne,
+    Renyi,
+    ReplacedRows,
+    Response,
+    RouteBound,
+    RouteName,
+    Sampled,
+    is_merged,
+)
+from dpcompose.curves.rounding import sqrt_up
 from dpcompose.report import At, Route, TouchCount, wording
 from dpcompose.report.explanation import touched_by
 
@@ -206,7 +222,7 @@ def _chain(chosen: Chosen) -> Iterable[str]:
         yield f"{symbol} = {wording.number(best.value)} by {best.rule}"
 
 
-def _losses(composition: Composition) -> Iterable[str]:
+def _losses(composition: Curve) -> Iterable[str]:
     for part, n in composition.parts:
         yield (f"{wording.whole(n)} × " if n > 1 else "") + part_text(part)
     if composition.gaussian:
@@ -217,38 +233,38 @@ def part_text(part: Part) -> str:
     """A part of a composition in a few words."""
     number = wording.number
     match part:
-        case parts.Response(epsilon):
+        case Response(epsilon):
             return f"ε = {number(epsilon)}"
-        case parts.MechanismLoss():
+        case MechanismLoss():
             return part.describe()
-        case parts.Points(points):
+        case Points(points):
             return f"a profile of {wording.plural(len(points), 'point')}"
-        case parts.Concentrated(rho):
+        case Concentrated(rho):
             return f"ρ = {number(rho)}"
-        case parts.Renyi(points):
+        case Renyi(points):
             return f"a Rényi curve of {wording.plural(len(points), 'order')}"
-        case parts.Sampled(rate, base, replace):
+        case Sampled(rate, base, replace):
             how = "without replacement" if replace else "Poisson"
             inside = _listing(list(_losses(base)))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
-        case parts.Drawn(ways):
+        case MixtureOfDraws(ways):
             told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
             return f"{_listing(told)}, else nothing"
-        case parts.Exchanged(rate, once, both):
+        case PoissonReplaceOne(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
-        case parts.SampledRows(rate, once, replaced):
+        case PoissonGroup(rate, once, replaced):
             how = f"{wording.plural(len(once), 'row')}{' replaced' if replaced else ''}"
             inside = _listing(list(_losses(once[-1])))
             return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
-        case parts.ReplacedRows(_, once):
+        case ReplacedRows(_, once):
             inside = _listing(list(_losses(once[-1])))
             return (
                 f"rows replaced, up to {len(once)} of them in a sample of one size, of ({inside})"
             )
-        case parts.Grouped(base, steps):
+        case Grouped(base, steps):
             return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
-        case parts.AnyOf(options):
+        case Maximum(options):
             return f"any of ({_listing([' and '.join(_losses(each)) for each in options])})"
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
-from dpcompose.core.numbers.words import chance
+from dpcompose.curves.rounding import chance
 from dpcompose.report import At, Bound, Report, relation_words
 from dpcompose.report.wording import number
 

@@ -15,11 +15,11 @@ from dpcompose.report import At, Bound, Risk, Verdict
 from dpcompose.report.verdict import deltas_of, of_risk, sharper, verdict
 
 if TYPE_CHECKING:
-    from dpcompose.core.at_delta.trade_off import TradeOff
+    from dpcompose.curves import TradeOff
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
+class CertifiedRelease:
     """What is certified of a problem.
 
     `solved`: the worst cases in every notion that was looked at, from the strongest on, finite or
@@ -65,7 +65,7 @@ def certify(
     solver: Solver | None = None,
     compared: bool = True,
     judged: bool = False,
-) -> Certified:
+) -> CertifiedRelease:
     """The least bounds of a problem that theorems certify.
 
     `limits`: budgets, whose notions and δ are looked at as well. `risk`: where to state what an
@@ -104,7 +104,7 @@ def certify(
         if curve is not None and risk is not None:
             told = risk_of(curve, risk, at_delta, () if first is None else first.quantities)
     chosen = bool(wanted or given)
-    return Certified(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve)
+    return CertifiedRelease(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve)
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
-from dpcompose.core.at_delta.routes import Point, of_bound
 from dpcompose.core.change.maps.kind import Picks
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, State, all_leaves
@@ -19,8 +19,9 @@ from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, Notion
-from dpcompose.core.numbers.words import listing, number
 from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.curves import Point
+from dpcompose.curves.rounding import listing, number
 from dpcompose.report import At, FilterRecord
 from dpcompose.report.findings.reasons import missing_notion, reasons
 

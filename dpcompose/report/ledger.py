@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.at_delta import trade_off
+from dpcompose.core.at_delta import worst_trade_off
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import SIGNS, Notion
-from dpcompose.core.numbers.words import chance, number, number_below
 from dpcompose.core.search.proof import prove, rechecked
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.core.theorems.select import select
+from dpcompose.curves import Point
+from dpcompose.curves.rounding import chance, number, number_below
 from dpcompose.report import (
     Alternative,
     At,
@@ -38,7 +38,7 @@ from dpcompose.report import (
     proof_tree,
     shares,
 )
-from dpcompose.report.certify import Certified, certify
+from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.outcomes import Case
 from dpcompose.report.risk import risk_of
@@ -115,14 +115,14 @@ def of_ledger(
 def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
     """What settings allow at most, held against the guarantee."""
     if ceiling.of_risk:
-        return of_risk(ceiling, trade_off.of_quantity(counted.whole))
+        return of_risk(ceiling, worst_trade_off.of_quantity(counted.whole))
     return verdict(ceiling, [bound, bound_of(counted.whole)])
 
 
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     """What an attacker gains at most of all that the filter admits."""
     given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
-    return risk_of(trade_off.of_quantity(counted.whole), asked, (), given)
+    return risk_of(worst_trade_off.of_quantity(counted.whole), asked, (), given)
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
@@ -179,7 +179,7 @@ def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> 
 
 
 def _report_of_ledger(
-    case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: Certified | None
+    case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: CertifiedRelease | None
 ) -> Report:
     """The report with its reasoning, or the reason why there is no guarantee any more."""
     solution, entry = counted.solution, in_role(Role.FILTER, counted.filter.notion)
@@ -233,7 +233,7 @@ def _origin(counted: Counted, budget: Budget | None) -> str:
     return f"the largest {symbol} that gives the budget, found before the first output"
 
 
-def _alternatives(case: Case, counted: Counted, fixed: Certified) -> Iterator[Alternative]:
+def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:
     """What holds only of fixed parameters, and what other filters would have counted."""
     for at in fixed.at_delta:
         if at.value is None:

@@ -14,11 +14,11 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import summed
 from dpcompose.core.search.proof import amplifying, change_at
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
+from dpcompose.curves.rounding import summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
 from dpcompose.report.descent import splits

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.core.at_delta import trade_off
-from dpcompose.core.at_delta.trade_off import TradeOff
+from dpcompose.core.at_delta import worst_trade_off
 from dpcompose.core.notions.guarantee import AskedRisk, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.words import number
 from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.curves import TradeOff
+from dpcompose.curves.rounding import number
 from dpcompose.report import At, Risk, Verdict
 
 
@@ -24,7 +24,7 @@ def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
     patterned = solver.patterns()
     if not (patterned or bounds):
         return None
-    return trade_off.of_patterns(patterned, bounds)
+    return worst_trade_off.of_patterns(patterned, bounds)
 
 
 def risk_of(
@@ -38,7 +38,7 @@ def risk_of(
     told = _risk_of_curve(curve, asked)
     if point is None:
         return told
-    alone = trade_off.of_quantity(Quantity(Notion.APPROX, *point))
+    alone = worst_trade_off.of_quantity(Quantity(Notion.APPROX, *point))
     return replace(told, point=point, from_point=_risk_of_curve(alone, asked))
 
 
@@ -69,7 +69,9 @@ def met_by_curve_alone(
     point = _point(points, bounds)
     if not (limit.of_risk and decision.ok) or slack is None or point is None:
         return None
-    alone = trade_off.of_quantity(Quantity(Notion.APPROX, *point)).spent(limit)
+    alone = worst_trade_off.amount_of_risk(
+        worst_trade_off.of_quantity(Quantity(Notion.APPROX, *point)), limit
+    )
     main, most = limit.parameters[0]
     if alone <= most:
         return None

@@ -8,15 +8,14 @@ from fractions import Fraction
 from operator import attrgetter
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point, quick
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import capped, summed
-from dpcompose.core.profile.parts import Concentrated, MechanismLoss, Part, Response
 from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.curves import Concentrated, MechanismLoss, Part, Point, Response, quick_bound
+from dpcompose.curves.families import PureSteps
+from dpcompose.curves.rounding import capped, summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Share
 
@@ -143,6 +142,6 @@ def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fracti
         return None
     if not roughly:
         return choose(patterned, point).value
-    values = [quick(next(iter(compositions(each))), point) for each in patterned]
+    values = [quick_bound(next(iter(compositions(each))), point) for each in patterned]
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None

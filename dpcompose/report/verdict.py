@@ -11,7 +11,7 @@ from dpcompose.core.notions.notion import CONVERTS, Notion, convert
 from dpcompose.report import At, Bound, Verdict
 
 if TYPE_CHECKING:
-    from dpcompose.core.at_delta.trade_off import TradeOff
+    from dpcompose.curves import TradeOff
 
 #: A number at a δ that is better by less than this is not worth a mention.
 NEARLY = Fraction(1, 10**6)
@@ -42,7 +42,9 @@ def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
     """A limit in risk held against a trade-off curve (None: no finite bound)."""
     if curve is None:
         return Verdict(limit, False, None, "there is no finite bound")
-    slack = limit.parameters[0][1] - curve.spent(limit)
+    from dpcompose.core.at_delta.worst_trade_off import amount_of_risk
+
+    slack = limit.parameters[0][1] - amount_of_risk(curve, limit)
     return Verdict(limit, slack >= 0, slack)
 
 
@@ -80,7 +82,8 @@ def _epsilon_slack(
             f"a budget with {notion.facts.symbol}, "
             "or with epsilon and a positive delta, would be comparable"
         )
-    from dpcompose.core.at_delta.routes import Point, of_bound
+    from dpcompose.core.at_delta.chosen import of_bound
+    from dpcompose.curves import Point
 
     spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
     if spent is None:

@@ -12,13 +12,13 @@ from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import sqrt_up
-from dpcompose.core.numbers.words import NAMES as NAMES
-from dpcompose.core.numbers.words import chance as chance
-from dpcompose.core.numbers.words import listing as listing
-from dpcompose.core.numbers.words import number as number
-from dpcompose.core.numbers.words import plural as plural
-from dpcompose.core.numbers.words import whole as whole
+from dpcompose.curves.rounding import NAMES as NAMES
+from dpcompose.curves.rounding import chance as chance
+from dpcompose.curves.rounding import listing as listing
+from dpcompose.curves.rounding import number as number
+from dpcompose.curves.rounding import plural as plural
+from dpcompose.curves.rounding import sqrt_up
+from dpcompose.curves.rounding import whole as whole
 
 
 def guarantee(stated: Guarantee) -> str:

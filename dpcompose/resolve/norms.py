@@ -16,7 +16,7 @@ from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import NUMBER, STEPS, WHOLE_L2, Family, FamilyForm, Need
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.one_hot import OneHot
-from dpcompose.core.numbers.exact import ZERO, is_square, sqrt_up
+from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.statements import Parameter

@@ -8,7 +8,7 @@ from dpcompose.core.change.maps import MAPS, form_of
 from dpcompose.core.change.maps.kind import Above, Map
 from dpcompose.core.change.partitions.partition_kind import Undivided
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.numbers import words
+from dpcompose.curves.rounding import words
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural
 from dpcompose.resolve.facts import no_positions, no_unit

@@ -14,7 +14,7 @@ from dpcompose.core.mechanisms.family import NUMBER, Need
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.applicable import Meanings

@@ -9,7 +9,7 @@ from typing import Any
 from dpcompose.core.change.kind_form import REQUIRED, Form, Sort
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.core.numbers.words import listing as named_all
+from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path
 from dpcompose.faults import Faults, listing
 from dpcompose.spec.models import Model

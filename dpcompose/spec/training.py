@@ -8,8 +8,8 @@ from math import isqrt
 from typing import NamedTuple
 
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry

@@ -17,7 +17,7 @@ from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.other_notation import in_our_notation
-from dpcompose.core.numbers.words import listing as named_all
+from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value

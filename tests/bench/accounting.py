@@ -109,11 +109,11 @@ class Measured:
 
 def ours(content: Content) -> float:
     """ε by dpcompose."""
-    from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
-    from dpcompose.core.mechanisms.geometric import GeometricLoss
-    from dpcompose.core.mechanisms.laplace import LaplaceLoss
-    from dpcompose.core.profile import solve
-    from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
+    from dpcompose.curves import answers as solve
+    from dpcompose.curves.curve import Curve, Part, Response, Sampled
+    from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
+    from dpcompose.curves.families.geometric_loss import GeometricLoss
+    from dpcompose.curves.families.laplace_loss import LaplaceLoss
 
     make: dict[str, Callable[..., Part]] = {
         "laplace": LaplaceLoss,
@@ -122,10 +122,10 @@ def ours(content: Content) -> float:
         "geometric of 3": lambda size: GeometricLoss(3, 1 / size),
         "discrete gaussian": lambda size: DiscreteGaussianLoss(1, 1 / size**2),
         "sampled laplace": lambda size, rate: Sampled(
-            rate, Composition(((LaplaceLoss(size), 1),)), side="removed"
+            rate, Curve(((LaplaceLoss(size), 1),)), side="removed"
         ),
         "sampled gaussian": lambda size, rate: Sampled(
-            rate, Composition(gaussian=size**2), side="removed"
+            rate, Curve(gaussian=size**2), side="removed"
         ),
     }
     parts: list[tuple[Part, int]] = []
@@ -135,7 +135,7 @@ def ours(content: Content) -> float:
             square += size * size * count
         else:
             parts.append((make[kind](size, *rate), count))
-    found = solve.epsilon_at(Composition(tuple(parts), square), DELTA)
+    found = solve.epsilon_at(Curve(tuple(parts), square), DELTA)
     return math.inf if found is None else float(found.upper)
 
 

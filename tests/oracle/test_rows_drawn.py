@@ -429,7 +429,7 @@ def test_of_an_ordered_table_rows_are_drawn_alike() -> None:
     report = analysed(2, "size: 10, of: 100", pair(1, 0), epsilons, table)
     one, two = 2 * 10 * 90 / (100 * 99), 10 * 9 / (100 * 99)
     for epsilon, found in zip(epsilons, report.at_epsilon, strict=True):
-        # Known where the rows are, and that just these are told.
+        # Curve where the rows are, and that just these are told.
         truth = sum(
             chance * worst({(n, 0): 1.0}, {(0, n): 1.0}, places(n), (1, 0), epsilon)
             for n, chance in ((1, one), (2, two))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.core.profile.parts import Composition, Points
+from dpcompose.curves.curve import Curve, Points
 
 
 def stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
@@ -23,11 +23,11 @@ def weights(rng: random.Random) -> np.ndarray:
     return np.array(raw) / sum(raw)
 
 
-def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Composition:
+def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Curve:
     """What holds of these pairs of laws, in both orders, at some ε."""
     found = []
     for epsilon in (Fraction(n, 8) for n in range(0, 41, 2)):
         delta = max(max(stick(p, q, float(epsilon)), stick(q, p, float(epsilon))) for p, q in pairs)
         if delta < 1:
             found.append((epsilon, Fraction(delta * (1 + 1e-12))))
-    return Composition(((Points(tuple(found)), 1),)) if found else Composition((), stay=Fraction(0))
+    return Curve(((Points(tuple(found)), 1),)) if found else Curve((), stay=Fraction(0))

@@ -12,9 +12,9 @@ import pytest
 from mpmath import mp, mpf
 
 import dpcompose
-from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
-from dpcompose.core.profile.parts import Composition
-from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.curves.answers import epsilon_at
+from dpcompose.curves.curve import Curve
+from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.report import At, Report
 from dpcompose.resolve import resolve
 from dpcompose.source import load
@@ -254,7 +254,7 @@ def test_census_as_zcdp_and_as_discrete_gaussians() -> None:
     assert sum(queries) == Fraction(293764, 114921)
     # A changed record moves by one in two cells, each with noise of variance 1/ρ.
     counts = Counter(DiscreteGaussianLoss(1, 1 / rho) for rho in queries)
-    composition = Composition(tuple((part, 2 * n) for part, n in counts.items()))
+    composition = Curve(tuple((part, 2 * n) for part, n in counts.items()))
     found = epsilon_at(composition, delta)
     assert found is not None
     assert 16.46399 < found.upper < 16.4667

@@ -11,20 +11,20 @@ from walks import problem_of
 
 from dpcompose.core.change import propagation
 from dpcompose.core.loss.compositions import at_order
-from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussianLoss
-from dpcompose.core.mechanisms.exponential import BoundedRange
-from dpcompose.core.mechanisms.geometric import GeometricLoss
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.mechanisms.randomized_response import KaryResponse
-from dpcompose.core.mechanisms.skellam import SkellamLoss
 from dpcompose.core.model import draws
 from dpcompose.core.model.problem import Dataset
 from dpcompose.core.model.tree import lay_out
-from dpcompose.core.numbers.exact import bits_up
 from dpcompose.core.partitions import allocation
-from dpcompose.core.profile import fewer_losses, from_points, lattice
-from dpcompose.core.profile.parts import Composition, Part, Response, Sampled
-from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.curves.answers import epsilon_at
+from dpcompose.curves.backends.lattice import fewer_losses, from_points, lattice
+from dpcompose.curves.curve import Curve, Part, Response, Sampled
+from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
+from dpcompose.curves.families.exponential_loss import BoundedRange
+from dpcompose.curves.families.geometric_loss import GeometricLoss
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.families.randomized_response_loss import KaryResponse
+from dpcompose.curves.families.skellam_loss import SkellamLoss
+from dpcompose.curves.rounding.exact import bits_up
 from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report
@@ -115,7 +115,7 @@ KINDS: dict[str, Callable[[int], Part]] = {
     "k-ary response": lambda k: KaryResponse(3, Fraction(k + 30, 700)),
     "skellam": lambda k: SkellamLoss(1, Fraction(7000, k + 30)),
     "discrete gaussian": lambda k: DiscreteGaussianLoss(1, Fraction(7000, k + 30)),
-    "sample": lambda k: Sampled(Fraction(k + 30, 700), Composition((), Fraction(1, 9))),
+    "sample": lambda k: Sampled(Fraction(k + 30, 700), Curve((), Fraction(1, 9))),
 }
 
 
@@ -124,11 +124,11 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
     # Samples take long to compose, and Skellam noise takes long to write out.
     number, most = (6, 4) if kind in ("sample", "skellam") else (24, 8)
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
-    exact = epsilon_at(Composition(parts), DELTA)
+    exact = epsilon_at(Curve(parts), DELTA)
     for name in ("MOST", "MOST_SAMPLES"):
         monkeypatch.setattr(fewer_losses, name, most)
     assert fewer_losses.is_merged(parts) and len(fewer_losses.merged(parts)) <= most
-    rounded = epsilon_at(Composition(parts), DELTA)
+    rounded = epsilon_at(Curve(parts), DELTA)
     assert exact is not None and rounded is not None
     assert exact.upper <= rounded.upper < exact.upper * Fraction(13, 10)
     assert rounded.lower is None and not rounded.exact
@@ -168,7 +168,7 @@ def test_laws_multiplied_one_by_one_give_what_all_at_once_give(
     parts: list[tuple[Part, int]] = [(LaplaceLoss(Fraction(k + 30, 700)), count) for k in range(20)]
     parts += [(BoundedRange(Fraction(k + 3, 70)), 1) for k in range(10)]
     parts += [(Response(Fraction(1, k + 2)), 3) for k in range(10)]
-    composition = Composition(tuple(parts), Fraction(1, 100))
+    composition = Curve(tuple(parts), Fraction(1, 100))
     found = []
     for few in (0, 1000):
         monkeypatch.setattr(lattice, "_FEW_LAWS", few)

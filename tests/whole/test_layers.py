@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2] / "dpcompose"
 
 #: From the bottom up; rooms on one line do not import each other.
 LAYERS = """
+curves
 core
 errors memory places
 source
@@ -33,7 +34,6 @@ __main__
 CORE = """
 theorem numbers
 notions
-profile
 mechanisms
 change
 model
@@ -52,8 +52,8 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events")],
     "rich": [("render",), ("commands", "progress")],
-    "mpmath": [("core",)],
-    "numpy": [("core",)],
+    "mpmath": [("curves",)],
+    "numpy": [("curves",)],
 }
 
 
@@ -101,6 +101,14 @@ def test_rooms_import_only_from_the_layers_below() -> None:
             assert here == there or rank[there] < rank[here], f"{importing} imports {rest}"
             if here == there == "core" and importing[1] != rest[1]:
                 assert inside[rest[1]] < inside[importing[1]], f"{importing} imports {rest}"
+
+
+def test_the_curves_have_one_door() -> None:
+    """Outside of `curves` nothing is imported from it but what a package in it offers."""
+    doors = {("curves",), ("curves", "rounding"), ("curves", "families")}
+    for importing, (first, *rest) in imports():
+        if first == "dpcompose" and rest[:1] == ["curves"] and importing[0] != "curves":
+            assert tuple(rest[:-1]) in doors or tuple(rest) in doors, f"{importing} imports {rest}"
 
 
 def test_every_room_has_a_layer() -> None:

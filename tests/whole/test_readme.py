@@ -86,11 +86,12 @@ def picture() -> str:
 
 
 #: The parts of the kernel: what each is, and the folders or files of `core` that it is.
-RULES_REST_ON = "what the rules rest on: maps, partitions, distances, costs, numbers"
+RULES_REST_ON = "what the rules rest on: maps, partitions, distances, costs"
 PARTS: dict[str, tuple[str, ...]] = {
     "the rules, the claims and their recheck": ("kernel",),
     RULES_REST_ON: (),
-    "the families of concrete mechanisms": ("mechanisms", "profile"),
+    "the families of concrete mechanisms": ("mechanisms",),
+    "privacy losses, and rounding": ("curves",),
     "the theorems, with their hypotheses and bounds": ("theorems", "theorem", "hypotheses"),
 }
 
@@ -142,8 +143,11 @@ def kernel() -> str:
     for module in run.stdout.decode().split():
         if module.startswith("dpcompose."):
             path = ROOT / module.replace(".", "/")
-            part = (*module.split("."), "")[2]
-            says = next((says for says, names in PARTS.items() if part in names), RULES_REST_ON)
+            parts = module.split(".")[1:]
+            says = next(
+                (says for says, names in PARTS.items() if set(parts[:2]) & set(names)),
+                RULES_REST_ON,
+            )
             files[says].add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
     lines = []
     for says, paths in files.items():
@@ -156,7 +160,9 @@ def kernel() -> str:
 
 def _named(path: Path, among: set[Path]) -> str:
     """A file below `core`, or its folder where nearly all of that is among the files."""
-    core = ROOT / "dpcompose" / "core"
+    core, curves = ROOT / "dpcompose" / "core", ROOT / "dpcompose" / "curves"
+    if curves in path.parents:
+        return "in curves/"
     rest = sorted(each.name for each in path.parent.glob("*.py") if each not in among)
     if path.parent == core or len(rest) > 2:
         return os.path.relpath(path, core)

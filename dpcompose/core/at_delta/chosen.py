@@ -10,15 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.at_delta import routes
-from dpcompose.core.at_delta.routes import Point, RouteBound, RouteName
 from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import Atom, Pattern, Patterned, size
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.max_loss import pure_instead
-from dpcompose.core.profile.parts import Composition
+from dpcompose.curves import (
+    Concentrated,
+    Curve,
+    Point,
+    RouteBound,
+    RouteName,
+    basic_bound,
+    compared_routes,
+    least_route,
+    main_routes,
+    pure_instead,
+    quick_bound,
+    realised,
+    rough_bound,
+)
 
 #: Basic composition is compared over at most so many patterns.
 MOST_COMPARED = 500
@@ -33,7 +44,7 @@ class Evaluated:
     """A pattern at a point: the composition of the best options, and its routes, best first."""
 
     pattern: Pattern
-    composition: Composition
+    composition: Curve
     found: tuple[RouteBound, ...]
 
     @property
@@ -71,7 +82,7 @@ def choose(
     """
     worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
-    others = routes.for_comparison(worst.composition, point) if compared else []
+    others = compared_routes(worst.composition, point) if compared else []
     # Of several patterns another one may be the worst by a route that is only compared.
     fixed = 0 if len(patterned) == 1 else 1
     order = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
@@ -108,12 +119,12 @@ def _deciding_pattern(patterns: Sequence[Pattern], point: Point) -> Evaluated:
 def _rough(pattern: Pattern, point: Point, worst: Evaluated) -> Fraction | None:
     """A bound that takes less time than the best; any that is not above the worst is enough."""
     first, *others = compositions(pattern)
-    best = routes.rough(first, point)
+    best = rough_bound(first, point)
     for composition in others:
         if _key(best) <= _key(worst.value):
             break
         if not pure_instead(composition, first):
-            best = min(best, routes.rough(composition, point), key=_key)
+            best = min(best, rough_bound(composition, point), key=_key)
     return best
 
 
@@ -133,7 +144,7 @@ def _unlike(patterned: Patterned) -> list[Pattern]:
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
     """The best of bounds in one notion; where the pattern is exact only those without a curve."""
     found = [
-        routes.of_bound(bound, point)
+        of_bound(bound, point)
         for bound in bounds
         if worst.pattern.loose or bound.notion in (Notion.PURE, Notion.APPROX)
     ]
@@ -148,7 +159,7 @@ def _basic_of_all(worst: Evaluated, patterned: Patterned, point: Point) -> Evalu
     for place, each in enumerate(found):
         if place and each.rule is RouteName.BASIC and len(patterned) <= MOST_COMPARED:
             values = [
-                routes.basic(next(iter(compositions(pattern))), point) for pattern in patterned
+                basic_bound(next(iter(compositions(pattern))), point) for pattern in patterned
             ]
             known = [value for value in values if value is not None]
             whole = max(known) if known and len(known) == len(values) else None
@@ -166,9 +177,9 @@ def evaluate(pattern: Pattern, point: Point) -> Evaluated:
     first, others = ways[0], point
     if len(ways) >= FEW and not point.many and point.delta is not None:
         # What is known of one way tells which others need no close look.
-        about = {each: _key(routes.rough(each, point)) for each in ways}
+        about = {each: _key(rough_bound(each, point)) for each in ways}
         first = min(ways, key=about.__getitem__)
-        others = replace(point, known=routes.least(routes.main(first, point)).value)
+        others = replace(point, known=least_route(main_routes(first, point)).value)
         if others.known is not None:
             most = _key(others.known * (1 + ROUGHLY))
             ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
@@ -176,7 +187,7 @@ def evaluate(pattern: Pattern, point: Point) -> Evaluated:
     for composition in ways:
         if best is not None and _no_less(composition, best, point):
             continue
-        found = routes.main(composition, point if composition is first else others)
+        found = main_routes(composition, point if composition is first else others)
         order = sorted(found, key=lambda each: _key(each.value))
         here = Evaluated(pattern, composition, tuple(order))
         if best is None or _key(here.value) < _key(best.value):
@@ -185,16 +196,16 @@ def evaluate(pattern: Pattern, point: Point) -> Evaluated:
     return best
 
 
-def _no_less(composition: Composition, best: Evaluated, point: Point) -> bool:
+def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
     """Whether it is no less but for roundings, by which it may be, and is not by these either."""
     if not pure_instead(composition, best.composition):
         return False
-    return _key(routes.rough(composition, point)) > _key(best.value)
+    return _key(rough_bound(composition, point)) > _key(best.value)
 
 
 def _surely_below(pattern: Pattern, point: Point, worst: Evaluated) -> bool:
     """Whether a bound that is quick to compute shows that a pattern does not decide."""
-    quick = routes.quick(next(iter(compositions(pattern))), point)
+    quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value
 
 
@@ -202,10 +213,24 @@ def _lower(worst: Evaluated) -> Fraction | None:
     exact = worst.pattern.attained and not worst.pattern.loose
     if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
         return None
-    if not routes.realised(worst.composition):
+    if not realised(worst.composition):
         return None
     brackets = [each.bracket for each in worst.found if each.bracket is not None]
     lower = brackets[0].lower if brackets else None
     if lower is None or worst.value is None:
         return None
     return min(lower, worst.value)
+
+
+def of_bound(bound: Quantity, point: Point) -> RouteBound:
+    """What a bound in one notion says at a point."""
+    amount = Fraction(bound.amount)
+    if bound.notion in (Notion.PURE, Notion.APPROX):
+        delta = Fraction(bound.delta)
+        if point.delta is not None:
+            return RouteBound(RouteName.BASIC, amount if delta <= point.delta else None)
+        fits = point.epsilon is not None and amount <= point.epsilon
+        return RouteBound(RouteName.BASIC, delta if fits else None)
+    if bound.notion is Notion.GDP:
+        return least_route(main_routes(Curve((), amount), point))
+    return least_route(main_routes(Curve(((Concentrated(amount), 1),)), point))

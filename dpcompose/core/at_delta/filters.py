@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcompose.core.at_delta.routes import Point, RouteBound, of_bound
+from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import (
+from dpcompose.curves import Curve, Point, RouteBound
+from dpcompose.curves.rounding import (
     ZERO,
     capped,
     capped_down,
@@ -150,20 +151,18 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Rounded down (Balle and Wang 2018, Theorem 8).
     """
-    from dpcompose.core.profile.gaussian_profile import gaussian_delta
-
     if epsilon > _LARGE:
         return 2 * _closed(epsilon, delta)  # what is μ-GDP is zCDP with ρ = μ²/2
 
     def holds(square: Fraction) -> bool:
-        return gaussian_delta(square, epsilon).upper <= delta
+        return Curve((), square).delta(epsilon=epsilon).upper <= delta
 
     return _largest(holds, 2 * _near(epsilon, delta))
 
 
 def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
     """The largest ε, ρ or μ² of which the trade-off curve meets a budget in risk, rounded down."""
-    from dpcompose.core.at_delta.trade_off import of_quantity
+    from dpcompose.core.at_delta.worst_trade_off import amount_of_risk, of_quantity
 
     (_, limit), *rest = budget.parameters
     root = limit
@@ -171,7 +170,7 @@ def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
         root = sqrt_down(log_inverse_up(baseline)) - sqrt_up(log_inverse_up(limit))
 
     def holds(amount: Fraction) -> bool:
-        return of_quantity(Quantity(notion, amount)).spent(budget) <= limit
+        return amount_of_risk(of_quantity(Quantity(notion, amount)), budget) <= limit
 
     return _largest(holds, max(root * root, limit * limit / _FAR), _CLOSE_AT_RISK)
 

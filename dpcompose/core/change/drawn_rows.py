@@ -26,8 +26,7 @@ from dpcompose.core.change.units import (
     with_alike,
     wrap,
 )
-from dpcompose.core.numbers.binomial import chances, told_apart
-from dpcompose.core.numbers.exact import ONE, ZERO
+from dpcompose.curves.rounding import ONE, ZERO, chances, told_apart
 
 #: So many parts of a change are told apart, and so many ways of sharing it out.
 MOST_PARTS, MOST_WAYS = 120, 60
@@ -36,12 +35,12 @@ MOST_PARTS, MOST_WAYS = 120, 60
 _EACH, _MOST_COUNTED = 8, 1_000
 
 #: Parts of a change, with chances that add up to 1; the empty part is that nothing is drawn.
-Drawn = Sequence[tuple[State, Fraction]]
+DrawnRows = Sequence[tuple[State, Fraction]]
 #: Some items, with how often each is there.
 _Some = tuple[tuple[Item, int], ...]
 
 
-def drawn(state: State, rate: Fraction) -> Drawn | None:
+def drawn(state: State, rate: Fraction) -> DrawnRows | None:
     """What the sample may hold of a change; None if that is too much to list.
 
     A part may be told as a larger one that holds it.

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpcompose.core.numbers.order import rank
+from dpcompose.curves import rank
 
 
 class Kind(StrEnum):

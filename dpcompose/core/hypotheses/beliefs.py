@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from dpcompose.core.hypotheses.sums import how_many
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from math import comb
 
 from dpcompose.core.hypotheses.beliefs import Belief, Exactly
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 #: So many sizes of sets are counted. Of more, no weight that fits in a spec is the right one.
 _MOST_SIZES = 2000

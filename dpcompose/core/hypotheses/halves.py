@@ -15,8 +15,7 @@ from fractions import Fraction
 
 from dpcompose.core.hypotheses.beliefs import Belief, Between, Block
 from dpcompose.core.hypotheses.interval import ONE, exactly, exponential, logarithm_up
-from dpcompose.core.profile.parts import Composition, Response, Sampled
-from dpcompose.core.profile.solve import epsilon_at
+from dpcompose.curves import Curve, Response, Sampled
 
 _HALF = Fraction(1, 2)
 
@@ -48,7 +47,7 @@ def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction 
         (
             Sampled(
                 _HALF,
-                Composition(((Response(block.epsilon), 1),), stay=1 - block.delta),
+                Curve(((Response(block.epsilon), 1),), stay=1 - block.delta),
                 side=side,
             ),
             block.count,
@@ -56,5 +55,5 @@ def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction 
         for block in blocks
         if block.epsilon or block.delta
     )
-    bracket = epsilon_at(Composition(parts), delta)
+    bracket = Curve(parts).epsilon(delta=delta)
     return None if bracket is None else bracket.upper

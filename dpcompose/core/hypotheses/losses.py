@@ -15,7 +15,7 @@ from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.search.accountant import Accountant

@@ -34,7 +34,7 @@ from dpcompose.core.hypotheses.interval import Interval, exactly, exponential, l
 from dpcompose.core.hypotheses.point import MOST_LOSS, against_point, beside, means
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
 from dpcompose.core.hypotheses.transport import best, in_order
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 NOBODY: frozenset[int] = frozenset()
 #: Couplings are the best ones up to so many pairs of sets; corners are tried up to so many.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 #: (loss, δ) between an item of the first list and one of the second.
 Cost = Callable[[int, int], tuple[Fraction, Fraction]]

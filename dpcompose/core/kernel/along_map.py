@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.change.drawn_rows import Drawn, any_drawn, drawn, how_many_of
+from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, drawn, how_many_of
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, Picks, fates
 from dpcompose.core.change.maps.sample import Sample
@@ -33,7 +33,6 @@ from dpcompose.core.kernel.some_drawn import of_part, replaced_alike, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.loss.walk import (
     Branch,
     Choice,
@@ -46,11 +45,10 @@ from dpcompose.core.loss.walk import (
     worst_of,
 )
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.binomial import told_apart
-from dpcompose.core.numbers.exact import ZERO
-from dpcompose.core.profile.parts import SampledRows
+from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
+from dpcompose.curves import PoissonGroup
+from dpcompose.curves.rounding import ZERO, told_apart
 
 #: So many rows that change alike are drawn in all numbers; more are a path of single ones.
 MOST_ROWS = 8
@@ -346,7 +344,7 @@ class AlongMap:
             # A path of units each of which loses as much is one of so many steps.
             steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
             one = found.loss / self.rounds / steps
-            loss = amount_over(one, steps, algebra.notion) if one else algebra.zero
+            loss = convert_over_steps(one, steps, algebra.notion) if one else algebra.zero
             if all_leaves(state).total() == 1 and not _of_user(state):
                 loss = algebra.best([loss, own if found.loss else algebra.zero])
             loss = algebra.times(loss, self.rounds)
@@ -368,7 +366,7 @@ class AlongMap:
         rows = (Kind.SINGLE, Kind.PAIR, *([Kind.USER] if of_users else []))
         if not all(leaf.kind in rows for leaf in units) or (units.total() == 1 and not of_users):
             raise Refused("it is for several rows, those of users at a δ alone")
-        listed: Drawn | None = None
+        listed: DrawnRows | None = None
         if made_by.size is not None and made_by.of is not None:
             replaced = self._replaced(state)
             if not self.below.traits.ordered and not any(leaf.kept for leaf in all_leaves(state)):
@@ -435,7 +433,7 @@ class AlongMap:
             # Some are drawn, or none.
             loss = algebra.amplified(once[0], any_drawn(rows, rate), False, side)
         else:
-            several = SampledRows(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
+            several = PoissonGroup(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
             loss = algebra.sampled_rows(several, once, both)
         if leaf.kind is Kind.USER and units > 1 and loss != algebra.zero:
             # Or all rows of all users by themselves.

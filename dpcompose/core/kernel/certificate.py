@@ -16,10 +16,10 @@ from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.apply import apply
 from dpcompose.core.theorems.setting import Reach, Setting
+from dpcompose.curves.rounding import watch_rounding
 
 
 class Reached(NamedTuple):

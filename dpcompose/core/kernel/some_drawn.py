@@ -23,8 +23,8 @@ from dpcompose.core.loss.amplification import Chance, mixed
 from dpcompose.core.loss.pattern_algebra import Algebra, all_lost
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import several_exchanged_up
 from dpcompose.core.theorem import Refused
+from dpcompose.curves.rounding import several_exchanged_up
 
 #: Asks for the loss of a part of the change that is drawn, where each unit becomes what is said.
 Ask = Callable[[State, Callable[[Leaf], Leaf]], Walk]

@@ -15,15 +15,7 @@ from typing import Any
 
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain, chain_pairs
-from dpcompose.core.numbers.exact import (
-    MAX_BITS,
-    MAX_EXPONENT,
-    ZERO,
-    capped,
-    capped_down,
-    exp_up,
-    log_inverse_up,
-)
+from dpcompose.curves.rounding import ZERO, capped, capped_down, power_down
 
 Loss = Any  # Amount under Scalars, Frontier under Pairs
 Frontier = tuple[tuple[Fraction, Any], ...]
@@ -91,10 +83,7 @@ class Survival:
         return Survival(capped_down(self.stay * other.stay))
 
     def __mul__(self, copies: int) -> Survival:
-        if not self.stay or self.stay.denominator.bit_length() * copies <= MAX_BITS:
-            return Survival(self.stay**copies)
-        logarithm = log_inverse_up(self.stay) * copies
-        return Survival(ZERO if logarithm > MAX_EXPONENT else 1 / exp_up(logarithm))
+        return Survival(power_down(self.stay, copies))
 
     def __lt__(self, other: Survival) -> bool:
         return self.stay > other.stay

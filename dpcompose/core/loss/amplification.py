@@ -16,7 +16,7 @@ from typing import Any
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.numbers.exact import (
+from dpcompose.curves.rounding import (
     MAX_EXPONENT,
     ONE,
     ZERO,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpcompose.core.loss.pattern import Atom, Pattern
-from dpcompose.core.numbers.order import rank
-from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled, SampledRows
+from dpcompose.curves import Curve, Grouped, Part, PoissonGroup, Sampled, curve_of, rank
 
 _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
@@ -21,7 +20,7 @@ def mirrored(pattern: Pattern) -> Pattern:
         turned = [_turned(known.part) for known in atom.options]
         if any(part is not known.part for part, known in zip(turned, atom.options, strict=True)):
             ways = zip(turned, atom.options, strict=True)
-            atom = Atom(tuple(known._replace(part=part) for part, known in ways))
+            atom = Atom(tuple(curve_of(part, known.gaussian, known.stay) for part, known in ways))
         atoms[atom] = atoms.get(atom, 0) + n
     return pattern if atoms == pattern.atoms else replace(pattern, atoms=atoms)
 
@@ -29,7 +28,7 @@ def mirrored(pattern: Pattern) -> Pattern:
 def _turned(part: Part | None) -> Part | None:
     """A one-sided sample from the other side, also inside of a part; all else holds either way."""
     match part:
-        case SampledRows() if part.side != "both":
+        case PoissonGroup() if part.side != "both":
             return replace(part, side=_OTHER_SIDE[part.side])
         case Sampled():
             base, side = _turned_whole(part.base), _OTHER_SIDE.get(part.side, part.side)
@@ -41,7 +40,7 @@ def _turned(part: Part | None) -> Part | None:
     return part
 
 
-def _turned_whole(base: Composition) -> Composition:
+def _turned_whole(base: Curve) -> Curve:
     turned = tuple((_turned(part) or part, n) for part, n in base.parts)
     if all(new is old for (new, _), (old, _) in zip(turned, base.parts, strict=True)):
         return base
@@ -51,10 +50,15 @@ def _turned_whole(base: Composition) -> Composition:
 def in_both_orders(atom: Atom) -> Atom:
     """What is one-sided by what dominates it whichever table has the row."""
     parts = (known.part for known in atom.options)
-    if not any(isinstance(part, (Sampled, SampledRows)) and part.side != "both" for part in parts):
+    if not any(isinstance(part, (Sampled, PoissonGroup)) and part.side != "both" for part in parts):
         return atom
-    return Atom(tuple(known._replace(part=_of_both_sides(known.part)) for known in atom.options))
+    return Atom(
+        tuple(
+            curve_of(_of_both_sides(known.part), known.gaussian, known.stay)
+            for known in atom.options
+        )
+    )
 
 
 def _of_both_sides(part: Part | None) -> Part | None:
-    return replace(part, side="both") if isinstance(part, (Sampled, SampledRows)) else part
+    return replace(part, side="both") if isinstance(part, (Sampled, PoissonGroup)) else part

@@ -10,11 +10,10 @@ from itertools import product
 from operator import itemgetter
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import Known, Pattern
-from dpcompose.core.loss.pure_steps import MOST_PATHS, PureSteps, as_responses
-from dpcompose.core.numbers.exact import ONE, ZERO, summed
-from dpcompose.core.numbers.order import rank
-from dpcompose.core.profile.parts import Composition, Concentrated, Grouped, Part, Renyi, Response
+from dpcompose.core.loss.pattern import Pattern
+from dpcompose.curves import Concentrated, Curve, Grouped, Part, Renyi, Response, curve_of, rank
+from dpcompose.curves.families import MOST_PATHS, PureSteps, as_responses
+from dpcompose.curves.rounding import ONE, ZERO, summed
 
 #: So many ways of choosing options are tried for a pattern.
 MOST_CHOICES = 8
@@ -22,17 +21,17 @@ MOST_CHOICES = 8
 MOST_PAIRS = 20_000
 
 
-def compositions(pattern: Pattern) -> Iterator[Composition]:
+def compositions(pattern: Pattern) -> Iterator[Curve]:
     """The pattern as compositions, with different options of its atoms; each of them holds."""
     options = [atom.options for atom in pattern.atoms]
-    ways: Iterable[Sequence[Known]]
+    ways: Iterable[Sequence[Curve]]
     if math.prod(map(len, options)) <= MOST_CHOICES:
         ways = product(*options)
     else:
         # The same choice for all, as far as each has so many.
         most = max(map(len, options))
         ways = ([each[min(i, len(each) - 1)] for each in options] for i in range(most))
-    seen: set[Composition] = set()
+    seen: set[Curve] = set()
     for way in ways:
         made = _composition(zip(way, pattern.atoms.values(), strict=True))
         if made not in seen:
@@ -40,7 +39,7 @@ def compositions(pattern: Pattern) -> Iterator[Composition]:
             yield made
 
 
-def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
+def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
     parts: dict[Part, int] = {}
     gaussians: list[Fraction] = []
     rhos: list[Fraction] = []
@@ -68,20 +67,20 @@ def _composition(known: Iterable[tuple[Known, int]]) -> Composition:
     elif rho:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
-    made = Composition(tuple(order), summed(gaussians), stay.stay)
+    made = Curve(tuple(order), summed(gaussians), stay.stay)
     if sum(isinstance(part, PureSteps) for part in parts) > MOST_PATHS:
         made = as_responses(made)
     return made
 
 
-def _written_out(known: Iterable[tuple[Known, int]]) -> Iterator[tuple[Known, int]]:
+def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, int]]:
     """The options, with each composition that is an option as its own parts."""
     for option, n in known:
         match option.part:
             case Grouped(base, 1):
-                yield Known(None, option.gaussian + base.gaussian, option.stay * base.stay), n
+                yield curve_of(None, option.gaussian + base.gaussian, option.stay * base.stay), n
                 for inner, times in base.parts:
-                    yield Known(inner), times * n
+                    yield curve_of(inner), times * n
             case _:
                 yield option, n
 

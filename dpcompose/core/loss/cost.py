@@ -27,7 +27,6 @@ from dpcompose.core.change.units import (
     top_level,
 )
 from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars
-from dpcompose.core.loss.least_curve import least_curve, of_several_kinds, over_steps
 from dpcompose.core.loss.loss_bounds import (
     NO_LOSS,
     amount_of,
@@ -37,16 +36,22 @@ from dpcompose.core.loss.loss_bounds import (
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
-from dpcompose.core.loss.pattern import Known, Patterned, is_noise
+from dpcompose.core.loss.pattern import Patterned, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, single
-from dpcompose.core.loss.pure_steps import amount_over
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import CONVERTS, Amount, Notion, at_distance, convert
-from dpcompose.core.numbers.exact import ZERO
-from dpcompose.core.profile.parts import Response
+from dpcompose.core.notions.notion import (
+    CONVERTS,
+    Amount,
+    Notion,
+    at_distance,
+    convert,
+    convert_over_steps,
+)
+from dpcompose.curves import Curve, Response, curve_of, least_curve, of_several_kinds, over_steps
+from dpcompose.curves.rounding import ZERO
 
 
 def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
@@ -95,7 +100,7 @@ class Coster:
 
     algebra: Algebra
     _steps: dict[object, list[tuple[int | None, int]]]
-    _curves: dict[tuple[tuple[Known, ...], int], Known | None]
+    _curves: dict[tuple[tuple[Curve, ...], int], Curve | None]
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -154,7 +159,7 @@ class Coster:
                 for mechanism, shift in shifts(self, drawn, state)
             )
             found.extend(
-                amount_over(epsilon, steps, target)
+                convert_over_steps(epsilon, steps, target)
                 for epsilon, steps in pure_paths(self, drawn, state)
             )
         return min(found, default=math.inf)
@@ -249,7 +254,7 @@ class Coster:
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):
             stay = 1 - said.delta
-            return single((Known(Response(said.value), ZERO, stay),), True) if stay else ()
+            return single((curve_of(Response(said.value), ZERO, stay),), True) if stay else ()
         options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero
@@ -264,7 +269,7 @@ class Coster:
         options = [*options, *(each for each in joined if each is not None)]
         return single(options, noise or self._at_one_step(placed, state))
 
-    def _least_curve(self, options: tuple[Known, ...], steps: int) -> Known | None:
+    def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
         """All options as one curve, where they are of several kinds and not too many are.
 
         `steps`: they hold for each of so many steps.
@@ -277,7 +282,7 @@ class Coster:
             self._curves[key] = curve
         return self._curves[key]
 
-    def _over_steps(self, placed: Sequence[Placed], state: State) -> Known | None:
+    def _over_steps(self, placed: Sequence[Placed], state: State) -> Curve | None:
         """All that is stated for one and the same step, which covers the change several times."""
         said = [each for each in placed if each.usable and not each.statement.implied]
         alike = {(each.statement.relation, *each[1:]) for each in said}

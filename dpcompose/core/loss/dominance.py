@@ -12,19 +12,20 @@ from weakref import WeakValueDictionary
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.both_orders import in_both_orders
 from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs, pure_way
-from dpcompose.core.loss.pattern import Atom, Known, Masses, Pattern, double
-from dpcompose.core.loss.pure_steps import PureSteps, equal_steps
-from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile.parts import (
-    Composition,
+from dpcompose.core.loss.pattern import Atom, Masses, Pattern, double
+from dpcompose.curves import (
     Concentrated,
-    Exchanged,
+    Curve,
     Grouped,
     MechanismLoss,
     Part,
+    PoissonReplaceOne,
     Response,
     Sampled,
+    curve_of,
 )
+from dpcompose.curves.families import PureSteps, equal_steps
+from dpcompose.curves.rounding import ONE, ZERO
 
 
 def family(part: Part) -> tuple[object, Fraction] | None:
@@ -283,7 +284,7 @@ def _covers(over: Atom, under: Atom) -> bool:
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
 
 
-def _worse(a: Known, b: Known) -> bool:
+def _worse(a: Curve, b: Curve) -> bool:
     if a.stay > b.stay or a.gaussian < b.gaussian:
         return False
     if b.part is None or a.part == b.part:
@@ -301,7 +302,7 @@ def _worse(a: Known, b: Known) -> bool:
             return x >= y
         case MechanismLoss(), MechanismLoss():
             return a.part.dominates(b.part)
-        case Exchanged(rate, once, both), Sampled(other_rate, base, False):
+        case PoissonReplaceOne(rate, once, both), Sampled(other_rate, base, False):
             # The other row may change nothing, as if it were not there.
             same = rate == other_rate and base == once
             return same and (both is None or dominates(_pattern(both), _pattern(once)))
@@ -311,12 +312,12 @@ def _worse(a: Known, b: Known) -> bool:
     return False
 
 
-def _pattern(composition: Composition) -> Pattern:
-    atoms = {Atom((Known(part),)): n for part, n in composition.parts}
+def _pattern(composition: Curve) -> Pattern:
+    atoms = {Atom((curve_of(part),)): n for part, n in composition.parts}
     if composition.gaussian:
-        atoms[Atom((Known(None, composition.gaussian),))] = 1
+        atoms[Atom((curve_of(None, composition.gaussian),))] = 1
     if composition.stay != 1:
-        atoms[Atom((Known(None, ZERO, composition.stay),))] = 1
+        atoms[Atom((curve_of(None, ZERO, composition.stay),))] = 1
     return Pattern(atoms)
 
 
@@ -336,20 +337,20 @@ def covering(patterns: Sequence[Pattern]) -> Pattern:
     atoms = _most_of_each([each.others for each in sums])
     for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
         steps = None if one is None else equal_steps(one, int(epsilon / one))
-        atom = Atom((Known(steps or Response(epsilon)),))
+        atom = Atom((curve_of(steps or Response(epsilon)),))
         atoms[atom] = atoms.get(atom, 0) + n
     for key in dict.fromkeys(key for each in sums for key in each.bins):
         for value, n in _largest([each.bins.get(key, []) for each in sums]):
-            atom = Atom((Known(of_family(key.key, value)),))
+            atom = Atom((curve_of(of_family(key.key, value)),))
             atoms[atom] = atoms.get(atom, 0) + n
     gaussian, rho = max(each.gaussian for each in sums), max(each.rho for each in sums)
     stay = max(each.stay for each in sums).stay
     if gaussian:
-        atoms[Atom((Known(None, gaussian),))] = 1
+        atoms[Atom((curve_of(None, gaussian),))] = 1
     if rho:
-        atoms[Atom((Known(Concentrated(rho)),))] = 1
+        atoms[Atom((curve_of(Concentrated(rho)),))] = 1
     if stay != 1:
-        atoms[Atom((Known(None, ZERO, stay),))] = 1
+        atoms[Atom((curve_of(None, ZERO, stay),))] = 1
     return Pattern(atoms, True, False, first.trace)
 
 

@@ -6,20 +6,28 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Atom, Known, Pattern
+from dpcompose.core.loss.pattern import Atom, Pattern
 from dpcompose.core.loss.pattern_choices import read_together
 from dpcompose.core.loss.pattern_totals import total_pair
-from dpcompose.core.loss.pure_steps import PureSteps
-from dpcompose.core.numbers.exact import ZERO, amplified_up
-from dpcompose.core.numbers.order import rank
-from dpcompose.core.profile.parts import Composition, Drawn, Grouped, Response, Sampled, just_so
+from dpcompose.curves import (
+    Curve,
+    Grouped,
+    MixtureOfDraws,
+    Response,
+    Sampled,
+    curve_of,
+    is_tight,
+    rank,
+)
+from dpcompose.curves.families import PureSteps
+from dpcompose.curves.rounding import ZERO, amplified_up
 
 
 def from_above(pattern: Pattern) -> Pattern:
     return Pattern(pattern.atoms, True, False, pattern.trace)
 
 
-def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Known]:
+def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Curve]:
     """The same without the sample, where parts lose by being composed: read so they may lose less.
 
     What is known of them in other ways, their Rényi divergences, is not known through a sample.
@@ -27,9 +35,9 @@ def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Known]:
     """
     for composition in compositions(pattern):
         if always or not all(
-            just_so(part) or isinstance(part, PureSteps) for part, _ in composition.parts
+            is_tight(part) or isinstance(part, PureSteps) for part, _ in composition.parts
         ):
-            yield Known(Grouped(composition, 1))
+            yield curve_of(Grouped(composition, 1))
 
 
 def drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
@@ -38,19 +46,21 @@ def drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
     if rate == 1 or not parts:
         return from_above(whole)
-    options: list[Known] = []
+    options: list[Curve] = []
     for way in read_together([pattern for _, pattern in parts]):
-        chances: dict[Composition, Fraction] = {}
+        chances: dict[Curve, Fraction] = {}
         for (q, _), composition in zip(parts, way, strict=True):
             chances[composition] = chances.get(composition, ZERO) + q
         alike = sorted(chances.items(), key=rank)
-        options.append(Known(Drawn(tuple((q, composition) for composition, q in alike))))
+        options.append(
+            curve_of(MixtureOfDraws(tuple((q, composition) for composition, q in alike)))
+        )
     stated = [(q, total_pair(pattern)) for q, pattern in parts]
     known = [(q, *pair) for q, pair in stated if pair is not None]
     if len(known) == len(stated):
         epsilon = max(each for _, each, _ in known)
         delta = sum((q * each for q, _, each in known), ZERO)
-        options.append(Known(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
+        options.append(curve_of(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
     options.extend(unsampled(whole, len(ways) > 1))  # by itself often known without a grid
     return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace)
 
@@ -59,12 +69,12 @@ def amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pat
     if not pattern.atoms:
         return pattern
     options = [
-        Known(Sampled(rate, composition, replace, side)) for composition in compositions(pattern)
+        curve_of(Sampled(rate, composition, replace, side)) for composition in compositions(pattern)
     ]
     stated = total_pair(pattern)
     if stated is not None:
         part = Response(amplified_up(stated[0], rate)) if stated[0] else None
-        options.append(Known(part, ZERO, 1 - rate * stated[1]))
+        options.append(curve_of(part, ZERO, 1 - rate * stated[1]))
     options.extend(unsampled(pattern))
     atom = Atom(tuple(dict.fromkeys(options)))
     return Pattern({atom: 1}, pattern.loose, False, pattern.trace)

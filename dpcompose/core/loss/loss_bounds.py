@@ -19,18 +19,17 @@ from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.loss.pair_cost import Way, in_any_order
 from dpcompose.core.loss.pair_steps import pair_steps
-from dpcompose.core.loss.pattern import Known
-from dpcompose.core.loss.pure_steps import least_of
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Amount, Notion
-from dpcompose.core.numbers.exact import MAX_EXPONENT, ZERO, geometric_up
-from dpcompose.core.profile import parts
+from dpcompose.curves import Concentrated, Curve, Grouped, Points, Renyi, Response, curve_of
+from dpcompose.curves.families import least_of
+from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, geometric_up
 
 #: Nothing is lost.
-NO_LOSS = Known(None)
+NO_LOSS = curve_of(None)
 #: So many undominated (ε, δ) are tried by themselves; all together they are one curve.
 MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
@@ -54,7 +53,7 @@ class Costs(Protocol):
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]: ...
 
 
-def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Known]:
+def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Curve]:
     """Everything known of the loss of one copy, but for curves of paths; empty if nothing is."""
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
@@ -113,22 +112,22 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
     return math.inf if found is None else found
 
 
-def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
-def _noise(noise: Family, shift: Fraction) -> Known:
+def _noise(noise: Family, shift: Fraction) -> Curve:
     loss = noise.loss(shift)
     if not loss.parts:
-        return Known(None, loss.gaussian, loss.stay)
+        return curve_of(None, loss.gaussian, loss.stay)
     ((part, count), *others) = loss.parts
     if others or count > 1:
-        return Known(parts.Grouped(loss, 1))
-    return Known(part, loss.gaussian, loss.stay)
+        return curve_of(Grouped(loss, 1))
+    return curve_of(part, loss.gaussian, loss.stay)
 
 
-def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Pure, Gaussian and concentrated statements, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
@@ -142,7 +141,7 @@ def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[K
             yield _of(notion, amount)
 
 
-def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Known]:
+def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Pure statements: all of them taking turns, or one of them along the whole path."""
     amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
@@ -151,7 +150,7 @@ def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Know
         yield NO_LOSS
         return
     for part in least_of(amount, pure_paths(costs, native, state)):
-        yield Known(part)
+        yield curve_of(part)
 
 
 def pure_paths(
@@ -168,17 +167,17 @@ def pure_paths(
             yield guarantee.value, math.ceil(steps)
 
 
-def _of(notion: Notion, amount: Fraction) -> Known:
+def _of(notion: Notion, amount: Fraction) -> Curve:
     if not amount:
         return NO_LOSS
     if notion is Notion.PURE:
-        return Known(parts.Response(amount))
+        return curve_of(Response(amount))
     if notion is Notion.GDP:
-        return Known(None, amount)
-    return Known(parts.Concentrated(amount))
+        return curve_of(None, amount)
+    return curve_of(Concentrated(amount))
 
 
-def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
         return
     frontier = costs.pairs(placed, state, Pairs())
@@ -186,10 +185,10 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kno
         if delta < 1:
             yield _pair(epsilon, delta)
     if len(frontier) > 1:
-        yield Known(parts.Points(tuple(pair for pair in frontier if pair[1] < 1)))
+        yield curve_of(Points(tuple(pair for pair in frontier if pair[1] < 1)))
 
 
-def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """(ε, δ) and unlike ε along paths whose steps may be taken in any order."""
     stated = [
         each
@@ -206,12 +205,12 @@ def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterato
         yield from pair_steps(steps for steps in orders if steps is not None)
 
 
-def _pair(epsilon: Fraction, delta: Fraction) -> Known:
-    part = parts.Response(epsilon) if epsilon else None
-    return Known(part, ZERO, 1 - delta)
+def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
+    part = Response(epsilon) if epsilon else None
+    return curve_of(part, ZERO, 1 - delta)
 
 
-def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Profiles and Rényi curves, at the group distance of the change."""
     for each in placed:
         guarantee = each.statement.guarantee
@@ -226,17 +225,17 @@ def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Kn
         elif guarantee.notion is Notion.PROFILE:
             points = tuple(_grouped(guarantee.points, steps))
             if len(points) > 1:
-                yield Known(parts.Points(points))
+                yield curve_of(Points(points))
             # Each point by itself is exact, where the curve of all is computed on a grid.
             yield from (_pair(*point) for point in points[:MOST_SINGLE_POINTS])
         else:
             curve = tuple(_renyi_grouped(guarantee.points, steps))
             if curve:
-                yield Known(parts.Renyi(curve))
+                yield curve_of(Renyi(curve))
             if steps > 1:
                 # Its power function is put into itself: finite from one order on.
-                once = parts.Composition(((parts.Renyi(tuple(guarantee.points)), 1),))
-                yield Known(parts.Grouped(once, steps))
+                once = Curve(((Renyi(tuple(guarantee.points)), 1),))
+                yield curve_of(Grouped(once, steps))
 
 
 def _grouped(
@@ -270,7 +269,7 @@ def _renyi_grouped(
     yield from curve
 
 
-def _mixed(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Known]:
+def _mixed(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Statements in different notions that take turns along the path."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         amount = costs.scalar(placed, state, Scalars(notion))

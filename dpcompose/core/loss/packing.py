@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpcompose.core.loss.pattern import Atom, Known
-from dpcompose.core.loss.pure_steps import PureSteps
-from dpcompose.core.profile.parts import Part, Response
+from dpcompose.core.loss.pattern import Atom
+from dpcompose.curves import Part, Response, curve_of
+from dpcompose.curves.families import PureSteps
 
 #: A loss in ways that all hold: each so many steps of one ε; a response is one step.
 Pure = tuple[tuple[Fraction, int], ...]
@@ -27,7 +27,7 @@ def as_pure(atom: Atom) -> Pure | None:
     found: list[tuple[Fraction, int]] = []
     for known in atom.options:
         way = pure_way(known.part)
-        if way is None or (len(atom.options) > 1 and known != Known(known.part)):
+        if way is None or (len(atom.options) > 1 and known != curve_of(known.part)):
             return None
         found.append(way)
     return tuple(found)

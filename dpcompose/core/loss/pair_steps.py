@@ -15,10 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcompose.core.loss.pattern import Known
 from dpcompose.core.notions.notion import Pair
-from dpcompose.core.numbers.exact import ONE, ZERO, bits_up, exp_up
-from dpcompose.core.profile.parts import Points
+from dpcompose.curves import Curve, Points, curve_of
+from dpcompose.curves.rounding import ONE, ZERO, bits_up, exp_up
 
 #: A path of more steps, or with a larger ε in all, is known by its ε and δ alone,
 _MOST_STEPS, _MOST_EPSILON = 64, 200
@@ -33,7 +32,7 @@ _Lines = dict[Fraction, Fraction]
 Steps = Sequence[tuple[Pair, int]]
 
 
-def pair_steps(ways: Iterable[Steps]) -> Iterator[Known]:
+def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
     """What is known of a change that can be made in these ways, beside the sums of their steps.
 
     Of each way the steps may be taken in every order. Nothing, where no way is of several steps but
@@ -43,7 +42,7 @@ def pair_steps(ways: Iterable[Steps]) -> Iterator[Known]:
     if any(len(way) > 1 or (way[0][0][1] and way[0][1] > 1) for way in kept):
         points = _points(tuple(kept))
         if points:
-            yield Known(Points(points))
+            yield curve_of(Points(points))
 
 
 def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:

@@ -10,27 +10,29 @@ from dpcompose.core.loss.algebras import walk_pairs
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, family, of_family
 from dpcompose.core.loss.pair_steps import pair_steps
-from dpcompose.core.loss.pattern import Known, Pattern, Patterned
+from dpcompose.core.loss.pattern import Pattern, Patterned
 from dpcompose.core.loss.pattern_totals import total_pair, worst_total
-from dpcompose.core.loss.pure_steps import PureSteps, least_of
 from dpcompose.core.notions.notion import Notion, chain
-from dpcompose.core.numbers.exact import ZERO
-from dpcompose.core.profile.parts import (
+from dpcompose.curves import (
     Concentrated,
-    Exchanged,
+    Curve,
     Grouped,
     MechanismLoss,
     Part,
+    PoissonGroup,
+    PoissonReplaceOne,
     ReplacedRows,
     Response,
     Sampled,
-    SampledRows,
+    curve_of,
 )
+from dpcompose.curves.families import PureSteps, least_of
+from dpcompose.curves.rounding import ZERO
 
 #: Samples are followed along a path of so many steps; their curves take long.
 MOST_STEPS = 64
 #: Parts of which few are followed along a path.
-_SLOW = (Sampled, Exchanged, SampledRows, ReplacedRows, Grouped)
+_SLOW = (Sampled, PoissonReplaceOne, PoissonGroup, ReplacedRows, Grouped)
 
 
 def chained(
@@ -38,7 +40,7 @@ def chained(
     undominated: Callable[[Iterable[Pattern]], Patterned],
     curves: bool,
     free: bool,
-) -> Iterator[Known]:
+) -> Iterator[Curve]:
     """What is known of a path as a whole.
 
     `curves`: whether power functions of (ε, δ) are asked for; `free`: whether the steps may come in
@@ -47,7 +49,7 @@ def chained(
     shift = _one_family(steps)
     any_known = shift is not None
     if shift is not None:
-        yield Known(shift)
+        yield curve_of(shift)
     for notion in (Notion.PURE, Notion.ZCDP, Notion.GDP):
         parts: list[tuple[Fraction, int]] = []
         for loss, count in steps:
@@ -61,11 +63,11 @@ def chained(
             if notion is Notion.PURE:
                 if not isinstance(shift, PureSteps) or amount < shift.greatest():
                     path = max(each for each, _ in parts), sum(count for _, count in parts)
-                    yield from map(Known, least_of(amount, [path]))
+                    yield from map(curve_of, least_of(amount, [path]))
             elif notion is Notion.ZCDP:
-                yield Known(Concentrated(amount))
+                yield curve_of(Concentrated(amount))
             elif notion is Notion.GDP:
-                yield Known(None, amount)
+                yield curve_of(None, amount)
     pairs = [([total_pair(pattern) for pattern in loss], count) for loss, count in steps]
     if all(pair is not None for found, _ in pairs for pair in found):
         worst = [
@@ -75,7 +77,7 @@ def chained(
         joint = walk_pairs(worst, free)
         if joint is not None and joint[1]:
             any_known = True
-            yield Known(Response(joint[0]), ZERO, 1 - joint[1])
+            yield curve_of(Response(joint[0]), ZERO, 1 - joint[1])
         if curves:
             each = max(pair[0] for pair, _ in worst), max(pair[1] for pair, _ in worst)
             ways = [worst] if free else []
@@ -88,7 +90,7 @@ def chained(
         for composition in islice(compositions(pattern), 2):
             sampled = any(isinstance(part, _SLOW) for part, _ in composition.parts)
             if not sampled or count <= MOST_STEPS:
-                yield Known(Grouped(composition, count))
+                yield curve_of(Grouped(composition, count))
 
 
 def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:

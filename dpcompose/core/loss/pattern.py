@@ -14,30 +14,21 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
-from dpcompose.core.loss.pure_steps import PureSteps
-from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile.parts import (
-    AnyOf,
-    Composition,
+from dpcompose.curves import (
     Concentrated,
-    Exchanged,
+    Curve,
     Grouped,
+    Maximum,
     MechanismLoss,
-    Part,
     Points,
+    PoissonGroup,
+    PoissonReplaceOne,
     Renyi,
     ReplacedRows,
     Response,
-    SampledRows,
+    curve_of,
 )
-
-
-class Known(NamedTuple):
-    """What is known of one loss: a part or a Gaussian's μ², and the chance `stay` = 1-δ."""
-
-    part: Part | None
-    gaussian: Fraction = ZERO
-    stay: Fraction = ONE
+from dpcompose.curves.families import PureSteps
 
 
 class Atom:
@@ -48,13 +39,13 @@ class Atom:
     """
 
     __slots__ = ("__weakref__", "about", "options", "sorted")
-    _known: ClassVar[WeakValueDictionary[tuple[Known, ...], Atom]] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[tuple[Curve, ...], Atom]] = WeakValueDictionary()
 
-    options: tuple[Known, ...]
+    options: tuple[Curve, ...]
     about: tuple[float, float] | None
     sorted: Any
 
-    def __new__(cls, options: tuple[Known, ...]) -> Atom:
+    def __new__(cls, options: tuple[Curve, ...]) -> Atom:
         """The one with these options."""
         known = cls._known.get(options)
         if known is None:
@@ -81,17 +72,17 @@ Masses = tuple[float, ...]
 Trace = tuple[tuple[Any, int], ...]
 
 
-def written_out(known: Known) -> list[tuple[Known, int]] | None:
+def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
     """The losses of a composition that is an option, with their counts; None for one loss."""
     match known.part:
         case Grouped(base, 1):
-            inner = [(Known(part), n) for part, n in base.parts]
+            inner = [(curve_of(part), n) for part, n in base.parts]
             gaussian, stay = known.gaussian + base.gaussian, known.stay * base.stay
-            return [*inner, (Known(None, gaussian, stay), 1)] if gaussian or stay != 1 else inner
+            return [*inner, (curve_of(None, gaussian, stay), 1)] if gaussian or stay != 1 else inner
     return None
 
 
-def is_noise(known: Known) -> bool:
+def is_noise(known: Curve) -> bool:
     """Whether an option is the loss of one concrete mechanism, not the worst of many."""
     part = known.part
     several = written_out(known)
@@ -154,7 +145,7 @@ def together(patterns: Iterable[Pattern]) -> Pattern:
     return Pattern(atoms, loose, attained, trace, whole)
 
 
-def one(option: Known, *others: Known, attained: bool = True) -> Pattern:
+def one(option: Curve, *others: Curve, attained: bool = True) -> Pattern:
     """The pattern of a single loss."""
     return Pattern({Atom((option, *others)): 1}, attained=attained)
 
@@ -171,7 +162,7 @@ def double(x: Fraction | int) -> float:
         return math.inf
 
 
-def response_epsilon(known: Known) -> float:
+def response_epsilon(known: Curve) -> float:
     """Pure ε of an option, infinite if it has none; for ordering alone."""
     if known.gaussian or known.stay != 1:
         return math.inf
@@ -182,19 +173,19 @@ def response_epsilon(known: Known) -> float:
             return double(epsilon)
         case MechanismLoss() if (greatest := known.part.greatest()) is not None:
             return double(greatest)
-        case AnyOf(options):
+        case Maximum(options):
             return max(map(_epsilon_of, options))
         case _:
             return math.inf
 
 
-def _epsilon_of(composition: Composition) -> float:
+def _epsilon_of(composition: Curve) -> float:
     """As `response_epsilon`, of a whole composition."""
-    rest = response_epsilon(Known(None, composition.gaussian, composition.stay))
-    return rest + sum(response_epsilon(Known(part)) * n for part, n in composition.parts)
+    rest = response_epsilon(curve_of(None, composition.gaussian, composition.stay))
+    return rest + sum(response_epsilon(curve_of(part)) * n for part, n in composition.parts)
 
 
-def _rho(known: Known) -> float:
+def _rho(known: Curve) -> float:
     """About the ρ of an option, infinite if unknown; for ordering alone."""
     rho = double(known.gaussian) / 2
     match known.part:
@@ -212,20 +203,20 @@ def _rho(known: Known) -> float:
             return rho + double(extra) + min(double(e / a) for a, e in points)
         case Points(points):
             return rho + min((double(e) for e, _ in points), default=0.0)
-        case SampledRows() | ReplacedRows():  # looked at before a path of single rows
+        case PoissonGroup() | ReplacedRows():  # looked at before a path of single rows
             return rho + 0.5
-        case AnyOf(options):
+        case Maximum(options):
             return rho + max(map(_rho_of, options))
-        case Exchanged():  # looked at before one of its ends alone
+        case PoissonReplaceOne():  # looked at before one of its ends alone
             return rho + 2.0
         case _:
             return rho + 1.0
 
 
-def _rho_of(composition: Composition) -> float:
+def _rho_of(composition: Curve) -> float:
     """As `_rho`, of a whole composition."""
     rest = double(composition.gaussian) / 2
-    return rest + sum(_rho(Known(part)) * n for part, n in composition.parts)
+    return rest + sum(_rho(curve_of(part)) * n for part, n in composition.parts)
 
 
 def size(pattern: Pattern) -> tuple[float, float]:

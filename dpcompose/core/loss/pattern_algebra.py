@@ -16,7 +16,6 @@ from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
     Atom,
-    Known,
     Pattern,
     Patterned,
     one,
@@ -35,14 +34,16 @@ from dpcompose.core.loss.pattern_choices import (
 )
 from dpcompose.core.loss.pattern_totals import worst_total
 from dpcompose.core.notions.notion import Amount, Notion
-from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile.parts import (
-    Exchanged,
+from dpcompose.curves import (
+    Curve,
     Grouped,
+    PoissonGroup,
+    PoissonReplaceOne,
     ReplacedRows,
     Response,
-    SampledRows,
+    curve_of,
 )
+from dpcompose.curves.rounding import ONE, ZERO
 
 #: At most so many are carried; what exceeds them is covered, group by group, by worse patterns.
 MOST_PATTERNS = 400
@@ -237,7 +238,8 @@ class Patterns:
         return tuple(from_above(each) for each in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, Patterned]]) -> Patterned:
-        """A sample that holds some part of a change in both tables, or none of it: see `Drawn`."""
+        """A sample that holds some part of a change in both tables, or none of it:
+        see `MixtureOfDraws`."""
         if len(ways) == 1:
             ((rate, loss),) = ways
             return tuple(drawn([(rate, pattern)]) for pattern in loss)
@@ -254,7 +256,7 @@ class Patterns:
         if not end.atoms or (whole is not None and not whole.atoms):
             return self.zero
         options = [
-            Known(Exchanged(rate, *pair))
+            curve_of(PoissonReplaceOne(rate, *pair))
             for pair in islice(
                 product(compositions(end), [None] if whole is None else compositions(whole)),
                 MOST_WAYS,
@@ -265,7 +267,7 @@ class Patterns:
         return self.times((pattern,), rounds)
 
     def sampled_rows(
-        self, like: SampledRows, once: Sequence[Patterned], replaced: Sequence[Patterned]
+        self, like: PoissonGroup, once: Sequence[Patterned], replaced: Sequence[Patterned]
     ) -> Patterned:
         """Several rows through one Poisson sample: see `profile.sampled_rows`.
 
@@ -279,7 +281,7 @@ class Patterns:
             return self.zero
         alike = [covering(loss) for loss in replaced] if all(replaced) else []
         options = (
-            Known(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
+            curve_of(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
             for way in read_together([*ends, *alike])
         )
         atom = Atom(tuple(dict.fromkeys(options)))
@@ -295,7 +297,7 @@ class Patterns:
         ends = [covering(loss) for loss in once]
         if not any(end.atoms for end in ends):
             return self.zero
-        options = (Known(ReplacedRows(tuple(chances), way)) for way in read_together(ends))
+        options = (curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends))
         atom = Atom(tuple(dict.fromkeys(options)))
         return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
 
@@ -307,7 +309,7 @@ class Patterns:
         """`rounds` losses of one ε each, told like another loss; none if it is infinite."""
         if isinstance(epsilon, float):
             return ()
-        known = Known(Response(epsilon)) if epsilon else Known(None)
+        known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
         return (Pattern({Atom((known,)): rounds}, True, False, like[0].trace),)
 
     def undominated(self, patterns: Iterable[Pattern]) -> Patterned:
@@ -370,16 +372,16 @@ def either(patterns: Sequence[Pattern]) -> Patterned:
         return tuple(patterns)
     if any(not pattern.atoms for pattern in patterns):
         return (NOTHING,)
-    options: list[Known] = []
+    options: list[Curve] = []
     for pattern in patterns:
         if sum(pattern.atoms.values()) == 1:
             options.extend(next(iter(pattern.atoms)).options)
         else:
-            options.extend(Known(Grouped(each, 1)) for each in compositions(pattern))
+            options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
     return (Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace),)
 
 
-def single(options: Sequence[Known], attained: bool) -> Patterned:
+def single(options: Sequence[Curve], attained: bool) -> Patterned:
     """The loss of one mechanism, in several ways that all hold; several losses if they are told
     by these alone."""
     if len(options) == 1 and (several := written_out(options[0])) is not None:
@@ -396,7 +398,7 @@ def all_lost(algebra: Algebra) -> Loss:
     """Of what gives everything away: (0, 1), which a sample may make rare."""
     match algebra:
         case Patterns():
-            return (one(Known(None, ZERO, ZERO), attained=False),)
+            return (one(curve_of(None, ZERO, ZERO), attained=False),)
         case Pairs():
             return ((ZERO, algebra.delta(ONE)),)
         case Scalars():

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, islice
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.pattern import Atom, Known, Pattern, Patterned
+from dpcompose.core.loss.pattern import Atom, Pattern, Patterned
 from dpcompose.core.loss.pattern_totals import in_notion
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile.parts import AnyOf, Composition, Concentrated
+from dpcompose.curves import Concentrated, Curve, Maximum, curve_of
+from dpcompose.curves.rounding import ONE, ZERO
 
 #: So many ways of reading one pattern are tried.
 MOST_WAYS = 4
@@ -39,18 +40,18 @@ def _parts(pattern: Pattern) -> int:
 
 
 def any_of(loss: Patterned, most: int) -> Pattern:
-    """One loss, any of several patterns, as one that dominates them all: see `AnyOf`.
+    """One loss, any of several patterns, as one that dominates them all: see `Maximum`.
 
     `most`: so many parts are put on a grid; the smallest patterns are taken together.
     """
     loss = largest_and_rest(loss, most)
     if len(loss) == 1:
         return loss[0]
-    options = [Known(AnyOf(tuple(dict.fromkeys(way)))) for way in read_together(loss)]
+    options = [curve_of(Maximum(tuple(dict.fromkeys(way)))) for way in read_together(loss)]
     return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
 
 
-def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Composition, ...]]:
+def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Curve, ...]]:
     """Several patterns as compositions, all by their first options, then by the next ones; at last
     each by its last one, which may be what all others say together."""
     ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
@@ -73,8 +74,8 @@ def largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
 def is_one_loss(pattern: Pattern) -> bool:
     """Whether there is at most one loss, of one sort, beside a δ."""
     known = [option for atom in pattern.atoms for option in atom.options]
-    losses = sum(option != Known(None, ZERO, option.stay) for option in known)
-    return losses <= 1 and not any(isinstance(option.part, AnyOf) for option in known)
+    losses = sum(option != curve_of(None, ZERO, option.stay) for option in known)
+    return losses <= 1 and not any(isinstance(option.part, Maximum) for option in known)
 
 
 def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
@@ -85,14 +86,14 @@ def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
         if known is None:
             return covering(patterns)
         rho, stay = max(rho, known[0]), max(stay, known[1])
-    return Pattern({Atom((Known(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
+    return Pattern({Atom((curve_of(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
 
 
 def _rho_and_stay(pattern: Pattern) -> tuple[Fraction, Survival] | None:
     """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
     rho, stay = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
-        ways = [(in_notion(each._replace(stay=ONE), Notion.ZCDP), each) for each in atom.options]
+        ways = [(in_notion(replace(each, stay=ONE), Notion.ZCDP), each) for each in atom.options]
         known = [(amount, each.stay) for amount, each in ways if amount is not None]
         if not known:
             return None

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import (
-    Known,
-    Pattern,
-)
+from dpcompose.core.loss.pattern import Pattern
 from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.numbers.exact import ONE, ZERO
-from dpcompose.core.profile.parts import (
-    AnyOf,
-    Composition,
-    Concentrated,
-    MechanismLoss,
-    Part,
-    Response,
-)
+from dpcompose.curves import Concentrated, Curve, Maximum, MechanismLoss, Part, Response, curve_of
+from dpcompose.curves.rounding import ONE, ZERO
 
 
-def in_notion(known: Known, notion: Notion) -> Fraction | None:
+def in_notion(known: Curve, notion: Notion) -> Fraction | None:
     """The least amount of a notion (ε, ρ or μ²) that an option is known to give, None if none."""
     if known.stay != 1:
         return None
     part = known.part
-    if isinstance(part, AnyOf):
+    if isinstance(part, Maximum):
         found = _greatest(part.options, notion)
-        rest = in_notion(Known(None, known.gaussian), notion)
+        rest = in_notion(curve_of(None, known.gaussian), notion)
         return None if found is None or rest is None else found + rest
     pure = _pure(part)
     if notion is Notion.PURE:
@@ -64,17 +55,17 @@ def _pure(part: Part | None) -> Fraction | None:
             return None
 
 
-def _greatest(options: Sequence[Composition], notion: Notion) -> Fraction | None:
+def _greatest(options: Sequence[Curve], notion: Notion) -> Fraction | None:
     """The largest basic composition of several; None if one has none."""
     found = [_total(each, notion) for each in options]
     known = [amount for amount in found if amount is not None]
     return max(known) if len(known) == len(found) else None
 
 
-def _total(composition: Composition, notion: Notion) -> Fraction | None:
+def _total(composition: Curve, notion: Notion) -> Fraction | None:
     """Basic composition of one, as `total` of a pattern."""
-    rest = in_notion(Known(None, composition.gaussian, composition.stay), notion)
-    amounts = [(in_notion(Known(part), notion), n) for part, n in composition.parts]
+    rest = in_notion(curve_of(None, composition.gaussian, composition.stay), notion)
+    amounts = [(in_notion(curve_of(part), notion), n) for part, n in composition.parts]
     if rest is None or any(amount is None for amount, _ in amounts):
         return None
     return rest + sum((amount * n for amount, n in amounts if amount is not None), ZERO)
@@ -103,7 +94,7 @@ def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
     epsilon, stay = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         for option in atom.options:
-            pure = in_notion(option._replace(stay=ONE), Notion.PURE)
+            pure = in_notion(replace(option, stay=ONE), Notion.PURE)
             if pure is not None:
                 epsilon += pure * n
                 if option.stay != 1:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from dpcompose.core.profile.parts import Composition
 from dpcompose.core.theorem import Refused, Role, Test, Use
+from dpcompose.curves import Curve
 
 if TYPE_CHECKING:
     from dpcompose.core.notions.notion_facts import StatedNumbers
@@ -93,7 +93,7 @@ class Family(ABC):
         return None if mu is None else mu * mu
 
     @abstractmethod
-    def loss(self, shift: Fraction) -> Composition:
+    def loss(self, shift: Fraction) -> Curve:
         """A dominating pair of privacy losses, for a shift above 0."""
 
     @abstractmethod

@@ -13,9 +13,8 @@ from dpcompose.core.mechanisms.family import (
     FamilyForm,
     ParameterKey,
 )
-from dpcompose.core.numbers.exact import sqrt_up
-from dpcompose.core.numbers.words import number
-from dpcompose.core.profile.parts import Composition
+from dpcompose.curves import Curve
+from dpcompose.curves.rounding import number, sqrt_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class Gaussian(Family):
     def mu_squared(self, shift: Fraction) -> Fraction:
         return (shift / self.sigma) ** 2 * self.unit
 
-    def loss(self, shift: Fraction) -> Composition:
-        return Composition((), self.mu_squared(shift))
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve((), self.mu_squared(shift))
 
     def describe(self, shift: Fraction) -> str:
         moved = number(sqrt_up(shift * shift * self.unit))

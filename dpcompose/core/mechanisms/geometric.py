@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,38 +18,13 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import (
-    MAX_EXPONENT,
-    ZERO,
-    bits_up,
-    exp_up,
-    gaussian_mean_up,
-    log1p_up,
-    note_rounding,
-    tanh_up,
-)
-from dpcompose.core.numbers.words import number
-from dpcompose.core.profile.cumulants import Cumulant, gap, not_below, of_response, softplus
-from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.rounding import digits_of, mpf_of, up
-from dpcompose.core.profile.sizes import MOST_POINTS, even, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve
+from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
+from dpcompose.curves.rounding import ZERO, number, tanh_up
 
 if TYPE_CHECKING:
-    from dpcompose.core.profile.masses import Floats, Masses
-    from dpcompose.core.profile.transforms import GeometricTransforms, ResponseTransforms
     from dpcompose.core.theorems.touches import FeltStep
-
-#: A standard deviation of the loss that none exceeds by much.
-_WIDEST = 1.7
-#: Noise moved by this much, or by this many scales, counts as a response.
-_FARTHEST = 10**12
-#: Noise moved by no more than this is summed up loss by loss in transforms.
-_FEW_STEPS = 32
-#: In how many blocks the values of the noise are summed.
-_BLOCKS = 400
-#: Covers the rounding of an evaluation in 60 digits.
-_MARGIN = Fraction(1, 10**40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,131 +37,19 @@ class Geometric(Family):
         return shift / self.scale
 
     def rho(self, shift: Fraction) -> Fraction:
-        return self._shifted(shift).rho() if shift else ZERO
+        return geometric_zcdp(math.ceil(shift), self.scale) if shift else ZERO
 
     def mu(self, shift: Fraction) -> Fraction:
-        return self._shifted(shift).mu() if shift else ZERO
+        return geometric_gdp(math.ceil(shift), self.scale) if shift else ZERO
 
-    def loss(self, shift: Fraction) -> Composition:
-        return Composition(((self._shifted(shift), 1),))
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve(((self._shifted(shift), 1),))
 
     def _shifted(self, shift: Fraction) -> GeometricLoss:
         return GeometricLoss(math.ceil(shift), self.scale)
 
     def describe(self, shift: Fraction) -> str:
         return f"geometric noise of scale {number(self.scale)}, sensitivity {number(shift)}"
-
-
-@dataclass(frozen=True, slots=True)
-class GeometricLoss(MechanismLoss):
-    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by `shift` ≥ 1."""
-
-    shift: int
-    scale: Fraction
-
-    def masses(self, step: Fraction) -> Masses:
-        """With r = e^(-1/scale), P-mass 1/(1+r) at loss s/scale, (1-r)/(1+r)·r^x at (s-2x)/scale
-        for 0 < x < s, r^s/(1+r) at -s/scale."""
-        import numpy as np
-
-        from dpcompose.core.profile.discrete import (
-            LOG_TAIL,
-            MAX_ATOMS,
-            MAX_SHIFT,
-            on_lattice,
-            response,
-        )
-        from dpcompose.core.profile.masses import EPS
-
-        # Far down, atoms of little mass are raised to the last one that is listed.
-        count = min(self.shift, math.ceil(LOG_TAIL * self.scale) + 1)
-        if count > MAX_ATOMS or self.shift > MAX_SHIFT or self.scale * 500 < 1:
-            return response(self.greatest(), step)
-        rate = float(1 / self.scale)
-        places = np.arange(count + 1, dtype=np.int64)
-        ratio = math.exp(-rate)
-        p: Floats = np.exp(-rate * places) * (-math.expm1(-rate) / (1 + ratio))
-        p[0] = 1 / (1 + ratio)
-        p[-1] = math.exp(-rate * count) / (1 + ratio)
-        p *= 1 + (float(LOG_TAIL) + 64) * EPS
-        return on_lattice(self.shift - 2 * places, 1 / self.scale, p, step)
-
-    def cumulant(self) -> Cumulant:
-        known = self.shift < _FARTHEST and self.shift < _FARTHEST * self.scale
-        if not known:
-            return Cumulant(of_response(2, not_below(self.greatest())))
-        return Cumulant(_cumulant(self.shift, not_below(1 / self.scale)))
-
-    def quadratic(self) -> Fraction:
-        return ZERO
-
-    def greatest(self) -> Fraction:
-        return self.shift / self.scale
-
-    def rho(self) -> Fraction:
-        return geometric_zcdp(self.shift, self.scale)
-
-    def mu(self) -> Fraction:
-        return geometric_gdp(self.shift, self.scale)
-
-    def transforms(self) -> type[ResponseTransforms | GeometricTransforms] | None:
-        from dpcompose.core.profile.transforms import GeometricTransforms, ResponseTransforms
-
-        if self.shift > _FEW_STEPS:
-            return None
-        return ResponseTransforms if self.shift == 1 else GeometricTransforms
-
-    def natural_step(self) -> Fraction | None:
-        return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None
-
-    def anchor(self) -> Fraction | None:
-        return self.natural_step()
-
-    def spread(self) -> float:
-        return least(self.greatest(), _WIDEST)
-
-    def line(self) -> Fraction:
-        return Fraction(self.shift)
-
-    def with_shift(self, shift: Fraction) -> GeometricLoss:
-        return GeometricLoss(int(shift), self.scale)
-
-    def coarse(self, bits: int) -> GeometricLoss:
-        return GeometricLoss(self.shift, 1 / bits_up(1 / self.scale, bits))
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
-
-    def describe(self) -> str:
-        return f"geometric noise of scale {number(self.scale)} moved by {self.shift}"
-
-
-def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
-    # The losses L and -L have masses p and p·e^-L: E - 1 = Σ p·(e^(sL) - 1)·(1 - e^(-(1+s)L)) over
-    # L > 0. All x ≤ 0 lose shift·rate, 0 < x < shift/2 lose (shift-2x)·rate; a block of x counts
-    # as its first, which loses most.
-
-    inside = (shift - 1) // 2
-    width = max(1, -(-inside // _BLOCKS))
-    starts = [(x, min(width, inside + 1 - x)) for x in range(1, inside + 1, width)]
-    one, beyond = gap(rate), 1 + math.exp(-rate)
-
-    def of(s: float) -> float:
-        decay = (1 + 2 * s) * rate
-
-        def pair(x: int) -> float:
-            loss = (shift - 2 * x) * rate
-            return gap(s * loss) * gap((1 + s) * loss)
-
-        total = pair(0) + one * math.fsum(
-            math.exp(-decay * x) * (gap(decay * n) / gap(decay)) * pair(x) for x, n in starts
-        )
-        return softplus(s * shift * rate + math.log(total) - math.log(beyond))
-
-    return of
 
 
 def _geometric(touch: FeltStep) -> None:
@@ -238,17 +100,7 @@ NOISY = Hypothesis(
     """,
 )
 def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
-    from mpmath import mp
-
-    pure = shift / scale * tanh_up(shift / scale / 2)
-    if shift == 1 or scale * 500 < 1:
-        return pure
-    digits = max(0, digits_of(scale)) + max(0, digits_of(Fraction(shift)))
-    with mp.workdps(60 + 3 * digits):
-        rate = 1 / mpf_of(scale)
-        inside = -2 * mp.exp(-rate) * mp.expm1(-rate * shift) / -mp.expm1(-2 * rate)
-        note_rounding()
-        return min(pure, up((shift - inside) * rate, _MARGIN))
+    return geometric_rho(shift, scale)
 
 
 @theorem(
@@ -281,13 +133,7 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     """,
 )
 def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
-    halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
-    found = gaussian_mean_up(shift / scale)
-    if not shift or scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:
-        return found
-    ratio = exp_up(-1 / scale)
-    each = [log1p_up((1 + ratio) * exp_up(n / scale) - 2) for n in halves]
-    return min(found, sum((gaussian_mean_up(epsilon) for epsilon in each), ZERO) / 2)
+    return geometric_mu(shift, scale)
 
 
 FORM = FamilyForm(

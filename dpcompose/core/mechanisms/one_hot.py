@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import Family
-from dpcompose.core.numbers.exact import ZERO, sqrt_up
-from dpcompose.core.profile.parts import Composition
+from dpcompose.curves import Curve
+from dpcompose.curves.rounding import ZERO, sqrt_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class OneHot(Family):
         )
         return None if one is None or other is None or whole is None else min(one + other, whole)
 
-    def loss(self, shift: Fraction) -> Composition:
+    def loss(self, shift: Fraction) -> Curve:
         one, other = map(self.noise.loss, self._halves(shift))
         if one == other:
             parts = tuple((part, 2 * count) for part, count in one.parts)
         else:
             parts = one.parts + other.parts
-        return Composition(parts, one.gaussian + other.gaussian, one.stay * other.stay)
+        return Curve(parts, one.gaussian + other.gaussian, one.stay * other.stay)
 
     def describe(self, shift: Fraction) -> str:
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
@@ -18,28 +16,10 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import (
-    MAX_EXPONENT,
-    ZERO,
-    bits_up,
-    exp_up,
-    gaussian_mean_up,
-    log1p_up,
-    sqrt_up,
-    tanh_up,
-)
-from dpcompose.core.numbers.words import number, plural
-from dpcompose.core.profile.cumulants import Cumulant, not_below, of_response
-from dpcompose.core.profile.largest import largest_ratio
-from dpcompose.core.profile.parts import Composition, MechanismLoss
-from dpcompose.core.profile.sizes import RESPONSE, least
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-
-if TYPE_CHECKING:
-    from dpcompose.core.profile.masses import Masses
-
-#: More than what is rounded up in a quantile of the normal law, relatively.
-_SLIGHTLY = Fraction(1, 10**30)
+from dpcompose.curves import Curve
+from dpcompose.curves.families import KaryResponse, kary_mu, kary_rho
+from dpcompose.curves.rounding import ZERO, plural, sqrt_up, tanh_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,83 +33,19 @@ class RandomizedResponse(Family):
         return self.odds * math.ceil(shift)
 
     def rho(self, shift: Fraction) -> Fraction:
-        return KaryResponse(self.k, self.odds).rho() * math.ceil(shift)
+        return randomized_response_zcdp(self.k, self.odds) * math.ceil(shift)
 
     def mu(self, shift: Fraction) -> Fraction:
         """Independent answers: μ² adds up."""
         rows = math.ceil(shift)
-        return sqrt_up(Fraction(rows)) * KaryResponse(self.k, self.odds).mu()
+        return sqrt_up(Fraction(rows)) * randomized_response_gdp(self.k, self.odds)
 
-    def loss(self, shift: Fraction) -> Composition:
+    def loss(self, shift: Fraction) -> Curve:
         """Every row answers by itself: so many rows are so many independent answers."""
-        return Composition(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
+        return Curve(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
 
     def describe(self, shift: Fraction) -> str:
         return f"randomized response over {plural(self.k, 'value')}"
-
-
-@dataclass(frozen=True, slots=True)
-class KaryResponse(MechanismLoss):
-    """Randomized response over `k` ≥ 2 values: loss +ε, -ε, or 0 (another value came out)."""
-
-    k: int
-    epsilon: Fraction
-
-    def masses(self, step: Fraction) -> Masses:
-        from dpcompose.core.profile.discrete import kary_response
-
-        return kary_response(self.k, self.epsilon, step)
-
-    def cumulant(self) -> Cumulant:
-        return Cumulant(of_response(self.k, not_below(self.epsilon)))
-
-    def quadratic(self) -> Fraction:
-        return ZERO
-
-    def greatest(self) -> Fraction:
-        return self.epsilon
-
-    def rho(self) -> Fraction:
-        return randomized_response_zcdp(self.k, self.epsilon)
-
-    def mu(self) -> Fraction:
-        return randomized_response_gdp(self.k, self.epsilon)
-
-    def natural_step(self) -> Fraction:
-        return self.epsilon
-
-    def anchor(self) -> Fraction:
-        return self.epsilon
-
-    def spread(self) -> float:
-        odds = math.exp(least(self.epsilon, 700))
-        share = (odds + 1) / (odds + min(self.k, 1e300) - 1)
-        return least(self.epsilon, RESPONSE) * math.sqrt(share)
-
-    def line(self) -> None:
-        return None
-
-    def with_shift(self, shift: Fraction) -> KaryResponse:
-        return KaryResponse(self.k, shift)
-
-    def coarse(self, bits: int) -> KaryResponse:
-        return KaryResponse(self.k, bits_up(self.epsilon, bits))
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
-
-    def describe(self) -> str:
-        return f"{self.k}-ary randomized response of ε = {number(self.epsilon)}"
-
-
-@lru_cache(maxsize=256)
-def _largest(k: int, epsilon: Fraction) -> Fraction:
-    """No divergence exceeds ε."""
-    least = not_below(epsilon)
-    return largest_ratio(of_response(k, least), lambda ratio: least / ratio)
 
 
 ODDS = Hypothesis(
@@ -169,14 +85,7 @@ ODDS = Hypothesis(
     """,
 )
 def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
-    x = epsilon
-    pure = x * tanh_up(x / 2)
-    if k == 2 or x > MAX_EXPONENT:
-        return pure
-    if (k - 2) ** 2 <= 4 * (1 + x + x**2 / 2 + x**3 / 6):
-        odds = exp_up(x)
-        return min(pure, x * (odds - 1) / (odds + k - 1))
-    return min(pure, _largest(k, x))
+    return kary_rho(k, epsilon)
 
 
 @theorem(
@@ -204,17 +113,7 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     """,
 )
 def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
-    found = gaussian_mean_up(epsilon)
-    if k == 2 or epsilon > MAX_EXPONENT or not epsilon:
-        return found
-    odds = exp_up(epsilon)
-    near = gaussian_mean_up(log1p_up(odds + k - 3))
-    if odds > k - 1:
-        # 1-p = 1/(1+e^(ε-ln(k-1))).
-        return min(found, (near + gaussian_mean_up(log1p_up(odds / (k - 1) - 1))) / 2)
-    # p = 1/(1+e^x) for e^x = (k-1)/e^ε: rounded down, as it is taken away.
-    far = gaussian_mean_up(log1p_up((k - 1) / odds - 1) * (1 - _SLIGHTLY))
-    return min(found, (near - far * (1 - _SLIGHTLY)) / 2)
+    return kary_mu(k, epsilon)
 
 
 FORM = FamilyForm(

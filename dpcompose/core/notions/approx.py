@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.core.notions.notion_facts import NotionFacts, same
-from dpcompose.core.numbers.words import number
+from dpcompose.curves.rounding import number
 
 FACTS = NotionFacts(
     parameters=("epsilon", "delta"),

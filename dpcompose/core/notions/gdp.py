@@ -7,7 +7,7 @@ The squares of μ add up. Group privacy: μ grows with the distance (GMPS24, VI.
 from __future__ import annotations
 
 from dpcompose.core.notions.notion_facts import NotionFacts, same
-from dpcompose.core.numbers.words import number
+from dpcompose.curves.rounding import number
 
 FACTS = NotionFacts(
     parameters=("mu",),

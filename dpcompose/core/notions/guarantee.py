@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.notion import SIGNS, Amount, Notion
-from dpcompose.core.numbers.exact import ZERO
+from dpcompose.curves.rounding import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family

@@ -9,14 +9,8 @@ from fractions import Fraction
 
 from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
 from dpcompose.core.notions.notion_facts import NotionFacts
-from dpcompose.core.numbers.exact import (
-    MAX_EXPONENT,
-    ZERO,
-    exp_up,
-    geometric_up,
-    is_square,
-    sqrt_up,
-)
+from dpcompose.curves.families import geometric_mu, geometric_rho
+from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, geometric_up, is_square, sqrt_up
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float
@@ -152,3 +146,10 @@ def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
             total += exp_up(before) * delta * geometric_up(epsilon, count)
         before += epsilon * count
     return total
+
+
+def convert_over_steps(epsilon: Fraction, steps: int, notion: Notion) -> Fraction:
+    """The least ρ or μ² of every ε-DP mechanism over so many steps, ε > 0, rounded up."""
+    if notion is Notion.ZCDP:
+        return geometric_rho(steps, 1 / epsilon)
+    return geometric_mu(steps, 1 / epsilon) ** 2

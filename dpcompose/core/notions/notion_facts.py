@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from dpcompose.core.numbers.words import number, plural
+from dpcompose.curves.rounding import number, plural
 
 Points = Sequence[tuple[Fraction, Fraction]]
 

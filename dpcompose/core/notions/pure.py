@@ -9,8 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.notions.notion_facts import NotionFacts, same
-from dpcompose.core.numbers.exact import gaussian_mean_up, tanh_up
-from dpcompose.core.numbers.words import number
+from dpcompose.curves.rounding import gaussian_mean_up, number, tanh_up
 
 
 def _square_of_mu(epsilon: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ Group privacy: ρ grows with the square of the distance (GMPS24, VI.12).
 from __future__ import annotations
 
 from dpcompose.core.notions.notion_facts import NotionFacts, same
-from dpcompose.core.numbers.words import number
+from dpcompose.curves.rounding import number
 
 FACTS = NotionFacts(
     parameters=("rho",),

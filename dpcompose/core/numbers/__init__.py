@@ -1,1 +1,1 @@
-"""Numbers: exact fractions, how people write them, and rounding to the safe side."""
+"""Numbers as people write them in a spec: exact fractions, and what else was probably meant."""

@@ -13,7 +13,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
-from dpcompose.core.numbers.exact import decimal_up, exp_up, log1p_up, sqrt_up
 from dpcompose.core.numbers.other_notation import (
     BOOLEAN_HINT,
     CHARACTERS,
@@ -25,6 +24,7 @@ from dpcompose.core.numbers.other_notation import (
     reserved,
     shown,
 )
+from dpcompose.curves.rounding import decimal_up, exp_up, log1p_up, sqrt_up
 
 __all__ = ["RESERVED", "ExpressionError", "Meter", "number_hint", "parse"]
 

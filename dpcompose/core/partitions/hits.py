@@ -15,11 +15,11 @@ from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, Walk
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Amount
-from dpcompose.core.numbers.exact import exp_up, log_inverse_up
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Hit
 from dpcompose.core.partitions.pattern_spread import spread, spreads
 from dpcompose.core.partitions.placements import SpreadRule
+from dpcompose.curves.rounding import exp_up, log_inverse_up
 
 #: Patterns of row changes are listed up to so many rows.
 MOST_ROWS = 24

@@ -24,9 +24,9 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
+from dpcompose.curves.rounding import watch_rounding
 
 #: The statements of a mechanism as seen from where it reads.
 Seen = tuple[Placed, ...]

@@ -21,12 +21,12 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.solver import FeltLoss, Solution, Solver, Visit
 from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch, select
 from dpcompose.core.theorems.touches import FeltStep
+from dpcompose.curves.rounding import watch_rounding
 
 
 class Unproved(Exception):

@@ -13,7 +13,6 @@ from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bound
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import Patterned
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, either
-from dpcompose.core.loss.pure_steps import MOST_PATHS
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
@@ -21,8 +20,9 @@ from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
-from dpcompose.core.numbers.exact import watch_rounding
 from dpcompose.core.search.accountant import Accountant, Costs
+from dpcompose.curves.families import MOST_PATHS
+from dpcompose.curves.rounding import watch_rounding
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import ZERO
-from dpcompose.core.profile.parts import Composition, Concentrated, Renyi
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
+from dpcompose.curves import Concentrated, Curve, Renyi
+from dpcompose.curves.rounding import ZERO
 
 CHOSEN = Hypothesis("one δ", "the δ is chosen without a look at the outputs", "declared")
 GDP_ONE = Hypothesis("Gaussian DP", "the loss is a μ; of Gaussian noise, sensitivity over σ")
@@ -49,9 +49,7 @@ DIVERGENCES = Hypothesis(
     """,
 )
 def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
-    from dpcompose.core.profile.gaussian_profile import gaussian_epsilon
-
-    found = gaussian_epsilon(mu_squared, delta)
+    found = Curve((), mu_squared).epsilon(delta=delta)
     return None if found is None else rounded(found.upper)
 
 
@@ -83,12 +81,10 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     """,
 )
 def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
-    from dpcompose.core.profile.renyi import epsilon_at
-
     if rho == 0:
         return ZERO
-    found = epsilon_at(Composition(((Concentrated(rho), 1),)), delta)
-    return None if found is None else rounded(found)
+    found = Curve(((Concentrated(rho), 1),)).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)
 
 
 @theorem(
@@ -118,8 +114,6 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
     """,
 )
 def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
-    from dpcompose.core.profile.renyi import epsilon_at
-
     curve = Renyi(tuple(sorted((alpha, epsilon) for alpha, epsilon in points)))
-    found = epsilon_at(Composition(((curve, 1),)), delta)
-    return None if found is None else rounded(found)
+    found = Curve(((curve, 1),)).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpcompose.core.numbers.exact import ONE, ZERO, exp_up
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
+from dpcompose.curves.rounding import ONE, ZERO, exp_up
 
 PAIRS = Hypothesis(
     "pairs (ε, δ)",

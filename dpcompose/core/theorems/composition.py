@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import summed
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.runs import whole_release
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
+from dpcompose.curves.rounding import summed
 
 FRESH = Hypothesis(
     "fresh noise",

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Pair
-from dpcompose.core.numbers.exact import ONE, ZERO, decimal_up, exp_up, log1p_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_approx import APPROX, pairs
 from dpcompose.core.theorems.disjoint import BLOCKS
+from dpcompose.curves.rounding import ONE, ZERO, decimal_up, exp_up, log1p_up
 
 SAME_CHANGE = Hypothesis(
     "one change", "the pairs of the mechanisms are for one and the same neighbouring change"

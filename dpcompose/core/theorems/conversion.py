@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Amount, Notion, convert
-from dpcompose.core.numbers.exact import tanh_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.touches import reads_as
+from dpcompose.curves.rounding import tanh_up
 
 _SOURCE = "dpcompose"
 _PLACE = "Documentation"

@@ -7,7 +7,6 @@ from fractions import Fraction
 from heapq import nlargest
 
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import ZERO
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.composition import (
@@ -21,6 +20,7 @@ from dpcompose.core.theorems.composition import (
 )
 from dpcompose.core.theorems.runs import every_block, worst_block
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
+from dpcompose.curves.rounding import ZERO
 
 ONE_EACH = Hypothesis(
     "one block each",

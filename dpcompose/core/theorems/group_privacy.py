@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain_pairs
-from dpcompose.core.numbers.exact import geometric_up
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems import touches
 from dpcompose.core.theorems.runs import at_distance as at_protected_distance
+from dpcompose.curves.rounding import geometric_up
 
 PATH = Hypothesis(
     "path inside the domain",

@@ -5,12 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.numbers.exact import (
-    added_share_up,
-    amplified_added_up,
-    amplified_up,
-    exchanged_up,
-)
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.runs import (
@@ -18,6 +12,7 @@ from dpcompose.core.theorems.runs import (
     through_limit,
     through_sample,
 )
+from dpcompose.curves.rounding import added_share_up, amplified_added_up, amplified_up, exchanged_up
 
 SECRET = Hypothesis(
     "secret sample", "nobody learns which rows were drawn, except through the outputs", "declared"

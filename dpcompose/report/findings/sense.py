@@ -14,9 +14,9 @@ from dpcompose.core.change.units import all_leaves
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.words import number
 from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import Solution, Visit
+from dpcompose.curves.rounding import number
 from dpcompose.report.findings.remarks import Finding
 
 #: The codes of this module with their meanings.

@@ -18,10 +18,10 @@ from dpcompose.core.at_delta.filters import (
     largest_mu_squared,
     largest_rho,
 )
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.exact import sqrt_down, tanh_up
+from dpcompose.curves.rounding.exact import sqrt_down, tanh_up
+from dpcompose.curves.routes import Point
 
 BUDGETS = [
     ("5.22", "1e-6"),

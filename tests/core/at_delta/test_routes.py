@@ -9,38 +9,38 @@ import pytest
 from scipy.stats import norm
 
 from dpcompose.core.at_delta import chosen
-from dpcompose.core.at_delta.chosen import Evaluated, choose, evaluate
-from dpcompose.core.at_delta.routes import (
+from dpcompose.core.at_delta.chosen import Evaluated, choose, evaluate, of_bound
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pattern import Pattern, one, together
+from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Concentrated, Curve, Response, Sampled
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.routes import (
     Point,
     RouteBound,
     RouteName,
-    basic,
-    for_comparison,
+    basic_bound,
+    compared_routes,
     in_renyi_terms,
     is_stated,
-    least,
-    main,
-    of_bound,
-    quick,
+    least_route,
+    main_routes,
+    quick_bound,
     realised,
-    rough,
+    rough_bound,
 )
-from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Known, Pattern, one, together
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.notions.guarantee import Quantity
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Composition, Concentrated, Response, Sampled
 
 F = Fraction
 DELTA = F(1, 10**5)
 AT_DELTA = Point(delta=DELTA)
-TEN = Composition(((Response(F(1, 10)), 10),))
+TEN = Curve(((Response(F(1, 10)), 10),))
 
 
 def test_what_is_known_of_a_composition() -> None:
-    noise = Composition(((LaplaceLoss(F(1)), 1),))
-    rho = Composition(((Concentrated(F(1, 10)), 1),))
+    noise = Curve(((LaplaceLoss(F(1)), 1),))
+    rho = Curve(((Concentrated(F(1, 10)), 1),))
     assert is_stated(TEN) and not is_stated(noise) and not is_stated(rho)
     assert in_renyi_terms(rho) and not in_renyi_terms(TEN)
     assert realised(TEN) and realised(noise) and not realised(rho)
@@ -48,30 +48,31 @@ def test_what_is_known_of_a_composition() -> None:
 
 
 def test_basic_composition() -> None:
-    assert basic(TEN, AT_DELTA) == 1 and basic(TEN, Point(epsilon=F(1))) == 0
-    assert basic(TEN, Point(epsilon=F(1, 2))) is None
-    chance = Composition(((Response(F(1)), 1),), stay=F(9, 10))
-    assert basic(chance, Point(delta=F(1, 10))) == 1 and basic(chance, AT_DELTA) is None
-    assert basic(chance, Point(epsilon=F(1))) == F(1, 10)
+    assert basic_bound(TEN, AT_DELTA) == 1 and basic_bound(TEN, Point(epsilon=F(1))) == 0
+    assert basic_bound(TEN, Point(epsilon=F(1, 2))) is None
+    chance = Curve(((Response(F(1)), 1),), stay=F(9, 10))
+    assert basic_bound(chance, Point(delta=F(1, 10))) == 1 and basic_bound(chance, AT_DELTA) is None
+    assert basic_bound(chance, Point(epsilon=F(1))) == F(1, 10)
 
 
 def test_the_routes_of_stated_guarantees() -> None:
     """The optimal composition is below the advanced bound of ε√(2k·ln(1/δ)) + kε(e^ε-1)."""
     found = {
-        each.rule: each.value for each in [*main(TEN, AT_DELTA), *for_comparison(TEN, AT_DELTA)]
+        each.rule: each.value
+        for each in [*main_routes(TEN, AT_DELTA), *compared_routes(TEN, AT_DELTA)]
     }
-    best = least(main(TEN, AT_DELTA))
+    best = least_route(main_routes(TEN, AT_DELTA))
     assert best.rule is RouteName.OPTIMAL and best.value is not None
     assert found[RouteName.BASIC] == 1
     advanced = 0.1 * math.sqrt(20 * math.log(1e5)) + math.expm1(0.1)
     assert all(best.value <= value for value in found.values() if value is not None)
     assert float(best.value) < advanced
-    fast = quick(TEN, AT_DELTA)
+    fast = quick_bound(TEN, AT_DELTA)
     assert fast is not None and fast >= best.value
 
 
 def test_a_gaussian_is_exact() -> None:
-    best = least(main(Composition((), F(1)), Point(epsilon=F(1))))
+    best = least_route(main_routes(Curve((), F(1)), Point(epsilon=F(1))))
     true = norm.cdf(-0.5) - math.e * norm.cdf(-1.5)
     assert best.rule is RouteName.GAUSSIAN
     assert best.value is not None and float(best.value) == pytest.approx(true, rel=1e-9)
@@ -84,7 +85,7 @@ def test_the_first_of_equal_routes_is_the_least() -> None:
         RouteBound(RouteName.SPLIT, F(1)),
         RouteBound(RouteName.CLOSED, F(1)),
     ]
-    assert least(bounds).rule is RouteName.SPLIT
+    assert least_route(bounds).rule is RouteName.SPLIT
 
 
 def test_bounds_in_one_notion_at_a_point() -> None:
@@ -100,7 +101,7 @@ def test_bounds_in_one_notion_at_a_point() -> None:
 
 
 def test_the_worst_pattern_decides() -> None:
-    small, large = one(Known(Response(F(1)))), one(Known(Response(F(2))))
+    small, large = one(curve_of(Response(F(1)))), one(curve_of(Response(F(2))))
     found = choose((small, large), AT_DELTA)
     assert found.worst.pattern == large and found.patterns == 2
     assert found.value == evaluate(large, AT_DELTA).value
@@ -116,7 +117,7 @@ def _moved(number: int) -> list[Pattern]:
     """A row that moves between blocks, each with a sample and noise of its own."""
     blocks = [(F(i + 1, 20), LaplaceLoss(F(5, i + 3))) for i in range(number)]
     ends = [
-        [one(Known(Sampled(q, Composition(((noise, 1),)), side=side))) for q, noise in blocks]
+        [one(curve_of(Sampled(q, Curve(((noise, 1),)), side=side))) for q, noise in blocks]
         for side in ("removed", "added")
     ]
     return [
@@ -148,16 +149,16 @@ def test_a_rough_bound_is_one() -> None:
     for pattern in _moved(3):
         (composition,) = compositions(pattern)
         for point in (AT_DELTA, Point(epsilon=F(1, 2))):
-            best = least(main(composition, point)).value
-            about = rough(composition, point)
+            best = least_route(main_routes(composition, point)).value
+            about = rough_bound(composition, point)
             assert best is not None and about is not None
             assert best * (1 - F(1, 10**9)) <= about <= best * F(101, 100)
 
 
 def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:
     for many, told in ((2000, True), (2001, False)):
-        composition = Composition(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
-        rules = {each.rule for each in for_comparison(composition, AT_DELTA)}
+        composition = Curve(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
+        rules = {each.rule for each in compared_routes(composition, AT_DELTA)}
         assert ({RouteName.ADVANCED, RouteName.CLOSED} <= rules) is told
 
 
@@ -172,11 +173,11 @@ def test_a_bound_in_pairs_says_nothing_at_a_smaller_delta() -> None:
 def test_a_split_delta_is_spent_once() -> None:
     """The best of some shares of δ for what is known by its ρ, the rest for all others."""
     rho, others = ((Concentrated(F(1, 10)), 1),), ((LaplaceLoss(F(1)), 3),)
-    found = {each.rule: each.value for each in for_comparison(Composition(rho + others), AT_DELTA)}
+    found = {each.rule: each.value for each in compared_routes(Curve(rho + others), AT_DELTA)}
     shares = (F(1, 10), F(1, 2), F(9, 10))
     sums = [
         sum(
-            least(main(Composition(parts), Point(delta=DELTA * of))).value or F(0)
+            least_route(main_routes(Curve(parts), Point(delta=DELTA * of))).value or F(0)
             for parts, of in ((rho, share), (others, 1 - share))
         )
         for share in shares
@@ -185,7 +186,7 @@ def test_a_split_delta_is_spent_once() -> None:
 
 
 def test_the_worst_of_several_patterns_decides() -> None:
-    many, few = one(Known(Response(F(1, 10)))).times(30), one(Known(Response(F(2))))
+    many, few = one(curve_of(Response(F(1, 10)))).times(30), one(curve_of(Response(F(2))))
     for epsilon_of in (AT_DELTA, Point(delta=F(1, 10)), Point(epsilon=F(1))):
         each = [choose((pattern,), epsilon_of).value or F(0) for pattern in (many, few)]
         assert each[0] != each[1]

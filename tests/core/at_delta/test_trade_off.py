@@ -12,22 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from dpcompose.core.at_delta.trade_off import TradeOff, of_patterns, of_quantity
-from dpcompose.core.loss.pattern import Known, Pattern, one, together
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
+from dpcompose.core.at_delta.worst_trade_off import of_patterns, of_quantity
+from dpcompose.core.loss.pattern import Pattern, one, together
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Concentrated, Response, Sampled
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Concentrated, Response, Sampled
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.trade_off import TradeOff
 
 RATES = [Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20), Fraction(1, 2), Fraction(9, 10)]
 
 
 def pure(*epsilons: Fraction | int) -> Pattern:
-    return together(one(Known(Response(Fraction(each)))) for each in epsilons)
+    return together(one(curve_of(Response(Fraction(each)))) for each in epsilons)
 
 
 def gaussian(mu: Fraction) -> Pattern:
-    return one(Known(None, mu * mu))
+    return one(curve_of(None, mu * mu))
 
 
 def within(found: Fraction, true: float, share: float = 1e-6) -> None:
@@ -145,7 +147,7 @@ def test_laplace_noise_against_its_known_curve(rate: Fraction) -> None:
         true = 1 - math.exp(-epsilon) / (4 * a)
     else:
         true = 1 - math.exp(-epsilon) * (1 - a)
-    curve = of_patterns((one(Known(LaplaceLoss(Fraction(3, 2)))),))
+    curve = of_patterns((one(curve_of(LaplaceLoss(Fraction(3, 2)))),))
     within(curve.power(rate), true, 1e-5)
 
 
@@ -153,12 +155,12 @@ def test_laplace_noise_against_its_known_curve(rate: Fraction) -> None:
 def test_a_rho_says_more_by_its_divergences(rate: Fraction) -> None:
     rho = Fraction(1, 2)
     curve = of_quantity(Quantity(Notion.ZCDP, rho))
-    same = of_patterns((one(Known(Concentrated(rho))),))
+    same = of_patterns((one(curve_of(Concentrated(rho))),))
     assert curve.power(rate) == same.power(rate) and curve.advantage == same.advantage
     # Gaussian noise with μ = 1 is such a mechanism; the way through (ε, δ) says 0.5589.
     assert norm.sf(norm.isf(float(rate)) - 1) <= curve.power(rate) <= curve.advantage + rate
     assert 2 * norm.cdf(0.5) - 1 <= curve.advantage < Fraction("0.4792")
-    leaking = of_patterns((one(Known(Concentrated(rho), stay=Fraction(9, 10))),))
+    leaking = of_patterns((one(curve_of(Concentrated(rho), stay=Fraction(9, 10))),))
     assert curve.power(rate) <= leaking.power(rate) <= curve.power(rate) + Fraction(1, 10)
 
 
@@ -240,10 +242,10 @@ def test_rates_of_any_size() -> None:
 def test_training_with_samples() -> None:
     """Both orders of the tables on finer and finer grids by an independent convolution, which come
     down to .0402047, .1424325 and .2244615; a published bound is .0402075, .1424387, .2244707."""
-    from dpcompose.core.profile.parts import Composition
+    from dpcompose.curves.curve import Curve
 
-    rate, noise = Fraction(256, 60000), Composition((), Fraction(100, 121))
-    sides = (Known(Sampled(rate, noise, side=each)) for each in ("removed", "added"))
+    rate, noise = Fraction(256, 60000), Curve((), Fraction(100, 121))
+    sides = (curve_of(Sampled(rate, noise, side=each)) for each in ("removed", "added"))
     curve = of_patterns(tuple(one(each).times(14062) for each in sides))
     found = curve.power(Fraction(1, 100)), curve.power(Fraction(5, 100)), curve.advantage
     for each, least, most in zip(

@@ -7,26 +7,27 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.core.at_delta.chosen import evaluate
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.loss.both_orders import mirrored
-from dpcompose.core.loss.pattern import Known, Pattern, one, together
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.profile.parts import Composition, Grouped, Part, Sampled
+from dpcompose.core.loss.pattern import Pattern, one, together
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Curve, Grouped, Part, Sampled
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.routes import Point
 
 F = Fraction
 POINTS = (Point(delta=F(1, 10**6)), Point(delta=F(1, 100)), Point(epsilon=F(1, 5)))
 
 
-def _sampled(rate: Fraction, base: Composition, side: str) -> Pattern:
-    return one(Known(Sampled(rate, base, side=side)))
+def _sampled(rate: Fraction, base: Curve, side: str) -> Pattern:
+    return one(curve_of(Sampled(rate, base, side=side)))
 
 
-def _gaussian(square: int) -> Composition:
-    return Composition(gaussian=F(square))
+def _gaussian(square: int) -> Curve:
+    return Curve(gaussian=F(square))
 
 
-def _of(*parts: Part) -> Composition:
-    return Composition(tuple((part, 1) for part in parts))
+def _of(*parts: Part) -> Curve:
+    return Curve(tuple((part, 1) for part in parts))
 
 
 MOVED = together(
@@ -43,7 +44,7 @@ def test_each_side_is_turned() -> None:
 
 
 def test_what_holds_either_way_stays() -> None:
-    either = together([one(Known(LaplaceLoss(F(1)))), _sampled(F(1, 3), _gaussian(1), "both")])
+    either = together([one(curve_of(LaplaceLoss(F(1)))), _sampled(F(1, 3), _gaussian(1), "both")])
     assert mirrored(either) is either
 
 
@@ -51,7 +52,7 @@ def test_a_sample_inside_is_turned() -> None:
     def nested(outer: str, inner: str) -> Pattern:
         below = Sampled(F(1, 3), _of(LaplaceLoss(F(1))), side=inner)
         above = Sampled(F(1, 2), _of(below), side=outer)
-        return one(Known(Grouped(_of(LaplaceLoss(F(2)), above), 1)))
+        return one(curve_of(Grouped(_of(LaplaceLoss(F(2)), above), 1)))
 
     assert mirrored(nested("removed", "added")) == nested("added", "removed")
 

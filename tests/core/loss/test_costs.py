@@ -10,7 +10,6 @@ import pytest
 from walks import driven, problem_of, top_of
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import (
     PAIR,
@@ -26,17 +25,15 @@ from dpcompose.core.change.units import (
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.least_curve import least_curve, of_several_kinds
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
 from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
-from dpcompose.core.loss.pattern import Atom, Known, one
+from dpcompose.core.loss.pattern import Atom, one
 from dpcompose.core.loss.pattern_algebra import (
     Patterns,
     either,
 )
 from dpcompose.core.loss.pattern_totals import in_notion, total, total_pair, worst_total
-from dpcompose.core.loss.pure_steps import PureSteps
 from dpcompose.core.loss.walk import (
     Answer,
     Choice,
@@ -50,8 +47,12 @@ from dpcompose.core.loss.walk import (
 )
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import Points, Renyi, Response
 from dpcompose.core.theorem import Refused
+from dpcompose.curves import curve_of
+from dpcompose.curves.both_hold import least_curve, of_several_kinds
+from dpcompose.curves.curve import Points, Renyi, Response
+from dpcompose.curves.families.pure_steps import PureSteps
+from dpcompose.curves.routes import Point
 
 F = Fraction
 PURE, ZCDP, GDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP), Scalars(Notion.GDP)
@@ -222,19 +223,21 @@ def test_the_order_matters_between_tables_of_two_levels() -> None:
 def test_all_that_is_known_of_a_loss() -> None:
     stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 1/2, delta: 1/10")
     found = known_losses(Coster(Patterns()), stated, of(SINGLE))
-    assert Known(Response(F(1))) in found and Known(Response(F(1, 2)), F(0), F(9, 10)) in found
+    assert (
+        curve_of(Response(F(1))) in found and curve_of(Response(F(1, 2)), F(0), F(9, 10)) in found
+    )
     assert known_losses(Coster(Patterns()), placed("notion: pure, epsilon: 0"), of(SINGLE)) == [
         NO_LOSS
     ]
     (curve,) = [each.part for each in found if isinstance(each.part, Points)]
     assert curve.points == ((F(1, 2), F(1, 10)), (F(1), F(0)))
-    assert of_several_kinds([Known(Response(F(1))), Known(None, F(1))])
-    assert not of_several_kinds([Known(Response(F(1))), Known(Response(F(2)))])
+    assert of_several_kinds([curve_of(Response(F(1))), curve_of(None, F(1))])
+    assert not of_several_kinds([curve_of(Response(F(1))), curve_of(Response(F(2)))])
 
 
 def test_the_least_curve_is_below_each_option() -> None:
     """At ε the profile of pure ε₀ is (e^ε₀ - e^ε)/(1 + e^ε₀), that of (ε₁, δ₁) at most δ₁."""
-    options = [Known(Response(F(1))), Known(Response(F(1, 2)), F(0), F(99, 100))]
+    options = [curve_of(Response(F(1))), curve_of(Response(F(1, 2)), F(0), F(99, 100))]
     found = least_curve(options)
     assert found is not None and isinstance(found.part, Points)
     for epsilon, delta in found.part.points:
@@ -255,24 +258,24 @@ def test_pure_losses_are_packed_into_larger_ones() -> None:
     # Two steps of 2: a step of 2 each, or of less, but no 3.
     assert packs({way(2, 2): 1}, {way(2): 2}) and packs({way(2, 2): 1}, {way(1): 2})
     assert not packs({way(2, 2): 1}, {way(3): 1})
-    assert as_pure(Atom((Known(Response(F(2))),))) == way(2)
-    assert as_pure(Atom((Known(PureSteps(3, F(1, 2))),))) == way(2, 3)
-    assert as_pure(Atom((Known(None, F(1)),))) is None
+    assert as_pure(Atom((curve_of(Response(F(2))),))) == way(2)
+    assert as_pure(Atom((curve_of(PureSteps(3, F(1, 2))),))) == way(2, 3)
+    assert as_pure(Atom((curve_of(None, F(1)),))) is None
 
 
 def test_patterns_compose_in_each_notion() -> None:
-    pure, gauss = one(Known(Response(F(1)))), one(Known(None, F(4)))
+    pure, gauss = one(curve_of(Response(F(1)))), one(curve_of(None, F(4)))
     algebra = Patterns()
     ((both),) = algebra.add([(pure.times(2),), (gauss,)])
     assert total(pure.times(2), Notion.PURE) == 2 and total(both, Notion.PURE) is None
     # ρ = ε·tanh(ε/2) twice, and μ²/2.
     rho = total(both, Notion.ZCDP)
     assert rho is not None and float(rho) == pytest.approx(2 * math.tanh(0.5) + 2, abs=1e-12)
-    assert in_notion(Known(None, F(4)), Notion.GDP) == 4
-    assert in_notion(Known(Response(F(1)), F(0), F(1, 2)), Notion.PURE) is None
+    assert in_notion(curve_of(None, F(4)), Notion.GDP) == 4
+    assert in_notion(curve_of(Response(F(1)), F(0), F(1, 2)), Notion.PURE) is None
     assert worst_total((pure, pure.times(3)), Notion.PURE) == 3
     assert worst_total((pure, gauss), Notion.PURE) is None
-    chance = one(Known(Response(F(1)), F(0), F(9, 10)))
+    chance = one(curve_of(Response(F(1)), F(0), F(9, 10)))
     assert total_pair(chance.times(2)) == (F(2), 1 - F(81, 100))
     # Either of two bounds may be used; one that covers both is no better than the worse.
     (least,) = either([pure, pure.times(3)])

@@ -10,17 +10,17 @@ from mpmath import mp, mpf
 from reference import lattice, powers
 
 import dpcompose
-from dpcompose.core.loss.least_curve import MOST_STEPS, least_curve, of_several_kinds, over_steps
-from dpcompose.core.loss.pattern import Known
-from dpcompose.core.profile.parts import Composition, Points, Response
-from dpcompose.core.profile.solve import delta_at
+from dpcompose.curves import curve_of
+from dpcompose.curves.answers import delta_at
+from dpcompose.curves.both_hold import MOST_STEPS, least_curve, of_several_kinds, over_steps
+from dpcompose.curves.curve import Curve, Points, Response
 
 F = Fraction
 PURE, PAIR, OTHER = (F("1.5"), F(0)), (F("0.8"), F("1e-3")), (F("0.3"), F("0.05"))
 
 
-def known(epsilon: Fraction, delta: Fraction) -> Known:
-    return Known(Response(epsilon), F(0), 1 - delta)
+def known(epsilon: Fraction, delta: Fraction) -> Curve:
+    return curve_of(Response(epsilon), F(0), 1 - delta)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5])
@@ -29,7 +29,7 @@ def test_all_hold_at_each_step(said: tuple[tuple[Fraction, Fraction], ...], step
     options = [known(*each) for each in said]
     found = least_curve(options) if steps == 1 else over_steps(options, steps)
     assert of_several_kinds(options) and found is not None and isinstance(found.part, Points)
-    one = Composition(((found.part, 1),))
+    one = Curve(((found.part, 1),))
     with mp.workdps(lattice.DIGITS):
         each = powers.step(*said[0])
         for other in said[1:]:
@@ -65,9 +65,9 @@ def profile(epsilon: float) -> float:
 
 
 def test_pure_and_gaussian() -> None:
-    (curve,) = [least_curve([Known(Response(F(1))), Known(None, F(1, 4))])]
+    (curve,) = [least_curve([curve_of(Response(F(1))), curve_of(None, F(1, 4))])]
     assert curve is not None and curve.part is not None
-    one = Composition(((curve.part, 1),))
+    one = Curve(((curve.part, 1),))
     for n in range(40):
         at = F(n, 40)
         found = float(delta_at(one, at).upper)

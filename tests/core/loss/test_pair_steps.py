@@ -10,8 +10,8 @@ from reference import lattice, powers
 
 import dpcompose
 from dpcompose.core.loss.pair_steps import pair_steps
-from dpcompose.core.profile.parts import Composition, Points
-from dpcompose.core.profile.solve import delta_at
+from dpcompose.curves.answers import delta_at
+from dpcompose.curves.curve import Curve, Points
 
 F = Fraction
 
@@ -34,7 +34,7 @@ def test_the_curve_is_the_iterated_power_function(epsilon: str, delta: str, step
     with mp.workdps(lattice.DIGITS):
         for loss, found in known.part.points:
             assert truth.delta(loss) <= lattice.exact(found)
-        one = Composition(((known.part, 1),))
+        one = Curve(((known.part, 1),))
         for at in (F(epsilon) * steps * n / 7 for n in range(8)):
             found = delta_at(one, at).upper
             assert truth.delta(at) <= lattice.exact(found) <= truth.delta(at) * (1 + mpf(10) ** -9)
@@ -54,7 +54,7 @@ def test_unlike_steps_are_the_least_of_all_orders(steps: list[tuple[str, str, in
     way = [((F(epsilon), F(delta)), count) for epsilon, delta, count in steps]
     (known,) = pair_steps([way])
     assert isinstance(known.part, Points)
-    one = Composition(((known.part, 1),))
+    one = Curve(((known.part, 1),))
     whole = sum((pair[0] * count for pair, count in way), F(0))
     with mp.workdps(lattice.DIGITS):
         each = [powers.step(*pair) for pair, count in way for _ in range(count)]
@@ -68,7 +68,7 @@ def test_of_several_ways_all_hold() -> None:
     # A replaced row: two steps of u, or one of b.
     u, b = (F("0.5"), F("0.01")), (F("0.7"), F("0.1"))
     (known,) = pair_steps([[(u, 2)], [(b, 1)]])
-    one = Composition(((known.part, 1),)) if known.part else Composition()
+    one = Curve(((known.part, 1),)) if known.part else Curve()
     with mp.workdps(lattice.DIGITS):
         path = powers.path([powers.step(*u)] * 2)
         truth = powers.least(path, powers.step(*b)).law()

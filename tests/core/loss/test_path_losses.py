@@ -9,14 +9,15 @@ import pytest
 
 from dpcompose.core.loss.drawn_patterns import amplified, drawn
 from dpcompose.core.loss.path_losses import chained
-from dpcompose.core.loss.pattern import Known, one
+from dpcompose.core.loss.pattern import one
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.pure_steps import PureSteps
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
-from dpcompose.core.profile.parts import Concentrated, Drawn, Response, Sampled
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Concentrated, MixtureOfDraws, Response, Sampled
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.families.pure_steps import PureSteps
 
 F = Fraction
-ONE = one(Known(Response(F(1))))
+ONE = one(curve_of(Response(F(1))))
 UNDOMINATED = Patterns().undominated
 
 
@@ -27,14 +28,16 @@ def test_steps_of_one_epsilon_add_up_and_are_a_power_function() -> None:
 
 
 def test_steps_of_one_noise_are_moved_as_far_in_all() -> None:
-    laplace = one(Known(LaplaceLoss(F(1, 2))))
+    laplace = one(curve_of(LaplaceLoss(F(1, 2))))
     found = list(chained([((laplace,), 4)], UNDOMINATED, False, False))
     assert found[0].part == LaplaceLoss(F(2))
 
 
 def test_rho_grows_with_the_square_of_the_steps() -> None:
-    found = list(chained([((one(Known(Concentrated(F(1, 10)))),), 3)], UNDOMINATED, False, False))
-    assert Known(Concentrated(F(9, 10))) in found
+    found = list(
+        chained([((one(curve_of(Concentrated(F(1, 10)))),), 3)], UNDOMINATED, False, False)
+    )
+    assert curve_of(Concentrated(F(9, 10))) in found
 
 
 @pytest.mark.parametrize("rate", [F(1, 100), F(3, 10), F(99, 100)])
@@ -47,7 +50,7 @@ def test_an_epsilon_through_a_sample(rate: Fraction) -> None:
 
 
 def test_parts_of_a_change_are_drawn_with_their_chances() -> None:
-    two = one(Known(Response(F(2))))
+    two = one(curve_of(Response(F(2))))
     (atom,) = drawn([(F(1, 4), ONE), (F(1, 2), two), (F(1, 8), two)]).atoms
-    [part] = [known.part for known in atom.options if isinstance(known.part, Drawn)]
+    [part] = [known.part for known in atom.options if isinstance(known.part, MixtureOfDraws)]
     assert sorted(chance for chance, _ in part.ways) == [F(1, 4), F(5, 8)]

@@ -9,12 +9,10 @@ from itertools import product
 import pytest
 
 from dpcompose.core.at_delta.chosen import evaluate
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.loss.compositions import MOST_CHOICES, at_order, compositions
 from dpcompose.core.loss.dominance import dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
-    Known,
     Pattern,
     Patterned,
     is_noise,
@@ -26,20 +24,22 @@ from dpcompose.core.loss.pattern import (
 from dpcompose.core.loss.pattern_algebra import MOST_PARTS, MOST_SORTS, Patterns
 from dpcompose.core.loss.pattern_choices import any_of
 from dpcompose.core.loss.pattern_totals import total
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.parts import (
-    AnyOf,
-    Composition,
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import (
     Concentrated,
+    Curve,
     Grouped,
+    Maximum,
     Renyi,
     Response,
 )
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.routes import Point
 
 F = Fraction
-ONE = Known(Response(F(1)))
-GAUSSIAN = Known(None, F(1, 4))
+ONE = curve_of(Response(F(1)))
+GAUSSIAN = curve_of(None, F(1, 4))
 
 
 def test_equal_losses_are_counted() -> None:
@@ -57,16 +57,16 @@ def test_what_is_loose_or_not_attained_stays_so() -> None:
 
 
 def test_what_is_the_loss_of_one_mechanism() -> None:
-    assert is_noise(GAUSSIAN) and is_noise(Known(LaplaceLoss(F(1))))
-    assert not is_noise(ONE) and not is_noise(Known(None, F(1), F(9, 10)))
+    assert is_noise(GAUSSIAN) and is_noise(curve_of(LaplaceLoss(F(1))))
+    assert not is_noise(ONE) and not is_noise(curve_of(None, F(1), F(9, 10)))
 
 
 def test_sizes_are_for_ordering() -> None:
     assert response_epsilon(ONE) == 1 and response_epsilon(GAUSSIAN) == float("inf")
-    rho, epsilon = size(one(Known(Concentrated(F(1, 2)))).times(3))
+    rho, epsilon = size(one(curve_of(Concentrated(F(1, 2)))).times(3))
     assert (rho, epsilon) == (1.5, float("inf"))
-    assert size(one(Known(Response(F(10**400))))) == (float("inf"), float("inf"))
-    assert size(one(GAUSSIAN, Known(None, F(1)))) == (0.125, float("inf"))
+    assert size(one(curve_of(Response(F(10**400))))) == (float("inf"), float("inf"))
+    assert size(one(GAUSSIAN, curve_of(None, F(1)))) == (0.125, float("inf"))
 
 
 def test_losses_of_one_kind_are_joined() -> None:
@@ -74,8 +74,8 @@ def test_losses_of_one_kind_are_joined() -> None:
         [
             one(ONE).times(2),
             one(GAUSSIAN).times(3),
-            one(Known(Concentrated(F(1, 8)))).times(4),
-            one(Known(Response(F(0)), stay=F(1, 2))).times(2),
+            one(curve_of(Concentrated(F(1, 8)))).times(4),
+            one(curve_of(Response(F(0)), stay=F(1, 2))).times(2),
         ]
     )
     (made,) = compositions(pattern)
@@ -84,18 +84,18 @@ def test_losses_of_one_kind_are_joined() -> None:
 
 
 def test_a_group_of_one_is_its_parts() -> None:
-    base = Composition(((Response(F(1)), 2),), F(1, 4), F(1, 2))
-    (made,) = compositions(one(Known(Grouped(base, 1))).times(3))
-    assert made == Composition(((Response(F(1)), 6),), F(3, 4), F(1, 8))
+    base = Curve(((Response(F(1)), 2),), F(1, 4), F(1, 2))
+    (made,) = compositions(one(curve_of(Grouped(base, 1))).times(3))
+    assert made == Curve(((Response(F(1)), 6),), F(3, 4), F(1, 8))
 
 
 def test_every_option_is_tried_where_they_are_few() -> None:
     pattern = one(ONE, GAUSSIAN)
     assert list(compositions(pattern)) == [
-        Composition(((Response(F(1)), 1),)),
-        Composition((), F(1, 4)),
+        Curve(((Response(F(1)), 1),)),
+        Curve((), F(1, 4)),
     ]
-    several = together(one(Known(Response(F(n))), Known(None, F(n))) for n in range(1, 5))
+    several = together(one(curve_of(Response(F(n))), curve_of(None, F(n))) for n in range(1, 5))
     assert MOST_CHOICES < 2**4
     # The same choice for all.
     assert [len(each.parts) for each in compositions(several)] == [4, 0]
@@ -120,7 +120,7 @@ def test_beyond_the_highest_order_nothing_is_known() -> None:
 
 def test_curves_add_at_the_orders_that_both_have() -> None:
     other = ((F(3), F(5)),)
-    pattern = together(one(Known(Renyi(each, F(0)))) for each in (CURVE, other))
+    pattern = together(one(curve_of(Renyi(each, F(0)))) for each in (CURVE, other))
     (made,) = compositions(pattern)
     ((curve, count),) = made.parts
     assert count == 1 and isinstance(curve, Renyi)
@@ -133,10 +133,10 @@ def any_block(n: int, seed: int) -> Patterned:
     blocks = (
         one(
             (
-                Known(LaplaceLoss(F(rng.randrange(1, 99), 100))),
-                Known(None, F(rng.randrange(1, 99), 300)),
-                Known(Concentrated(F(rng.randrange(1, 99), 400))),
-                Known(Response(F(rng.randrange(1, 99), 100)), F(0), 1 - F(1, 10**9)),
+                curve_of(LaplaceLoss(F(rng.randrange(1, 99), 100))),
+                curve_of(None, F(rng.randrange(1, 99), 300)),
+                curve_of(Concentrated(F(rng.randrange(1, 99), 400))),
+                curve_of(Response(F(rng.randrange(1, 99), 100)), F(0), 1 - F(1, 10**9)),
             )[i % 4]
         )
         for i in range(n)
@@ -173,7 +173,7 @@ def test_what_many_losses_are_made_of_does_not_grow_with_their_number(number: in
     assert sum(whole.atoms.values()) == number
     assert len(whole.atoms) <= MOST_SORTS
     parts = [option.part for atom in whole.atoms for option in atom.options]
-    options = [len(part.options) for part in parts if isinstance(part, AnyOf)]
+    options = [len(part.options) for part in parts if isinstance(part, Maximum)]
     assert len(options) == len(parts) and sum(options) <= MOST_PARTS + MOST_SORTS
 
 
@@ -182,15 +182,15 @@ def test_long_patterns_are_known_by_their_rho() -> None:
 
     def length(up: int) -> Pattern:
         shifts = [*(100 + up * (i + 1) for i in range(5)), *(200 + i - 4 * up for i in range(5))]
-        return together([one(Known(LaplaceLoss(F(shift, 99)))) for shift in shifts])
+        return together([one(curve_of(LaplaceLoss(F(shift, 99)))) for shift in shifts])
 
     long = [length(up) for up in range(1, 16)]
-    loss = Patterns().undominated([*long, one(Known(None, F(1, 9)))])
+    loss = Patterns().undominated([*long, one(curve_of(None, F(1, 9)))])
     assert len(loss) == 16
     covered = together([any_of(loss, 700)]).times(500)
     [(atom, number)] = covered.atoms.items()
     part = atom.options[0].part
-    assert number == 500 and isinstance(part, AnyOf)
+    assert number == 500 and isinstance(part, Maximum)
     assert [len(each.parts) for each in part.options] == [10, 10, 10, 1]
     kept = [next(iter(compositions(each))) for each in loss[:3]]
     assert list(part.options[:3]) == kept

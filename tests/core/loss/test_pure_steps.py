@@ -11,18 +11,19 @@ import pytest
 from mpmath import mp, mpf
 from reference import lattice, powers
 
-from dpcompose.core.at_delta.routes import Point, main
 from dpcompose.core.loss.dominance import covering, dominates
-from dpcompose.core.loss.pattern import Atom, Known, Pattern, is_noise
-from dpcompose.core.loss.pure_steps import (
+from dpcompose.core.loss.pattern import Atom, Pattern, is_noise
+from dpcompose.curves import curve_of
+from dpcompose.curves.answers import delta_at, epsilon_at
+from dpcompose.curves.curve import Curve, Part, Response
+from dpcompose.curves.families.pure_steps import (
     MOST_STEPS,
     PureSteps,
     as_responses,
     equal_steps,
     least_of,
 )
-from dpcompose.core.profile.parts import Composition, Part, Response
-from dpcompose.core.profile.solve import delta_at, epsilon_at
+from dpcompose.curves.routes import Point, main_routes
 
 F = Fraction
 DELTAS = [F(0), F(1, 10**6), F(1, 100), F(1, 5), F(1, 2)]
@@ -47,7 +48,7 @@ def law(part: Part) -> lattice.Law:
 def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> None:
     part = equal_steps(F(epsilon), steps)
     assert isinstance(part, PureSteps)
-    one = Composition(((part, 1),))
+    one = Curve(((part, 1),))
     truth = law(part)
     for n in range(8):
         at = F(epsilon) * steps * n / 7
@@ -59,7 +60,7 @@ def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> N
     assert part.advantage() == pytest.approx(float(truth.delta(F(0))), rel=1e-12)
     assert part.about_rho() == pytest.approx(float(part.rho()), rel=1e-9)
     assert part.describe() == f"{epsilon}-DP over {steps} steps"
-    assert not is_noise(Known(part))
+    assert not is_noise(curve_of(part))
 
 
 def test_where_little_is_gained_or_steps_are_many_it_is_one_step_of_the_sum() -> None:
@@ -110,8 +111,8 @@ def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
 def test_no_path_is_looser_than_the_sum_of_its_steps(
     parts: tuple[tuple[Part, int], ...], delta: Fraction
 ) -> None:
-    one, point = Composition(parts), Point(delta=delta)
-    found, whole = (main(each, point) for each in (one, as_responses(one)))
+    one, point = Curve(parts), Point(delta=delta)
+    found, whole = (main_routes(each, point) for each in (one, as_responses(one)))
     for here, before in zip(found, whole, strict=True):
         assert here.rule is before.rule
         assert here.value is not None and before.value is not None
@@ -126,7 +127,7 @@ def atoms(rng: Random) -> dict[Atom, int]:
         options = [equal_steps(u, rng.choice([1, 1, 2, 2, 3, 4]))]
         if rng.random() < 0.3:
             options.append(Response(u * F(rng.randint(10, 20), 10)))
-        atom = Atom(tuple(map(Known, options)))
+        atom = Atom(tuple(map(curve_of, options)))
         found[atom] = found.get(atom, 0) + rng.randint(1, 2)
     return found
 
@@ -179,14 +180,14 @@ def test_several_are_covered_at_once_as_one_after_the_other(seed: int) -> None:
 
 
 def test_equal_atoms_are_one() -> None:
-    assert Atom((Known(Response(F(1, 3))),)) is Atom((Known(Response(F(2, 6))),))
-    assert Atom((Known(Response(F(1, 3))),)) != Atom((Known(Response(F(1, 2))),))
+    assert Atom((curve_of(Response(F(1, 3))),)) is Atom((curve_of(Response(F(2, 6))),))
+    assert Atom((curve_of(Response(F(1, 3))),)) != Atom((curve_of(Response(F(1, 2))),))
 
 
 def pattern(*losses: Part) -> Pattern:
     found: dict[Atom, int] = {}
     for each in losses:
-        atom = Atom((Known(each),))
+        atom = Atom((curve_of(each),))
         found[atom] = found.get(atom, 0) + 1
     return Pattern(found)
 
@@ -211,6 +212,6 @@ def test_paths_of_one_epsilon_are_covered_by_longer_ones() -> None:
 
 
 def test_no_more_than_the_sum_of_the_steps() -> None:
-    one = Composition(((PureSteps(2, F(10)), 30),))
+    one = Curve(((PureSteps(2, F(10)), 30),))
     found = epsilon_at(one, F(0))
     assert found is not None and found.upper == 6

@@ -10,17 +10,21 @@ from statistics import NormalDist
 import pytest
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.exponential import BoundedRange, exponential_gdp, exponential_zcdp
+from dpcompose.core.mechanisms.exponential import exponential_gdp, exponential_zcdp
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
-from dpcompose.core.mechanisms.geometric import Geometric, GeometricLoss, geometric_gdp
-from dpcompose.core.mechanisms.laplace import Laplace, LaplaceLoss, laplace_gdp, laplace_zcdp
+from dpcompose.core.mechanisms.geometric import Geometric, geometric_gdp
+from dpcompose.core.mechanisms.laplace import Laplace, laplace_gdp, laplace_zcdp
 from dpcompose.core.mechanisms.one_hot import OneHot
-from dpcompose.core.mechanisms.randomized_response import KaryResponse, RandomizedResponse
+from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
-from dpcompose.core.numbers.exact import gaussian_mean_up
-from dpcompose.core.profile.masses import profile
-from dpcompose.core.profile.parts import MechanismLoss
+from dpcompose.curves.backends.lattice.masses import profile
+from dpcompose.curves.curve import MechanismLoss
+from dpcompose.curves.families.exponential_loss import BoundedRange
+from dpcompose.curves.families.geometric_loss import GeometricLoss
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.families.randomized_response_loss import KaryResponse
+from dpcompose.curves.rounding.exact import gaussian_mean_up
 
 F = Fraction
 quantile = NormalDist().inv_cdf

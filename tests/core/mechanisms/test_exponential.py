@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp
 from reference import orders
 
-from dpcompose.core.mechanisms.exponential import BoundedRange
+from dpcompose.curves.families.exponential_loss import BoundedRange
 
 RANGES = [Fraction(x) for x in ("0.001", "0.1", "1", "4", "30")]
 

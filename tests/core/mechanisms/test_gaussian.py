@@ -8,13 +8,14 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.core.mechanisms import FORMS, form_of
-from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian, DiscreteGaussianLoss
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import NOISE, NUMBER, STEPS, Family, FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.profile.masses import profile
-from dpcompose.core.profile.parts import Composition, Concentrated
+from dpcompose.curves.backends.lattice.masses import profile
+from dpcompose.curves.curve import Concentrated, Curve
+from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 
 F = Fraction
 
@@ -23,7 +24,7 @@ def test_gaussian_noise_by_its_formulas() -> None:
     """μ = s/σ, ρ = μ²/2, and no ε without a δ."""
     noise: Family = Gaussian(F(2))
     assert (noise.mu(F(3)), noise.mu_squared(F(3)), noise.rho(F(3))) == (F(3, 2), F(9, 4), F(9, 8))
-    assert noise.epsilon(F(3)) is None and noise.loss(F(3)) == Composition((), F(9, 4))
+    assert noise.epsilon(F(3)) is None and noise.loss(F(3)) == Curve((), F(9, 4))
     assert noise.describe(F(3)) == "Gaussian noise of σ = 2, sensitivity 3"
     # A shift in units of √2.
     assert Gaussian(F(2), F(2)).rho(F(3)) == F(9, 4)

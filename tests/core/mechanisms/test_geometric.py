@@ -9,7 +9,8 @@ import pytest
 from mpmath import mp
 from reference import orders
 
-from dpcompose.core.mechanisms.geometric import Geometric, GeometricLoss
+from dpcompose.core.mechanisms.geometric import Geometric
+from dpcompose.curves.families.geometric_loss import GeometricLoss
 
 CASES = [(1, "1"), (2, "1"), (3, "0.3"), (7, "5"), (40, "100")]
 

@@ -10,7 +10,8 @@ from mpmath import mp
 from reference import orders
 
 import dpcompose
-from dpcompose.core.mechanisms.laplace import Laplace, LaplaceLoss
+from dpcompose.core.mechanisms.laplace import Laplace
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
 
 SHIFTS = [Fraction(x) for x in ("0.0001", "0.01", "0.5", "1", "3", "20")]
 

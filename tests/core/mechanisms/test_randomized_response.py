@@ -9,7 +9,8 @@ import pytest
 from mpmath import mp
 from reference import orders
 
-from dpcompose.core.mechanisms.randomized_response import KaryResponse, RandomizedResponse
+from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
+from dpcompose.curves.families.randomized_response_loss import KaryResponse
 
 CASES = [(2, "1"), (3, "1"), (4, "1"), (10, "1"), (50, "1.5"), (1000, "0.01"), (10**6, "3")]
 

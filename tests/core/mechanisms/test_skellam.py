@@ -11,10 +11,11 @@ from mpmath import mp
 from reference import orders
 
 import dpcompose
-from dpcompose.core.mechanisms.skellam import Skellam, SkellamLoss, skellam_zcdp
-from dpcompose.core.profile.masses import profile
-from dpcompose.core.profile.parts import Composition
-from dpcompose.core.profile.solve import delta_at
+from dpcompose.core.mechanisms.skellam import Skellam, skellam_zcdp
+from dpcompose.curves.answers import delta_at
+from dpcompose.curves.backends.lattice.masses import profile
+from dpcompose.curves.curve import Curve
+from dpcompose.curves.families.skellam_loss import SkellamLoss
 
 CASES = [(1, "1"), (1, "0.01"), (3, "0.5"), (1, "10"), (5, "4"), (4, "100")]
 
@@ -64,7 +65,7 @@ def test_the_law_has_a_profile_just_above_the_truth(shift: int, variance: str) -
             assert truth <= profile(masses, epsilon) + 1e-15
             assert profile(masses, epsilon) < truth * (1 + 1e-5) + 1e-6
         whole = mp.fsum(max(p - mp.exp(1) * q, 0) for p, q in pairs)
-        found = delta_at(Composition(((part, 1),)), Fraction(1)).upper
+        found = delta_at(Curve(((part, 1),)), Fraction(1)).upper
         assert whole <= orders.number(found) < whole * (1 + 1e-3) + mp.mpf("1e-9")
 
 

@@ -11,17 +11,18 @@ import pytest
 from walks import driven, problem_of, top_of
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.change.partitions.whereabouts import InOne, InSets, InSome, Whereabouts
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
-from dpcompose.core.loss.pattern import Known, Patterned, one
+from dpcompose.core.loss.pattern import Patterned, one
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, hits, pattern_spread
 from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
 from dpcompose.core.partitions.placements import SpreadRule, largest
-from dpcompose.core.profile.parts import Response
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Response
+from dpcompose.curves.routes import Point
 
 F = Fraction
 #: For each block by its class: left alone, left, entered, or both.
@@ -200,7 +201,7 @@ def test_chances_over_blocks_are_multiplied() -> None:
 
 def loss(*epsilons: Fraction) -> Patterned:
     """A loss that is one of some ε."""
-    return tuple(one(Known(Response(each))) for each in epsilons)
+    return tuple(one(curve_of(Response(each))) for each in epsilons)
 
 
 def is_covered(found: Patterned, hit: Patterned) -> bool:

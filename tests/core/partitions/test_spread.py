@@ -11,15 +11,13 @@ import pytest
 from walks import driven, problem_of, top_of
 
 from dpcompose.core.at_delta.chosen import choose
-from dpcompose.core.at_delta.routes import Point
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.pattern import Known, Patterned, one, size
+from dpcompose.core.loss.pattern import Patterned, one, size
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Walk
-from dpcompose.core.mechanisms.laplace import LaplaceLoss
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, pattern_spread
 from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
@@ -30,7 +28,10 @@ from dpcompose.core.partitions.placements import (
     placements,
     rule_for,
 )
-from dpcompose.core.profile.parts import Composition, Concentrated, Response, Sampled
+from dpcompose.curves import curve_of
+from dpcompose.curves.curve import Concentrated, Curve, Response, Sampled
+from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.routes import Point
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -243,7 +244,7 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     algebra = Patterns()
 
     def loss(epsilon: int) -> Patterned:
-        return (one(Known(Response(F(epsilon)))),)
+        return (one(curve_of(Response(F(epsilon)))),)
 
     losses = [loss(1), loss(3), loss(2)]
     (found,) = pattern_spread.spread(algebra, largest([1, 1, 1], 2), losses, losses)
@@ -261,10 +262,10 @@ def unlike(number: int, seed: int) -> tuple[list[Patterned], list[Patterned]]:
         size = F(rng.randrange(20, 99), 100)
         for losses, times in ((once, 1), (both, 2)):
             known = (
-                Known(LaplaceLoss(size * times)),
-                Known(None, (size * times) ** 2 / 3),
-                Known(Concentrated(size**2 * times / 4)),
-                Known(Response(size * times), F(0), 1 - F(times * i, 10**9)),
+                curve_of(LaplaceLoss(size * times)),
+                curve_of(None, (size * times) ** 2 / 3),
+                curve_of(Concentrated(size**2 * times / 4)),
+                curve_of(Response(size * times), F(0), 1 - F(times * i, 10**9)),
             )[i % 4]
             losses.append((one(known),))
     return once, both
@@ -302,10 +303,10 @@ def test_no_choice_of_blocks_is_worse_than_what_covers_them_all(kind: int | None
 
 def labelled(which: str, block: int) -> Patterned:
     """A loss that no other one dominates."""
-    base = Composition(((Response(F(1)), 1),))
+    base = Curve(((Response(F(1)), 1),))
     rate = F(1, 2 + block)
     side = {"left": "removed", "entered": "added", "kept": "both"}[which]
-    return (one(Known(Sampled(rate, base, side=side))),)
+    return (one(curve_of(Sampled(rate, base, side=side))),)
 
 
 @pytest.mark.parametrize("where", [InOne(), InSome(2), InSets(((0, 1), (1, 2), ()))])

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcompose.core.theorems
-from dpcompose.core.numbers.exact import decimal_up
 from dpcompose.core.theorem import Theorem
 from dpcompose.core.theorems.above import padding
 from dpcompose.core.theorems.book import BOOK
@@ -29,6 +28,7 @@ from dpcompose.core.theorems.composition_gdp import over_blocks
 from dpcompose.core.theorems.conversion import gdp_to_zcdp, pure_to_gdp, pure_to_zcdp
 from dpcompose.core.theorems.disjoint import largest, two_largest
 from dpcompose.core.theorems.group_privacy import approximate_group
+from dpcompose.curves.rounding.exact import decimal_up
 from dpcompose.pipeline import analyze
 
 ROOT = Path(__file__).parents[3]

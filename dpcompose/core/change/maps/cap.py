@@ -19,7 +19,7 @@ from dpcompose.core.change.maps.chosen_rows import (
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Leaf
-from dpcompose.core.numbers.words import listing
+from dpcompose.curves.rounding import listing
 
 
 @dataclass(frozen=True, slots=True)

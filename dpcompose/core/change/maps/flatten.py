@@ -32,7 +32,7 @@ from dpcompose.core.change.maps.kind import (
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import PAIR, Kind, Leaf
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)

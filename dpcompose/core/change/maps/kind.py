@@ -16,7 +16,7 @@ from dpcompose.core.change.effects import Fate, TooMany, anything
 from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
-from dpcompose.core.numbers.words import listing
+from dpcompose.curves.rounding import listing
 
 
 class Gives(Enum):

@@ -23,8 +23,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.mechanisms.family import Need
-from dpcompose.core.numbers.exact import capped
-from dpcompose.core.numbers.words import listing, number, plural, whole
+from dpcompose.curves.rounding import capped, listing, number, plural, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import SINGLE, Kind, Leaf
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)

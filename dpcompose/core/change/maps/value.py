@@ -12,7 +12,7 @@ from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Re
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
-from dpcompose.core.numbers.words import number
+from dpcompose.curves.rounding import number
 
 
 @dataclass(frozen=True, slots=True)

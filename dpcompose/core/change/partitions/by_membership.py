@@ -14,7 +14,7 @@ from dpcompose.core.change.partitions.partition_kind import (
 )
 from dpcompose.core.change.partitions.whereabouts import InSome, Whereabouts
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.numbers.words import plural
+from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dpcompose.core.change.partitions.partition_kind import (
 )
 from dpcompose.core.change.partitions.whereabouts import Whereabouts, in_one
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.numbers.words import listing
+from dpcompose.curves.rounding import listing
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,79 @@
+"""The trade-off curve of the worst change, by the patterns of a problem or by one bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+
+from dpcompose.core.at_delta.chosen import choose, of_bound
+from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.pattern import Patterned
+from dpcompose.core.notions.guarantee import Budget, Quantity
+from dpcompose.core.notions.notion import Notion
+from dpcompose.curves import Concentrated, Curve, Divergences, Point, TradeOff, in_renyi_terms
+from dpcompose.curves.rounding import MAX_EXPONENT, ONE, exp_up
+
+#: So many changes are looked at one by one.
+MOST_APART = 100
+
+
+def of_patterns(patterned: Patterned, bounds: Sequence[Quantity] = ()) -> TradeOff:
+    """The curve of a problem's patterns, with `bounds` that hold for all; not both are empty."""
+
+    def profile(patterns: Patterned, epsilon: Fraction) -> Fraction:
+        point = Point(epsilon=epsilon, many=True)
+        if patterns:
+            found = [choose(patterns, point, bounds, compared=False).value]
+        else:
+            found = [of_bound(each, point).value for each in bounds]
+        pairs = [each for each in bounds if each.notion in (Notion.PURE, Notion.APPROX)]
+        found += [_of_pair(Fraction(each.amount), Fraction(each.delta), epsilon) for each in pairs]
+        return min((each for each in found if each is not None), default=ONE)
+
+    # Of very many changes the greatest δ is looked for, which leaves most of them out.
+    apart = 0 < len(patterned) <= MOST_APART
+    several = tuple((each,) for each in patterned) if apart else (patterned,)
+    return TradeOff(
+        tuple(partial(profile, each) for each in several),
+        tuple(_corners(bounds)),
+        tuple(_by_divergences(patterned, bounds)),
+    )
+
+
+def of_quantity(bound: Quantity) -> TradeOff:
+    """The curve of a bound in one notion."""
+    return of_patterns((), (bound,))
+
+
+def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
+    """δ at another ε of what is (ε, δ)-DP and no better: 1 - (1-δ)·(1+e^at)/(1+e^ε) below ε."""
+    if at >= epsilon:
+        return delta
+    if epsilon > MAX_EXPONENT:
+        return ONE
+    # e^at rounded down.
+    return 1 - (1 - delta) * (1 + 1 / exp_up(-at)) / (1 + exp_up(epsilon))
+
+
+def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
+    for bound in bounds:
+        if bound.notion in (Notion.PURE, Notion.APPROX):
+            yield Fraction(bound.amount)
+
+
+def _by_divergences(patterned: Patterned, bounds: Sequence[Quantity]) -> Iterable[Divergences]:
+    """Those of the only change, where they are all that is known of it."""
+    if len(patterned) == 1:
+        for composition in compositions(patterned[0]):
+            if in_renyi_terms(composition):
+                yield Divergences(composition)
+    for bound in () if patterned else bounds:
+        if bound.notion is Notion.ZCDP:
+            yield Divergences(Curve(((Concentrated(Fraction(bound.amount)), 1),)))
+
+
+def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
+    """The advantage, or the success, that a budget in risk speaks of."""
+    asked = dict(limit.parameters)
+    return curve.power(asked["baseline"]) if "baseline" in asked else curve.advantage

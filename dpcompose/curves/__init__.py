@@ -1,0 +1,128 @@
+"""Curves of privacy loss: worst-case pairs of output distributions, and certified numbers of them.
+
+    from dpcompose import curves
+
+    c = curves.gaussian(sigma=1.1).sample(poisson="256/60000").repeat(14062)
+    float(c.epsilon(delta=1e-5).upper), c.delta(epsilon=1), c.trade_off(0.01)
+
+Every number is a `Certified`: exact fractions, rounded to the safe side. This is the only door of
+the folder; nothing in it imports from the rest of the package.
+"""
+
+from dpcompose.curves import evaluate
+from dpcompose.curves.backends.closed_forms.max_loss import pure_instead
+from dpcompose.curves.backends.lattice.fewer_losses import is_merged
+from dpcompose.curves.both_hold import least_curve, of_several_kinds, over_steps
+from dpcompose.curves.constructors import (
+    approx,
+    compose,
+    discrete_gaussian,
+    exponential,
+    gaussian,
+    gdp,
+    geometric,
+    laplace,
+    maximum,
+    profile,
+    pure,
+    randomized_response,
+    rdp,
+    skellam,
+    zcdp,
+)
+from dpcompose.curves.curve import (
+    Certified,
+    Concentrated,
+    Curve,
+    Grouped,
+    Maximum,
+    MechanismLoss,
+    MixtureOfDraws,
+    Part,
+    Points,
+    PoissonGroup,
+    PoissonReplaceOne,
+    Renyi,
+    ReplacedRows,
+    Response,
+    Sampled,
+    curve_of,
+    is_tight,
+    leans,
+)
+from dpcompose.curves.evaluate import preload
+from dpcompose.curves.order import rank
+from dpcompose.curves.routes import (
+    COMPARED,
+    Point,
+    RouteBound,
+    RouteName,
+    basic_bound,
+    compared_routes,
+    in_renyi_terms,
+    least_route,
+    main_routes,
+    quick_bound,
+    realised,
+    rough_bound,
+)
+from dpcompose.curves.trade_off import Divergences, TradeOff
+
+Curve.backends = evaluate
+
+__all__ = [
+    "COMPARED",
+    "Certified",
+    "Concentrated",
+    "Curve",
+    "Divergences",
+    "Grouped",
+    "Maximum",
+    "MechanismLoss",
+    "MixtureOfDraws",
+    "Part",
+    "Point",
+    "Points",
+    "PoissonGroup",
+    "PoissonReplaceOne",
+    "Renyi",
+    "ReplacedRows",
+    "Response",
+    "RouteBound",
+    "RouteName",
+    "Sampled",
+    "TradeOff",
+    "approx",
+    "basic_bound",
+    "compared_routes",
+    "compose",
+    "curve_of",
+    "discrete_gaussian",
+    "exponential",
+    "gaussian",
+    "gdp",
+    "geometric",
+    "in_renyi_terms",
+    "is_merged",
+    "is_tight",
+    "laplace",
+    "leans",
+    "least_curve",
+    "least_route",
+    "main_routes",
+    "maximum",
+    "of_several_kinds",
+    "over_steps",
+    "preload",
+    "profile",
+    "pure",
+    "pure_instead",
+    "quick_bound",
+    "randomized_response",
+    "rank",
+    "rdp",
+    "realised",
+    "rough_bound",
+    "skellam",
+    "zcdp",
+]

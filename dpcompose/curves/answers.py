@@ -1,0 +1,363 @@
+"""The least ε at δ, and the least δ at ε, of a composition; certified upper bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+from dpcompose.curves.backends.closed_forms import alone
+from dpcompose.curves.backends.closed_forms.few_outcomes import delta_of_few
+from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
+from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
+from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
+from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
+from dpcompose.curves.backends.renyi import renyi_curves as renyi
+from dpcompose.curves.curve import (
+    BEST,
+    ROUGH,
+    Care,
+    Certified,
+    Curve,
+    Grouped,
+    MechanismLoss,
+    Part,
+    Points,
+    Response,
+    Sampled,
+    is_tight,
+)
+from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, exact_of, float_of, log_of, shorten
+from dpcompose.curves.rounding.exact import ONE, ZERO
+
+#: A sum of losses below this is not composed: δ is at most half of it.
+_MINUTE = Fraction(1, 10**60)
+#: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.
+_APART = Fraction(1, 10**8)
+#: Chances of giving all away are multiplied out to so many bits.
+_EXACT_BITS = 8192
+#: A ln δ below this is given as this.
+_LEAST_LOG = -20_000.0
+
+
+def epsilon_at(composition: Curve, delta: Fraction, care: Care = BEST) -> Certified | None:
+    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
+    if delta >= 1:
+        return Certified(ZERO, ZERO)
+    composition = _settled(composition)
+    left = _left(composition, delta)
+    if left is None:
+        return None
+    parts = _gathered(composition.parts)
+    bound = greatest_sum(parts.whole(composition.gaussian))
+    if left == 0:
+        return None if bound is None else Certified(bound, bound if not parts.others else None)
+    if left >= 1 or (bound is not None and bound <= left):
+        # δ(0) ≤ tanh(bound/2).
+        return Certified(ZERO, ZERO)
+    found = _epsilon(parts, composition.gaussian, left, bound, care)
+    if bound is not None and (found is None or found.upper >= bound):
+        found = Certified(bound, found.lower if found else None, found.exact if found else False)
+    return found
+
+
+def delta_at(composition: Curve, epsilon: Fraction, care: Care = BEST) -> Certified:
+    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
+    composition = _settled(composition)
+    parts = _gathered(composition.parts)
+    bound = greatest_sum(parts.whole(composition.gaussian))
+    if bound is not None and epsilon >= bound:
+        rest = Certified(ZERO, ZERO)
+    elif bound is not None and bound < _MINUTE:
+        # δ(0) ≤ tanh(bound/2).
+        rest = Certified(shorten(bound / 2, up=True), None, False)
+    else:
+        rest = _delta(parts, composition.gaussian, epsilon, care)
+    stay = composition.stay
+    upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
+    lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
+    return replace(rest, upper=min(ONE, upper), lower=lower)
+
+
+def _settled(composition: Curve) -> Curve:
+    """The same, with the chance at which points give everything away counted in `stay`.
+
+    (ε, δ) with all δ ≥ d is to give all away with chance d, and else (ε, (δ-d)/(1-d)): the two
+    orders of the tables alike.
+    """
+    parts: list[tuple[Part, int]] = []
+    stay = composition.stay
+    for part, count in composition.parts:
+        if isinstance(part, Points) and count > 0:
+            least = min((delta for _, delta in part.points), default=ONE)
+            if 0 < least < 1 and least.denominator.bit_length() * count <= _EXACT_BITS:
+                stay *= (1 - least) ** count
+                rest = tuple((e, (delta - least) / (1 - least)) for e, delta in part.points)
+                part = Points(rest)
+            if len(part.points) == 1 and part.points[0][1] == 0:
+                part = Response(part.points[0][0])
+        parts.append((part, count))
+    return replace(composition, parts=tuple(parts), stay=stay)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """The parts of a composition: responses by ε with their counts, and the others."""
+
+    responses: dict[Fraction, int]
+    others: tuple[tuple[Part, int], ...]
+
+    def whole(self, gaussian: Fraction = ZERO) -> Curve:
+        """All parts, with Σμ² of a Gaussian."""
+        responses = tuple((Response(epsilon), n) for epsilon, n in self.responses.items())
+        return Curve(responses + self.others, gaussian)
+
+
+def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
+    responses: dict[Fraction, int] = {}
+    others: dict[Part, int] = {}
+    for part, count in parts:
+        if count <= 0:
+            continue
+        if isinstance(part, Response):
+            if part.epsilon:
+                responses[part.epsilon] = responses.get(part.epsilon, 0) + count
+        else:
+            others[part] = others.get(part, 0) + count
+    return _Gathered(responses, tuple(others.items()))
+
+
+def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
+    """Fewer parts that dominate them, where they are very many, and whether they are."""
+    whole = parts.whole().parts
+    return (_gathered(merged(whole)), True) if is_merged(whole) else (parts, False)
+
+
+def _left(composition: Curve, delta: Fraction) -> Fraction | None:
+    """The δ that is left for the finite losses; None where less than nothing is."""
+    left = composition.left(delta)
+    return left if left >= 0 else None
+
+
+def _epsilon(
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    care: Care = BEST,
+) -> Certified | None:
+    only = _only(parts, gaussian)
+    if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
+        return known
+    if parts.others and not isinstance(only, Sampled | Grouped):
+        # numpy is needed here.
+        from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
+
+        most = math.inf if bound is None else float_of(bound)
+        on_line = epsilon_on_line(parts.whole(gaussian), _log_below(delta), most)
+        if on_line is not None:
+            return Certified(Fraction(on_line))
+    parts, rounded = _fewer(parts)
+    found = _epsilon_of_few(parts, gaussian, delta, bound, care)
+    return replace(found, lower=None, exact=False) if found and rounded else found
+
+
+def _log_below(delta: Fraction) -> float:
+    """ln δ, rounded down."""
+    log_delta = log_of(delta)
+    return log_delta - 4e-16 * abs(log_delta) - 1e-300
+
+
+def _epsilon_of_few(
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    care: Care,
+) -> Certified | None:
+    if not parts.others:
+        if not parts.responses:
+            return gaussian_epsilon(gaussian, delta)
+        if not gaussian and len(parts.responses) == 1:
+            [(epsilon, count)] = parts.responses.items()
+            if (known := equal_epsilon(epsilon, count, delta)) is not None:
+                return known
+        if 0 < gaussian < (_APART * min(parts.responses)) ** 2:
+            # Basic composition of the two, at shares of δ.
+            rest = _epsilon(parts, ZERO, delta * (1 - _APART), bound=greatest_sum(parts.whole()))
+            little = gaussian_epsilon(gaussian, delta * _APART)
+            if rest is not None and little is not None:
+                return Certified(rest.upper + little.upper, None, False, rest.grid)
+    single = _only(parts, gaussian)
+    if isinstance(single, Sampled):
+        return alone.sampled_epsilon(single, delta, partial(_epsilon_by_any_way, care=care))
+    if isinstance(single, Grouped):
+        if single.steps > alone.MOST_STEPS:
+            return alone.grouped_epsilon(single, delta, epsilon_at)
+        curve = _epsilon_on_grid(parts, gaussian, delta, bound, care)
+        if not alone.is_plain(single.base):
+            return curve
+        # By the formula as well, which needs no grid.
+        known = alone.grouped_epsilon(single, delta, epsilon_at)
+        found = [each for each in (curve, known) if each is not None]
+        return min(found, key=lambda each: each.upper, default=None)
+    return _epsilon_on_grid(parts, gaussian, delta, bound, care)
+
+
+def _epsilon_by_any_way(composition: Curve, delta: Fraction, care: Care) -> Certified | None:
+    """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
+    found = epsilon_at(composition, delta, _alone(care))
+    if not all(is_tight(part) for part, _ in composition.parts):
+        with suppress(*BEYOND_DOUBLES):
+            other = renyi.epsilon_at(composition, delta)
+            if other is not None and (found is None or other < found.upper):
+                return Certified(other, None, False)
+    return found
+
+
+def _alone(care: Care) -> Care:
+    """For a composition of which one point decides, so that it needs no grids to share."""
+    return ROUGH if care.rough else BEST
+
+
+def _delta_by_any_way(composition: Curve, epsilon: Fraction, care: Care) -> Certified:
+    """The same as `delta_at`, likewise."""
+    found = delta_at(composition, epsilon, _alone(care))
+    if not all(is_tight(part) for part, _ in composition.parts):
+        with suppress(*BEYOND_DOUBLES):
+            other = renyi.delta_at(composition, epsilon)
+            if other < found.upper:
+                return Certified(other, None, False)
+    return found
+
+
+def _epsilon_on_grid(
+    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None, care: Care
+) -> Certified | None:
+    # numpy is needed from here on only.
+    from dpcompose.curves.backends.lattice.engine import (
+        kept,
+        least_epsilon,
+        rough_ensemble,
+        tail_bound,
+    )
+    from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
+    from dpcompose.curves.backends.lattice.loss_distribution import laws
+
+    log_delta = _log_below(delta)
+    most = math.inf if bound is None else float_of(bound)
+    if parts.others:
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
+        found = epsilon_on_grid(asked, log_delta, most)
+    else:
+        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
+        found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
+        if found is None:
+            rough = rough_ensemble(parts.responses, (), gaussian)
+            bounded = tail_bound(rough, log_delta)
+            return Certified(Fraction(bounded), None, False) if bounded < math.inf else None
+    if found is None:
+        return None
+    lower = None if found.lower is None else Fraction(found.lower)
+    return Certified(Fraction(found.upper), lower, found.grid is None, found.grid)
+
+
+def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
+    """The one part there is, if there is one alone."""
+    if gaussian or parts.responses or len(parts.others) != 1:
+        return None
+    [(part, count)] = parts.others
+    return part if count == 1 else None
+
+
+def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care = BEST) -> Certified:
+    only = _only(parts, gaussian)
+    if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
+        return known
+    if parts.others and not isinstance(only, Sampled | Grouped):
+        from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
+
+        on_line = log_delta_on_line(parts.whole(gaussian), epsilon)
+        if on_line is not None:
+            return Certified(_exp(on_line, up=True))
+    parts, rounded = _fewer(parts)
+    found = _delta_of_few(parts, gaussian, epsilon, care)
+    return replace(found, lower=None, exact=False) if rounded else found
+
+
+def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care) -> Certified:
+    if not parts.others:
+        few = delta_of_few(parts.responses, gaussian, epsilon) if care.shared else None
+        if few is not None:
+            return few
+        if not parts.responses:
+            return gaussian_delta(gaussian, epsilon)
+        if not gaussian and len(parts.responses) == 1:
+            [(loss, count)] = parts.responses.items()
+            if (found := equal_delta(loss, count, epsilon)) is not None:
+                return found
+    single = _only(parts, gaussian)
+    if isinstance(single, Sampled):
+        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, care=care))
+    if isinstance(single, Grouped):
+        if single.steps > alone.MOST_STEPS:
+            return alone.grouped_delta(single, epsilon, delta_at)
+        # numpy is needed here.
+        from dpcompose.curves.backends.lattice.group_distance import delta_of_steps
+        from dpcompose.curves.backends.lattice.loss_distribution import base_law
+
+        below = math.nextafter(float_of(epsilon), 0.0)
+        curve = Certified(Fraction(delta_of_steps(single, below, base_law)), None, False)
+        if not alone.is_plain(single.base):
+            return curve
+        known = alone.grouped_delta(single, epsilon, delta_at)
+        return min(curve, known, key=lambda each: each.upper)
+    return _delta_on_grid(parts, gaussian, epsilon, care)
+
+
+def _delta_on_grid(
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care
+) -> Certified:
+    from dpcompose.curves.backends.lattice.engine import (
+        Result,
+        kept,
+        least_log_delta,
+        rough_ensemble,
+        tail_log_delta,
+    )
+    from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
+    from dpcompose.curves.backends.lattice.loss_distribution import laws
+
+    if parts.others:
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
+        result = log_delta_on_grid(asked, epsilon)
+    else:
+        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
+        result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
+    if result is None and not parts.others:
+        rough = rough_ensemble(parts.responses, (), gaussian)
+        result = Result(tail_log_delta(rough, float_of(epsilon)), None, None)
+        return Certified(_exp(result.upper, up=True), None, False)
+    if result is None:
+        return Certified(ONE, None, False)
+    lower = None if result.lower is None else _exp(result.lower, up=False)
+    return Certified(_exp(result.upper, up=True), lower, result.grid is None, result.grid)
+
+
+def _exp(log: float, *, up: bool) -> Fraction:
+    """e^log for log ≤ 0, on the stated side."""
+    if log == -math.inf:
+        return ZERO
+    if log < _LEAST_LOG:
+        log = _LEAST_LOG if up else -math.inf
+        if not up:
+            return ZERO
+    from mpmath import mp
+
+    with mp.workdps(40):
+        value = exact_of(mp.exp(mp.mpf(log)))
+    slack = Fraction(1, 10**30)
+    return min(ONE, shorten(value * (1 + slack if up else 1 - slack), up=up))

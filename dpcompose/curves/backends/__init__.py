@@ -1,0 +1,1 @@
+"""Backends: the ways in which a curve is evaluated; each gives certified numbers."""

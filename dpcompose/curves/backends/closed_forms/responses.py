@@ -1,0 +1,184 @@
+"""Equal randomized responses composed, exactly: sums of binomial terms in whole numbers.
+
+k copies have the loss l_i = (k-2i)·ε with chance C(k,i)·p^(k-i)·(1-p)^i, p = e^ε/(1+e^ε). With A
+the chance and B' that weighted by e^(l_j - l) of all losses above l_j, δ(x) = A - e^(x-l_j)·B'
+between two neighbouring losses: solved there exactly (Kairouz, Oh and Viswanath 2015, Theorem 3.3,
+at every real ε and not only at its grid).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpcompose.curves.curve import Certified
+from dpcompose.curves.rounding.doubles import digits_of, down, exact_of, log_of, mpf_of, up
+from dpcompose.curves.rounding.exact import MAX_EXPONENT, ZERO, exp_up
+
+#: More copies than this are left to other bounds: the sum has about as many terms as their root.
+MOST_COPIES = 10**10
+#: A term is kept to this many bits below the δ that is looked for; e^-ε to as many in all.
+_BITS = 400
+#: What lies above the first term is at most e to this power of the δ that is looked for.
+_NEGLIGIBLE = -100.0
+#: Covers the roundings: at most 2^40 steps, each of a few units in 2^-200 of the δ looked for.
+_MARGIN = Fraction(1, 10**36)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Above a loss: `above` is A, `weighted` B' at `loss`, the least loss that is counted in B'."""
+
+    above: Fraction
+    weighted: Fraction
+    loss: Fraction
+
+
+def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified | None:
+    """The least ε' ≥ 0 at `delta` of `copies` responses of `epsilon`; None for too many copies."""
+    whole = epsilon * copies
+    if whole == 0 or delta >= 1:
+        return Certified(ZERO, ZERO)
+    if delta <= 0:
+        return Certified(whole, whole)
+    if copies > MOST_COPIES:
+        return None
+    # So near to 1 the weights would need more bits; a smaller δ only makes ε' larger.
+    wanted = min(delta, 1 - Fraction(1, 10**12))
+    sums = _walk(epsilon, copies, log_of(wanted), wanted, None)
+    from mpmath import mp
+
+    with mp.workdps(60 + max(0, digits_of(whole))):
+        upper, lower = sums.above * (1 + _MARGIN), sums.above * (1 - _MARGIN)
+        high = _end(sums, upper - wanted, sums.weighted * (1 - _MARGIN), 1)
+        low = _end(sums, lower - wanted, sums.weighted * (1 + _MARGIN), -1)
+    return Certified(min(high, whole), max(ZERO, min(low, whole)) if wanted == delta else None)
+
+
+def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
+    """The ε' with e^(ε'-loss) = top/bottom, rounded up (side 1) or down (-1)."""
+    from mpmath import mp
+
+    if top <= 0:
+        return ZERO
+    offset = exact_of(mp.log(mpf_of(top / bottom)))
+    # Both the logarithm and its rounding stay below this share of the numbers added.
+    margin = Fraction(1, 10**45) * (abs(offset) + 1)
+    value = sums.loss + offset + side * margin
+    if value <= 0:
+        return ZERO
+    return up(mpf_of(value), _MARGIN) if side > 0 else down(mpf_of(value), _MARGIN)
+
+
+def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | None:
+    """The least δ at ε' = `at` ≥ 0 of `copies` responses of `epsilon`; None for too many."""
+    whole = epsilon * copies
+    if at >= whole:
+        return Certified(ZERO, ZERO)
+    if copies > MOST_COPIES:
+        return None
+    if epsilon > MAX_EXPONENT:
+        # All come out as +ε but for a chance that is less than any rounding.
+        near = whole - at <= MAX_EXPONENT
+        return Certified(1 - 1 / exp_up(whole - at) if near else Fraction(1))
+    last = math.ceil((whole - at) / (2 * epsilon)) - 1
+    scale = min(0.0, log_term(epsilon, copies, min(last, int(copies * _share(epsilon)))))
+    sums = _walk(epsilon, copies, scale, None, at)
+    from mpmath import mp
+
+    with mp.workdps(60 + max(0, digits_of(whole))):
+        gap = at - sums.loss
+        factor = exact_of(mp.exp(mpf_of(gap)))
+        upper = sums.above * (1 + _MARGIN) - sums.weighted * factor * (1 - 2 * _MARGIN)
+        lower = sums.above * (1 - _MARGIN) - sums.weighted * factor * (1 + 2 * _MARGIN)
+        return Certified(
+            min(Fraction(1), up(mpf_of(upper), _MARGIN)), down(mpf_of(max(ZERO, lower)), _MARGIN)
+        )
+
+
+def _share(epsilon: Fraction) -> float:
+    """1-p, the chance of -ε."""
+    x = float(min(epsilon, Fraction(700)))
+    return math.exp(-x) / (1 + math.exp(-x))
+
+
+def log_term(epsilon: Fraction, copies: int, minus: int) -> float:
+    """ln of the chance that `minus` of the copies come out as -ε, to a few digits."""
+    x = float(min(epsilon, Fraction(10**12)))
+    return (
+        math.lgamma(copies + 1)
+        - math.lgamma(minus + 1)
+        - math.lgamma(copies - minus + 1)
+        - copies * math.log1p(math.exp(-x))
+        - minus * x
+    )
+
+
+def _first(epsilon: Fraction, copies: int, scale: float) -> int:
+    """The greatest i above which the terms sum to less than e^(scale + _NEGLIGIBLE).
+
+    Up to the mode the terms grow, and their logarithm is concave: above i they sum to at most
+    i·term(i). The slack in `_NEGLIGIBLE` covers the rounding of the logarithms of gamma.
+    """
+    low, high = 0, int(copies * _share(epsilon))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if log_term(epsilon, copies, middle) + math.log(middle) < scale + 1.2 * _NEGLIGIBLE:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _walk(
+    epsilon: Fraction, copies: int, scale: float, wanted: Fraction | None, at: Fraction | None
+) -> _Sums:
+    """Add terms from the top down to where δ reaches `wanted`, or to the last loss above `at`."""
+    start = _first(epsilon, copies, scale)
+    shift = _BITS - math.floor(scale / math.log(2))
+    term, (decay, places) = _start_term(epsilon, copies, start, shift), _exp_minus(epsilon)
+    double, double_places = decay * decay, 2 * places
+    target = None if wanted is None else math.floor(wanted * (1 << shift))
+    # Where the losses end for good: the last i with a loss above `at` or, solving, above 0.
+    end = math.ceil((epsilon * copies - (at or ZERO)) / (2 * epsilon)) - 1
+    end = min(end, copies)
+    # What lies above the start is covered by one more share of the margin.
+    above, weighted, index = 0, 0, start
+    while True:
+        above += term
+        weighted += term
+        if index >= end:
+            break
+        after = (weighted * double) >> double_places
+        if target is not None and above - after >= target:
+            break
+        weighted = after
+        term = (term * (copies - index) * decay >> places) // (index + 1)
+        index += 1
+    unit = Fraction(1, 1 << shift)
+    return _Sums(above * unit, weighted * unit, (copies - 2 * index) * epsilon)
+
+
+def _exp_minus(epsilon: Fraction) -> tuple[int, int]:
+    """e^-ε as a whole number of about `_BITS` bits over a power of two."""
+    from mpmath import mp
+
+    with mp.workprec(_BITS + 60 + max(0, 4 * digits_of(epsilon))):
+        _, mantissa, exponent, bits = mp.exp(-mpf_of(epsilon))._mpf_
+    cut = max(0, int(bits) - _BITS)
+    return int(mantissa) >> cut, -(int(exponent) + cut)
+
+
+def _start_term(epsilon: Fraction, copies: int, minus: int, shift: int) -> int:
+    """The chance of `minus` times -ε, in units of 2^-shift."""
+    from mpmath import mp
+
+    digits = len(str(copies)) + max(0, digits_of(epsilon))
+    with mp.workdps(80 + 2 * digits):
+        x: Any = mpf_of(epsilon)
+        value = mp.exp(-copies * mp.log1p(mp.exp(-x)) - minus * x)
+        if minus:
+            value *= mp.binomial(copies, minus)
+        return int(mp.floor(mp.ldexp(value, shift)))

@@ -1,0 +1,283 @@
+"""What an engine composes: independent losses with counts, and their cumulants.
+
+`Pair`s are responses, kept exact; `Dense` are laws on a grid. The cumulant of one loss L is
+K(θ) = ln E e^(θL) under P; they add up under composition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.normal import dot
+from dpcompose.curves.rounding.doubles import float_of
+
+UNIT = 2.0**-53
+#: A tilt is looked for among so many between two powers of 2; the power that is the usual one.
+_CELLS, _USUAL = 1 << 14, 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """What may occur of some laws, one after the other: losses and logarithms of chances; where
+    each law starts, of which law each atom is, and the counts of the laws."""
+
+    losses: Any
+    logs: Any
+    starts: Any
+    owner: Any
+    counts: Any
+
+    def moments(self, theta: float) -> Moments:
+        """Of all that is tilted."""
+        logs = self.logs + theta * self.losses
+        most = np.maximum.reduceat(logs, self.starts)
+        # Not so low that doubles lose digits, which is slow.
+        weights = np.exp(np.maximum(logs - most[self.owner], -600.0))
+        whole = np.add.reduceat(weights, self.starts)
+        middle = np.add.reduceat(weights * self.losses, self.starts) / whole
+        away = self.losses - middle[self.owner]
+        square = np.add.reduceat(weights * away * away, self.starts) / whole
+        total = dot(self.counts, most + np.log(whole))
+        return Moments(total, dot(self.counts, middle), dot(self.counts, square))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble:
+    """All parts of a composition: responses whose 2ε are `twice` units, laws on one grid with
+    counts, and μ² of the Gaussian.
+
+    `eps` and `num`: the ε and their counts as doubles; `atoms`: of all laws the losses that may
+    occur. `known`: what `moments` has told.
+    """
+
+    unit: Fraction
+    twice: Any
+    counts: tuple[int, ...]
+    eps: Any
+    num: Any
+    dense: tuple[tuple[Masses, int], ...]
+    mu2: float
+    atoms: Atoms
+    known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
+
+    def greatest(self) -> Fraction:
+        """The sum of all ε of the responses, exactly."""
+        total = sum(e * c for e, c in zip(self.twice.tolist(), self.counts, strict=True))
+        return Fraction(total) * self.unit / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Of the tilted law: the cumulant (nearest double), mean and variance."""
+
+    cumulant: float
+    mean: float
+    variance: float
+
+
+def ensemble(
+    responses: Mapping[Fraction, int],
+    dense: Sequence[tuple[Masses, int]],
+    gaussian: Fraction,
+    unit: Fraction,
+) -> Ensemble:
+    """Gathers the parts; each 2ε is rounded up to whole units, which dominates.
+
+    ε and counts are above 0, and no 2ε may have more than 2^62 units.
+    """
+    merged: dict[int, int] = {}
+    for epsilon, count in responses.items():
+        steps = -(
+            -2 * epsilon.numerator * unit.denominator // (epsilon.denominator * unit.numerator)
+        )
+        merged[steps] = merged.get(steps, 0) + count
+    twice = np.array(sorted(merged), dtype=np.int64)
+    counts = tuple(merged[steps] for steps in twice.tolist())
+    dense = [(_trimmed(law), count) for law, count in dense]
+    return Ensemble(
+        unit,
+        twice,
+        counts,
+        twice * (float_of(unit) / 2),
+        np.array([float(c) for c in counts]),
+        tuple(dense),
+        float_of(gaussian) * (1 + 4 * UNIT),
+        _atoms(dense),
+    )
+
+
+def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
+    occur = [np.flatnonzero(law.p) for law, _ in dense]
+    sizes = np.array([len(some) for some in occur], dtype=np.int64)
+    pairs = list(zip(dense, occur, strict=True))
+    return Atoms(
+        np.concatenate([law.losses()[some] for (law, _), some in pairs] or [np.zeros(0)]),
+        np.concatenate([np.log(law.p[some]) for (law, _), some in pairs] or [np.zeros(0)]),
+        np.cumsum(sizes) - sizes,
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.array([float(count) for _, count in dense]),
+    )
+
+
+def _trimmed(law: Masses) -> Masses:
+    """Without ends of no chance, so that the greatest loss is one that occurs.
+
+    What is no law, by an overflow or because nothing finite is left, gives all away.
+    """
+    used = np.flatnonzero(law.p)
+    if not len(used) or not math.isfinite(float(law.p.sum()) + law.infinite):
+        return Masses(law.step, 0, np.ones(1), 1.0)
+    low, high = int(used[0]), int(used[-1]) + 1
+    if high - low == len(law.p):
+        return law
+    return Masses(law.step, law.first + low, law.p[low:high], law.infinite)
+
+
+def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
+    """K(θ), K'(θ) and K''(θ) of the whole; without the Gaussian on demand."""
+    key = theta, gaussian
+    if key not in parts.known:
+        parts.known[key] = _moments(parts, theta, gaussian)
+    return parts.known[key]
+
+
+def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
+    total = mean = variance = 0.0
+    if len(parts.eps):
+        low = lower_chance(parts.eps, theta)
+        total += dot(parts.num, theta * parts.eps + log_rest(parts.eps, theta))
+        mean += dot(parts.num, parts.eps * (1 - 2 * low))
+        variance += dot(parts.num, 4 * parts.eps**2 * low * (1 - low))
+    if parts.dense:
+        here = parts.atoms.moments(theta)
+        total, mean, variance = total + here.cumulant, mean + here.mean, variance + here.variance
+    if gaussian and parts.mu2:
+        total += parts.mu2 * theta * (theta + 1) / 2
+        mean += parts.mu2 * (theta + 0.5)
+        variance += parts.mu2
+    return Moments(total, mean, variance)
+
+
+def lower_chance(eps: Any, theta: float) -> Any:
+    """The chance of -ε in the tilted law, 1/(1+e^((1+2θ)ε))."""
+    return 1 / (1 + np.exp(np.clip((1 + 2 * theta) * eps, -700.0, 700.0)))
+
+
+def log_rest(eps: Any, theta: float) -> Any:
+    """K(θ) - θε of each response: ln(p + (1-p)·e^(-2θε))."""
+    fade = np.exp(-np.minimum(eps, 700.0))
+    turn = -2 * theta * eps
+    if theta >= 0:
+        return np.log1p(fade / (1 + fade) * np.expm1(turn))
+    return np.logaddexp(0.0, turn - eps) - np.log1p(fade)
+
+
+def tilt_for_epsilon(parts: Ensemble, epsilon: float) -> float:
+    """θ ≥ 0 whose tilted mean is `epsilon`; 0 where ε is below the mean."""
+    return _search(parts, lambda theta, m: epsilon - m.mean)
+
+
+def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
+    """θ ≥ 0 whose tilted mean has about this δ, by the saddle point approximation."""
+
+    def above(theta: float, m: Moments) -> float:
+        spread = math.sqrt(2 * math.pi * m.variance)
+        size = math.log1p(spread * theta * (1 + theta))
+        return m.cumulant - theta * m.mean - size - log_delta
+
+    return _search(parts, above)
+
+
+def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
+    """The greatest θ at which `excess`, which falls, is above 0, to a few digits; 0 if never."""
+    start = moments(parts, 0.0)
+    if start.variance <= 0 or not excess(0.0, start) > 0:
+        return 0.0
+    greatest = dot(parts.eps, parts.num) + sum(count * law.ends()[1] for law, count in parts.dense)
+    if parts.mu2:
+        greatest = math.inf
+    first = max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))
+    values = {0.0: excess(0.0, start)}
+
+    def is_enough(power: int) -> bool:
+        theta = first * 2.0**power
+        now = moments(parts, theta)
+        values[theta] = excess(theta, now)
+        # A law that has shrunk to its greatest loss gains nothing by a steeper tilt.
+        return theta * (greatest - now.mean) < 0.05 or not values[theta] > 0
+
+    power = _least_sufficient(is_enough, _USUAL, 100)
+    high = first * 2.0**power
+    low = high / 2 if power else 0.0
+    cell = (high - low) / _CELLS
+    left, right = 0, _CELLS
+    before, after = values.get(low, math.nan), values.get(high, math.nan)
+    while right - left > 1:
+        # The secant, and less of the value at an end that stays (Illinois).
+        share = before / (before - after) if before > 0 > after else 0.5
+        middle = min(max(left + int((right - left) * share), left + 1), right - 1)
+        value = excess(low + middle * cell, moments(parts, low + middle * cell))
+        if value > 0:
+            left, before, after = middle, value, after / 2
+        else:
+            right, after, before = middle, value, before / 2
+    return low + (left + 0.5) * cell
+
+
+def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
+    """The least whole number from 0 to `most` that is enough, as all above it are; `most` is."""
+    low, high, step, at = -1, most, 1, guess
+    while high - low > 1:
+        if is_enough(at):
+            high = at
+        else:
+            low = at
+        if low < 0:
+            at = max(high - step, 0)
+        elif high == most:
+            at = min(low + step, most - 1)
+        else:
+            at = (low + high) // 2
+        step *= 2
+    return high
+
+
+def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
+    """The s for which Chernoff's bound leaves at most e^-nats above, and below, the least loss."""
+    here = moments(parts, theta, gaussian=False)
+    spread = math.sqrt(here.variance)
+    if spread == 0:
+        return 1.0, 1.0
+    tries = [2.0 ** (i / 2) * math.sqrt(2 * nats) / spread for i in range(-10, 9)]
+
+    def bound(s: float) -> float:
+        return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
+
+    # As the cumulant is convex, either bound falls and then rises.
+    above = _least_sufficient(lambda i: bound(tries[i]) <= bound(tries[i + 1]), 10, len(tries) - 1)
+    below = _least_sufficient(
+        lambda i: bound(-tries[i]) <= bound(-tries[i + 1]), 10, len(tries) - 1
+    )
+    return tries[above], tries[below]
+
+
+def reach(
+    parts: Ensemble, theta: float, nats: float, shifts: tuple[float, float]
+) -> tuple[float, float]:
+    """Losses, without the Gaussian, below and above which the tilted law has at most e^-nats.
+
+    Chernoff: the tilted chance above t is at most e^(K(θ+s) - K(θ) - s·t) for every s ≥ 0.
+    """
+    here = moments(parts, theta, gaussian=False)
+    if here.variance == 0:
+        return here.mean, here.mean
+    up = moments(parts, theta + shifts[0], gaussian=False).cumulant - here.cumulant
+    down = moments(parts, theta - shifts[1], gaussian=False).cumulant - here.cumulant
+    return -(down + nats) / shifts[1], (up + nats) / shifts[0]

@@ -1,0 +1,75 @@
+"""Laws with a discrete loss: randomized response, stated points, and lattices of losses."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcompose.curves.backends.lattice.from_points import atoms
+from dpcompose.curves.backends.lattice.masses import (
+    EPS,
+    TAIL,
+    Floats,
+    Masses,
+    bounded,
+    gather,
+    on_grid,
+    scatter,
+    split,
+)
+
+#: More atoms than this are not listed one by one.
+MAX_ATOMS = 1 << 21
+MAX_SHIFT = 1 << 60
+LOG_TAIL = Fraction(math.ceil(-math.log(TAIL)))
+#: So many stated points are put on a grid by exact arithmetic.
+MOST_EXACT = 100
+#: Bounds within which products with the number of values stay ordinary floats.
+_MANY_VALUES, _LEAST = 10**300, 1e-307
+
+
+def response(epsilon: Fraction, step: Fraction) -> Masses:
+    """Binary randomized response: +ε with chance e^ε/(1+e^ε), -ε with 1/(1+e^ε)."""
+    return kary_response(2, epsilon, step)
+
+
+def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
+    """Randomized response over `k` values: +ε, -ε or, for another value, 0.
+
+    In terms of e^(-ε), so that nothing overflows; the profile falls as `k` grows.
+    """
+    others = float(min(k, _MANY_VALUES) - 1)
+    small = math.exp(-bounded(epsilon, 1000.0))
+    if small < _LEAST:
+        return gather(split(epsilon, 1.0, step), step, others * _LEAST)
+    total = (1 + others * small) * (1 - 8 * EPS)
+    entries = split(epsilon, 1 / total, step) + split(-epsilon, small / total, step)
+    if k > 2:
+        entries.append((0, (others - 1) * small / total))
+    return gather(entries, step)
+
+
+def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Masses:
+    """A mechanism that is (ε, δ)-DP for each of these pairs."""
+    found, infinite = atoms(points)
+    if len(found) > MOST_EXACT:
+        losses, chances = zip(*found, strict=True)
+        return scatter(np.array(list(map(float, losses))), np.array(chances), step, infinite)
+    entries = [entry for loss, p in found for entry in split(loss, p, step)]
+    return gather(entries or [(0, 0.0)], step, infinite)
+
+
+def on_lattice(
+    multiples: NDArray[np.int64], unit: Fraction, p: Floats, step: Fraction, infinite: float = 0.0
+) -> Masses:
+    """Atoms at losses multiples·unit, all of one parity: on the grid if there, or split."""
+    if multiples[0] % 2 == 0:
+        multiples, unit = multiples // 2, unit * 2
+    ratio = unit / step
+    if ratio.denominator == 1 and ratio.numerator * int(np.abs(multiples).max()) < 1 << 53:
+        return on_grid(multiples.astype(np.float64) * ratio.numerator, p, step, infinite)
+    losses: Floats = multiples.astype(np.float64) * float(unit)
+    return scatter(losses, p, step, infinite)

@@ -1,0 +1,302 @@
+"""Which tilt and which grid to compose on, and the answer there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+
+from dpcompose.curves.backends.lattice.components import (
+    UNIT,
+    Ensemble,
+    chernoff,
+    ensemble,
+    lower_chance,
+    moments,
+    tilt_for_delta,
+    tilt_for_epsilon,
+)
+from dpcompose.curves.backends.lattice.lattice import MOST_POINTS, NATS, lattice_law, window
+from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, gathered
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
+from dpcompose.curves.rounding.doubles import float_of
+
+#: The exact grid of the stated fractions is taken up to this many points.
+EXACT_POINTS = 1 << 21
+#: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
+TOLERANCE = 1e-7
+#: Denominators beyond this many bits are rounded, upwards, before anything else.
+_MOST_BITS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`upper`, an ε or ln δ that is certified; `lower`, another from below; the grid if any."""
+
+    upper: float
+    lower: float | None
+    grid: Fraction | None
+
+
+Tilted = tuple[Law | None, Fraction | None]
+
+
+class Shared:
+    """The last composed laws, by the width of their grid, their tilt and their centre."""
+
+    _MOST = 2
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
+
+    def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
+        """One that is kept, or that is made now."""
+        if key not in self._kept:
+            if len(self._kept) == self._MOST:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = make()
+        return self._kept[key]
+
+
+Responses = Mapping[Fraction, int]
+Laws = tuple[tuple[Masses, int], ...]
+
+
+def least_epsilon(
+    responses: Responses,
+    laws: Laws,
+    gaussian: Fraction,
+    log_delta: float,
+    most: float,
+    rough: Ensemble | None = None,
+    shared: Shared | None = None,
+) -> Result | None:
+    """The least ε with ln δ(ε) ≤ `log_delta`; None if the engine cannot tell one.
+
+    `rough`: the same on a coarse grid, by which the tilt is chosen. `shared`: laws that other
+    questions about the same parts are answered by as well.
+    """
+    rough = rough or rough_ensemble(responses, laws, gaussian)
+    theta = tilt_for_delta(rough, log_delta)
+    best: Result | None = None
+    for _ in range(3):
+        theta = theta if shared is None else _rung(rough, theta)
+        center = min(max(moments(rough, theta).mean, 0.0), most)
+
+        def made(tilt: float = theta, at: float = center) -> Tilted:
+            return _law(rough, responses, laws, gaussian, tilt, at)
+
+        step = laws[0][0].step if laws else Fraction(0)
+        law, grid = made() if shared is None else shared.get((step, theta, center), made)
+        if law is None:
+            break
+        epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
+        if epsilon is None:
+            break
+        if best is None or epsilon < best.upper:
+            lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
+            best = Result(epsilon, lower, grid)
+        there = moments(rough, theta)
+        if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
+            break
+        again = tilt_for_epsilon(rough, epsilon)
+        if (again if shared is None else _rung(rough, again)) == theta:
+            break
+        theta = again
+    if laws and not gaussian:
+        end = _end(responses, rough_ensemble({}, laws, gaussian).dense, log_delta)
+        if end < (math.inf if best is None else best.upper):
+            best = Result(end, None, laws[0][0].step)
+    return best
+
+
+def _curve(law: Law, epsilon: float) -> LogDelta:
+    return delta_of(law, Fraction(epsilon))
+
+
+def _rung(rough: Ensemble, theta: float) -> float:
+    """A tilt near this one, by which δ is known as well, of the few that there are."""
+    spread = math.sqrt(moments(rough, theta).variance)
+    if not 0 < spread < math.inf:
+        return theta
+    # Between neighbours the mean moves by one or two standard deviations.
+    apart = 2.0 ** math.floor(math.log2(2 / spread))
+    return round(theta / apart) * apart if theta < apart * 2**40 else theta
+
+
+def _end(responses: Responses, laws: Laws, log_delta: float) -> float:
+    """The sum of the greatest losses on the grid, where infinite ones are within δ; else inf."""
+    infinite = sum(count * law.infinite for law, count in laws)
+    if infinite > 0 and math.log(infinite) + 1e-12 > log_delta:
+        return math.inf
+    top = sum((epsilon * count for epsilon, count in responses.items()), Fraction(0))
+    for law, count in laws:
+        top += (law.first + len(law.p) - 1) * law.step * count
+    return max(float_of(top) * (1 + 4 * UNIT), 0.0)
+
+
+def least_log_delta(
+    responses: Responses,
+    laws: Laws,
+    gaussian: Fraction,
+    epsilon: Fraction,
+    rough: Ensemble | None = None,
+    shared: Shared | None = None,
+) -> Result | None:
+    """ln of the least δ at `epsilon` ≥ 0; `shared` as for `least_epsilon`."""
+    rough = rough or rough_ensemble(responses, laws, gaussian)
+    at = float_of(epsilon)
+    theta = tilt_for_epsilon(rough, at)
+    if shared is not None:
+        theta = _rung(rough, theta)
+        at = max(moments(rough, theta).mean, 0.0)
+
+    def made() -> Tilted:
+        return _law(rough, responses, laws, gaussian, theta, at)
+
+    step = laws[0][0].step if laws else Fraction(0)
+    law, grid = made() if shared is None else shared.get((step, theta, at), made)
+    if law is None:
+        return None
+    value = delta_of(law, epsilon)
+    return Result(value.log_upper, value.log_lower if grid is None and not laws else None, grid)
+
+
+def log_deltas(
+    responses: Responses,
+    laws: Laws,
+    gaussian: Fraction,
+    epsilons: Sequence[Fraction],
+    rough: Ensemble,
+) -> list[float]:
+    """ln of a δ at each of some ε ≥ 0, ascending, that one tilt may do for."""
+    middle = float_of(epsilons[len(epsilons) // 2])
+    law, _ = _law(rough, responses, laws, gaussian, tilt_for_epsilon(rough, middle), middle)
+    if law is None:
+        return [tail_log_delta(rough, float_of(epsilon)) for epsilon in epsilons]
+    return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
+
+
+@lru_cache(maxsize=1)
+def kept(
+    responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
+) -> tuple[Ensemble, Shared]:
+    """The rough ensemble of some responses, and their laws, for many questions about them."""
+    return rough_ensemble(dict(responses), (), gaussian), Shared()
+
+
+def rough_ensemble(responses: Responses, laws: Laws, gaussian: Fraction) -> Ensemble:
+    """The parts with their ε to 60 bits: good for choosing the tilt, and for pessimistic grids."""
+    greatest = max(responses, default=Fraction(1))
+    return ensemble(responses, laws, gaussian, dyadic(greatest / 2**58))
+
+
+def dyadic(x: Fraction) -> Fraction:
+    """The least power of two that is at least `x` > 0."""
+    exponent = x.numerator.bit_length() - x.denominator.bit_length() - 1
+    while True:
+        power = Fraction(2) ** exponent
+        if power >= x:
+            return power
+        exponent += 1
+
+
+def tail_bound(rough: Ensemble, log_delta: float) -> float:
+    """An ε for any composition: δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) at every θ > 0.
+
+    Source: Canonne, Kamath and Steinke 2020, Proposition 12, with θ = α-1.
+    """
+    best = math.inf
+    for theta in _around(tilt_for_delta(rough, log_delta)):
+        value = _log_tail(rough, theta) - log_delta
+        best = min(best, value / theta)
+    return max(best, 0.0) * (1 + 1e-14)
+
+
+def tail_log_delta(rough: Ensemble, epsilon: float) -> float:
+    """ln of a δ for any composition, by the same bound as `tail_bound`."""
+    best = 0.0
+    for theta in _around(tilt_for_epsilon(rough, epsilon)):
+        best = min(best, _log_tail(rough, theta) - theta * epsilon * (1 - 4 * UNIT))
+    return best
+
+
+def _around(theta: float) -> list[float]:
+    near = [theta * factor for factor in (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)]
+    return [t for t in near if 1e-200 < t < 1e200]
+
+
+def _log_tail(rough: Ensemble, theta: float) -> float:
+    """K(θ) + θ·ln θ - (1+θ)·ln(1+θ), rounded up."""
+    # The cumulant is a difference of numbers as large as the sum of all θ·ε.
+    size = theta * float((rough.num * rough.eps).sum()) + 1
+    shape = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
+    cumulant = moments(rough, theta).cumulant
+    return cumulant + 64 * UNIT * (size + abs(cumulant)) + shape + 1e-14 * (abs(shape) + theta)
+
+
+def _law(
+    rough: Ensemble,
+    responses: Responses,
+    laws: Laws,
+    gaussian: Fraction,
+    theta: float,
+    center: float,
+) -> Tilted:
+    """The composed law, and the width of its grid if that is pessimistic."""
+    at = Fraction(center)
+    shifts = chernoff(rough, theta, NATS)
+    if laws:
+        step = laws[0][0].step
+        parts = ensemble(responses, laws, gaussian, unit_on(responses, step))
+        return _pessimistic(lattice_law(parts, theta, step, at, shifts), step)
+    bottom, top = window(rough, theta, shifts)
+    span = top - bottom
+    common = common_step(responses)
+    points = span / float_of(common) if common is not None else math.inf
+    if common is not None and points <= EXACT_POINTS and _fits(responses, common):
+        parts = ensemble(responses, (), gaussian, common)
+        return lattice_law(parts, theta, common, at, shifts), None
+    # Splitting adds to the variance at most step²/4 for each lesser loss; ε grows by (1+θ)/2 of
+    # what is added.
+    moved = float((rough.num * lower_chance(rough.eps, theta)).sum())
+    fine = math.sqrt(8 * TOLERANCE * max(center, 1e-6 * span) / ((1 + theta) * max(moved, 1e-9)))
+    fine = min(max(fine, span / (MOST_POINTS - 64)), span / 256)
+    units = max(1, int(fine / float_of(rough.unit)))
+    if units >= 1 << 61:
+        return None, None
+    step = units * rough.unit
+    return _pessimistic(lattice_law(rough, theta, step, at, shifts), step)
+
+
+def _pessimistic(law: Law | None, step: Fraction) -> Tilted:
+    return None if law is None else gathered(law, float_of(step)), step
+
+
+def unit_on(responses: Responses, step: Fraction) -> Fraction:
+    """What the ε of responses are told in on a grid: its step, or as many bits below as may be."""
+    if all((2 * epsilon / step).denominator == 1 for epsilon in responses):
+        return step
+    bits = max(0, 58 - math.ceil(2 * max(responses) / step).bit_length())
+    return step / (1 << bits)
+
+
+def _fits(responses: Responses, step: Fraction) -> bool:
+    return 2 * max(responses) / step < 2**60
+
+
+def common_step(responses: Responses) -> Fraction | None:
+    """The greatest number of which every 2ε is a whole multiple; None if that is minute."""
+    bottom, top = 1, 0
+    for epsilon in responses:
+        twice = 2 * epsilon
+        bottom = math.lcm(bottom, twice.denominator)
+        if bottom.bit_length() > _MOST_BITS:
+            return None
+    for epsilon in responses:
+        twice = 2 * epsilon
+        top = math.gcd(top, twice.numerator * (bottom // twice.denominator))
+    return Fraction(top, bottom) if top else None

@@ -1,0 +1,199 @@
+"""Laws of what is read through a Poisson sample, for one row replaced.
+
+Given the rest of the sample let μ₀ be the law of what is released without either row, μ and μ' the
+laws with the old and with the new one. The two tables give P = (1-q)μ₀+qμ and Q = (1-q)μ₀+qμ', and
+for a = e^ε ≥ 1
+
+    P - aQ = q·μ - A·μ₀ - B·μ',   A = (1-q)(a-1),  B = qa.
+
+For every s ≥ 0, since -B·μ' = -Bs·μ₀ + B(s·μ₀-μ'), with δ₁ the profile for one row there or not,
+
+    δ(ε) ≤ q·δ₁(ln((A+Bs)/q)) + Bs·δ₁(ln(1/s)),
+
+and for every t in [0, 1], with δ₂ the profile for one row replaced in the sample,
+
+    δ(ε) ≤ tq·δ₁(ln(A/(tq))) + (1-t)q·δ₂(ln(B/((1-t)q))).
+
+A mixture over the rest of the sample is no worse than its worst part. The first holds two steps of
+the amplified loss (some s), with s = 0 it has one end alone, and the second holds a row that is in
+both samples or in none (t = 0); for pure DP the best s gives the exact formula of
+`poisson-sample-replaced` with b = 2u, and the best t the one with b.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.curves.backends.lattice.profiles import from_profile, upward
+from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, base_grid, both_orders
+from dpcompose.curves.backends.lattice.sizes import composed_scale
+from dpcompose.curves.curve import Curve, PoissonReplaceOne
+from dpcompose.curves.rounding.exact import float_up
+
+#: The curve is known at all of the first grid points, then at so many for each factor e.
+_DENSE, _PER_FACTOR = 4096, 2048
+#: And those of what is below the sample at so many for each standard deviation.
+_FINE = 2048
+#: ln(1/s) is tried up to so many standard deviations of the loss of one end, so many for each.
+_DEVIATIONS, _PER_DEVIATION = 10, 4
+#: And so many t inside of (0, 1).
+_SHARES = 15
+#: All of these are tried at so many places of the curve, then at every so many-th.
+_ALL, _APART = 1024, 16
+#: e to this is nothing.
+_LEAST = -700.0
+
+
+class BaseProfile:
+    """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
+
+    def __init__(self, base: Curve, base_law: BaseLaw) -> None:
+        self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
+        laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
+        size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
+        self.heights = np.maximum.reduce([upward(law, size) for law in laws])
+        self.infinite = max(law.infinite for law in laws)
+        self.heights = np.append(self.heights, self.infinite)
+        self.top = size * float(self.step)
+
+    def at(self, losses: Floats) -> Floats:
+        """δ at these ε, which may be below 0; each is known to a few roundings."""
+        size = np.abs(np.maximum(losses, _LEAST))
+        near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
+        found = self._above(near)
+        # δ(-ε) = 1 - e^(-ε)(1 - δ(ε)), a sum of two terms that are not negative.
+        below = -np.expm1(-(size * (1 + 4 * EPS) + 16 * EPS)) + np.exp(-near) * found
+        result: Floats = np.where(losses >= 0, found, below) * (1 + 32 * EPS)
+        return result
+
+    def _above(self, losses: Floats) -> Floats:
+        """Between two grid points of the curve its chord, which is linear in e^ε."""
+        width = float(self.step)
+        last = len(self.heights) - 2
+        place = np.floor(losses / width)
+        index = np.minimum(place, last).astype(np.int64)
+        before, after = self.heights[index], self.heights[index + 1]
+        if width > 30:
+            return np.where(place > last, self.infinite, before)
+        inside = np.clip(losses - index * width - 8 * EPS * (1 + losses), 0.0, width)
+        whole = math.expm1(width)
+        share = np.expm1(inside) / whole
+        rest = np.exp(inside) * np.expm1(width - inside) / whole
+        result: Floats = np.where(place > last, self.infinite, rest * before + share * after)
+        return result
+
+
+@lru_cache(maxsize=128)  # one question is answered on several grids
+def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
+    return BaseProfile(base, base_law)
+
+
+def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
+    """A law on multiples of `step` above the profile of an exchanged row."""
+    once = curve_of(part.once, base_law)
+    both = None if part.both is None else curve_of(part.both, base_law)
+    q = min(float_up(part.rate), 1.0)
+    ends = [end / float(step) for end in _ends(q, once, both)]
+    top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)
+    if top is None:
+        # All of the curve is too far out: below its end nothing is known.
+        return Masses(step, math.ceil(min(ends)) + 1, np.ones(1), _last(q, once, both))
+    at = knots(math.ceil(top) + 1)
+    losses: Floats = at.astype(np.float64) * float(step)
+    heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
+    return from_profile(step, heights, at)
+
+
+def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
+    """From where on the bounds with s = 0 and with t = 0 are level, or that with s = e^(-top)."""
+    ends = [] if both is None else [both.top]
+    if q < 1:
+        # (1-q)(a-1)/q = e^top
+        far = once.top + math.log(q) - math.log1p(-q)
+        ends.append(float(np.logaddexp(0.0, far)) * (1 + 1e-12) + 1e-12)
+    return ends or [2 * once.top]
+
+
+def _last(q: float, once: BaseProfile, both: BaseProfile | None) -> float:
+    """δ where all are level."""
+    return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
+
+
+def knots(end: int) -> NDArray[np.int64]:
+    """0 to `end`, all of the first and then ever fewer."""
+    near = np.arange(min(_DENSE, end) + 1)
+    if end <= _DENSE:
+        return near
+    many = math.ceil(_PER_FACTOR * math.log(end / _DENSE)) + 1
+    far = np.geomspace(_DENSE, end, many)[1:-1].astype(np.int64)
+    return np.unique(np.concatenate([near, far, [end]]))
+
+
+def _bound(
+    rate: Fraction, losses: Floats, once: BaseProfile, both: BaseProfile | None, deviation: float
+) -> Floats:
+    """The least of the bounds above at each of some ε ≥ 0, ascending.
+
+    All s and t are tried at some of the ε, and between two of these what was best there.
+    """
+    q = min(float_up(rate), 1.0)
+    odds = math.log(float(1 - rate) / q) if rate < 1 else _LEAST
+    with np.errstate(divide="ignore"):
+        rise = np.maximum(np.log(-np.expm1(-losses)), _LEAST)
+    # ln(A/q), no greater than it is.
+    away = losses + rise + odds
+    away -= 8 * EPS * (1 + losses - rise + abs(odds))
+
+    crossings = _crossings(once, deviation)
+    # Raised, so that no factor beyond doubles is needed: e^700 times this is more than 1.
+    rests = once.at(crossings)
+    rests[rests > 0] = np.maximum(rests[rests > 0], 1e-300)
+
+    def crossing(index: Any, some: Floats, below: Floats) -> Any:
+        u, rest = crossings[index], rests[index]
+        slack = (16 + 8 * (some + u)) * EPS
+        bound = once.at(np.logaddexp(below, some - u) - slack)
+        return bound + np.exp(np.minimum(some - u, 700.0)) * rest * (1 + slack)
+
+    best = np.minimum(once.at(away), _least_of(crossing, len(crossings), losses, away))
+    if both is not None:
+
+        def divided(index: Any, some: Floats, below: Floats) -> Any:
+            t = (index + 1) / (_SHARES + 1)
+            mixed = both.at(some - np.log1p(-t))
+            return t * once.at(below - np.log(t)) + (1 - t) * mixed
+
+        best = np.minimum(best, both.at(losses))
+        best = np.minimum(best, _least_of(divided, _SHARES, losses, away))
+    result: Floats = q * best * (1 + 32 * EPS)
+    return result
+
+
+def _least_of(
+    bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
+) -> Floats:
+    """The least of so many bounds at each loss, as far as it is looked for."""
+    near = min(_ALL, len(losses))
+    some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
+    table = [bound(index, losses[some], away[some]) for index in range(tries)]
+    if near < len(losses):
+        chosen = np.argmin(table, axis=0)
+        after = np.searchsorted(some, np.arange(len(losses)))
+        first, last = chosen[np.maximum(after - 1, 0)], chosen[after]
+        table = [bound(index, losses, away) for index in (first, (first + last) // 2, last)]
+    least: Floats = np.minimum.reduce(table)
+    return least
+
+
+def _crossings(once: BaseProfile, deviation: float) -> Floats:
+    """Values of ln(1/s)."""
+    some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
+    return np.append(some[some < once.top], once.top)

@@ -1,0 +1,81 @@
+"""Very many different losses as fewer: parameters rounded up, which dominates.
+
+A larger parameter is the same mechanism before a further randomisation: of Laplace and geometric
+noise by more noise of its kind (their generating functions divide with coefficients ≥ 0), of a
+response by one more response, of Gaussian noise by more of it. A bounded range lies in every wider
+one. Discrete Gaussian noise is read as zCDP, of which all is one. A sample of rate q is a mixture
+of none and of the sample of a rate q' ≥ q, and so, by joint convexity, no worse than the latter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpcompose.curves.curve import Concentrated, MechanismLoss, Part, Response, Sampled
+from dpcompose.curves.rounding.exact import ZERO, bits_up
+
+Parts = Sequence[tuple[Part, int]]
+
+#: So many different losses of a kind are kept as they are; samples take longer, responses less.
+MOST, MOST_SAMPLES, MOST_RESPONSES = 256, 128, 8192
+#: Significant bits that are kept, the most that leave few enough; of responses the first.
+_BITS = tuple(range(12, 1, -1))
+
+
+def merged(parts: Parts) -> Parts:
+    """The same parts, or fewer that dominate them where some kind has very many."""
+    kinds: dict[type, dict[Part, int]] = {}
+    for part, count in parts:
+        if count > 0:
+            same = kinds.setdefault(type(part), {})
+            same[part] = same.get(part, 0) + count
+    found: list[tuple[Part, int]] = []
+    for kind, same in kinds.items():
+        found += (same if len(same) <= _most_of_kind(kind) else _fewer(kind, same)).items()
+    return found
+
+
+def is_merged(parts: Parts) -> bool:
+    """Whether `merged` rounds any of these parts, no two of which are equal."""
+    kinds = Counter(type(part) for part, _ in parts)
+    many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind)}
+    return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
+
+
+def _most_of_kind(kind: type) -> int:
+    return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, MOST)
+
+
+def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
+    found: dict[Part, int] = {}
+    for bits in _BITS[:1] if kind is Response else _BITS:
+        found = {}
+        rho = ZERO
+        for part, count in parts.items():
+            match rounded(part, bits):
+                case Concentrated(value):
+                    rho += value * count
+                case coarse:
+                    found[coarse] = found.get(coarse, 0) + count
+        if rho:
+            found[Concentrated(rho)] = 1
+        if len(found) <= _most_of_kind(kind):
+            break
+    return found
+
+
+def rounded(part: Part, bits: int) -> Part:
+    """A part of the same kind that dominates it and has parameters of few bits, or the part."""
+    match part:
+        case Response(epsilon):
+            return Response(bits_up(epsilon, bits))
+        case MechanismLoss():
+            return part.coarse(bits)
+        case Sampled(rate, base) if not base.parts:
+            gaussian = replace(base, gaussian=bits_up(base.gaussian, bits))
+            return replace(part, rate=min(Fraction(1), bits_up(rate, bits)), base=gaussian)
+        case _:
+            return part

@@ -1,0 +1,375 @@
+"""Which grid the parts that are not responses are put on, and the answers there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
+from dpcompose.curves.backends.lattice.components import (
+    Ensemble,
+    moments,
+    tilt_for_delta,
+    tilt_for_epsilon,
+)
+from dpcompose.curves.backends.lattice.engine import (
+    EXACT_POINTS,
+    Result,
+    Shared,
+    common_step,
+    dyadic,
+    least_epsilon,
+    least_log_delta,
+    log_deltas,
+    rough_ensemble,
+    tail_bound,
+)
+from dpcompose.curves.backends.lattice.lattice import window
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
+from dpcompose.curves.curve import (
+    BEST,
+    SHARED,
+    Care,
+    Grouped,
+    MechanismLoss,
+    Part,
+    PoissonGroup,
+    PoissonReplaceOne,
+    ReplacedRows,
+    Sampled,
+    leans,
+)
+from dpcompose.curves.rounding.doubles import float_of
+
+#: How much the grid may add to an ε, relatively, where its size allows.
+TOLERANCE = 1e-6
+#: Windows of pessimistic grids are kept near or below this many points.
+_POINTS = 1 << 20
+#: The same where many questions are asked about the same parts.
+_SHARED_POINTS = 1 << 17
+#: No law has more points than this on a coarse grid, about.
+_COARSE_POINTS = 1 << 15
+#: The longest law has more than this where the answer there is the one that is asked for.
+_ROUGH_POINTS = 1 << 11
+#: A sum of several that would spread over so many steps without its largest loss, or over as
+#: many by a Gaussian, needs no second grid.
+_SEVERAL, _SMOOTH = 32, 64
+#: The second grid is so much wider (its points are no subset); a next one so much finer at most.
+_RATIO, _FINER, _REFINED = 2.3, 6.0, 4
+#: Points that a law may have on a refined grid; also one at a group distance, which is slow.
+_MORE, _GROUPED = 1 << 19, 1 << 16
+#: A rough curve is known at so many ε for each of so many tilts, down to this ln δ.
+_KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
+#: Losses whose sum is below this share of all do not determine a grid.
+_NOTHING = 1e-2
+#: What two grids may differ by in ln δ.
+_CLOSE_LOG = 1e-6
+#: So many grids are kept of parts of which many questions are asked.
+_KEPT = 4
+#: A finer grid brings no more than so many times what two grids differ by.
+_SURELY = 4
+Responses = Mapping[Fraction, int]
+Laws = tuple[tuple[Masses, int], ...]
+PointCurve = tuple[tuple[Fraction, Fraction], ...]
+Others = Sequence[tuple[Part, int]]
+#: Laws on a grid, with their counts, of so many copies of a part, with the tables in one order.
+LawsOf = Callable[[Part, int, Fraction, str], Laws]
+
+
+@dataclass(frozen=True, slots=True)
+class GridQuestion:
+    """What is composed with what: the responses, the other parts, μ² of the Gaussian.
+
+    `laws_of` puts copies of a part on a grid.
+    """
+
+    responses: Responses
+    others: Others
+    gaussian: Fraction
+    laws_of: LawsOf
+    care: Care = BEST
+
+
+def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
+    """The least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
+
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
+        return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
+
+    def close(error: float, upper: float) -> bool:
+        return error <= TOLERANCE * upper
+
+    known = asked.care.known
+    method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close, known)
+    return _worse_order(asked, method)
+
+
+def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
+    """ln of the least δ at `epsilon`, the greater of the two orders of the tables."""
+
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
+        return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
+
+    def close(error: float, upper: float) -> bool:
+        return error <= _CLOSE_LOG
+
+    at = float_of(epsilon)
+    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at), close))
+
+
+@lru_cache(maxsize=16)
+def rough_curve(
+    parts: tuple[tuple[Part, int], ...], gaussian: Fraction, laws_of: LawsOf
+) -> PointCurve:
+    """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
+    asked = GridQuestion({}, parts, gaussian, laws_of)
+    coarse = [Grid(asked, side).coarse() for side in sides(parts)]
+    top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
+    if not top < math.inf:
+        return ()
+    gap = Fraction(max(top, 1e-290)) / (_TILTS * _KNOTS)
+    knots = [i * gap for i in range(_TILTS * _KNOTS + 1)]
+    found: list[tuple[Fraction, Fraction]] = []
+    for start in range(0, len(knots), _KNOTS):
+        some = knots[start : start + _KNOTS]
+        logs = [log_deltas({}, laws, gaussian, some, rough) for laws, rough in coarse]
+        for epsilon, *each in zip(some, *logs, strict=True):
+            found.append((epsilon, Fraction(min(math.exp(max(each)) * (1 + 1e-13), 1.0))))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """How a question is answered on a grid, the tilt to choose that by, what is close enough
+    of what two grids differ by, and the answer; and an answer that is known in another way."""
+
+    answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
+    tilt: Callable[[Ensemble], float]
+    close: Callable[[float, float], bool]
+    known: float = math.inf
+
+
+def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
+    """The greater answer of the two orders; one whose coarse bound is below the other is not
+    looked at closer."""
+    grids = [_grid(asked, side) for side in sides(asked.others)]
+    coarse = [grid.coarse() for grid in grids]
+    if len(grids) == 2 or asked.care.rough:
+        answers = [
+            method.answer(laws, rough, grid.shared_coarse)
+            for grid, (laws, rough) in zip(grids, coarse, strict=True)
+        ]
+        if asked.care.rough:
+            return max(answers, key=_upper)
+        bounds = [_upper(each) for each in answers]
+        if bounds[1] > bounds[0]:
+            grids, coarse, bounds = grids[::-1], coarse[::-1], bounds[::-1]
+    worst: Result | None = None
+    for i, (grid, (_, rough)) in enumerate(zip(grids, coarse, strict=True)):
+        if worst is not None and bounds[i] <= worst.upper:
+            break
+        found = grid.best(rough, method)
+        if found is None:
+            return None
+        if worst is None or found.upper > worst.upper:
+            worst = found
+    return worst
+
+
+def _upper(result: Result | None) -> float:
+    return math.inf if result is None else result.upper
+
+
+def sides(others: Others) -> tuple[str, ...]:
+    """The orders of the tables to try: both where a part is one-sided."""
+    return ("removed", "added") if any(leans(part) for part, _ in others) else ("removed",)
+
+
+def _grid(asked: GridQuestion, side: str) -> Grid:
+    """The grids of a question; the last ones again where many are asked about the same parts."""
+    if not asked.care.shared:
+        return Grid(asked, side)
+    responses, others = tuple(asked.responses.items()), tuple(asked.others)
+    return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
+
+
+@lru_cache(maxsize=8)
+def _kept_grid(
+    responses: tuple[tuple[Fraction, int], ...],
+    others: tuple[tuple[Part, int], ...],
+    gaussian: Fraction,
+    laws_of: LawsOf,
+    side: str,
+) -> Grid:
+    return Grid(GridQuestion(dict(responses), others, gaussian, laws_of, SHARED), side)
+
+
+@lru_cache(maxsize=128)  # the same parts are composed with many others
+def _coarse_laws(laws_of: LawsOf, part: Part, count: int, step: Fraction, side: str) -> Laws:
+    return laws_of(part, count, step, side)
+
+
+class Grid:
+    """The parts of a question in one order of the tables, on a coarse and on a fine grid."""
+
+    def __init__(self, asked: GridQuestion, side: str) -> None:
+        self.asked, self.side = asked, side
+        sizes = [(min(scale(part), 1e6), count) for part, count in asked.others]
+        self.spread = math.sqrt(
+            sum(count * size**2 for size, count in sizes)
+            + sum(count * min(float_of(e), 1.3) ** 2 for e, count in asked.responses.items())
+            + float_of(asked.gaussian)
+        )
+        largest = max((size for size, _ in sizes), default=0.0)
+        self.others = math.sqrt(max(self.spread**2 - largest**2, 0.0))
+        # What adds next to nothing needs no grid of its own.
+        seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
+        self.least = min(seen, default=self.spread)
+        self.natural = _natural(asked)
+        shares = asked.care.shared
+        self.shared = Shared() if shares else None
+        self.shared_coarse = Shared() if shares else None
+        self._coarse: tuple[Laws, Ensemble] | None = None
+        self._fine: dict[Fraction, Laws] = {}
+
+    def coarse(self) -> tuple[Laws, Ensemble]:
+        """Good for choosing the tilt, and a bound as well."""
+        if self._coarse is None:
+            self._coarse = self._made()
+        return self._coarse
+
+    def _made(self) -> tuple[Laws, Ensemble]:
+        step = self.natural
+        if step is None or 40 * self.spread / float_of(step) > 1 << 15:
+            longest = max(far(part) for part, _ in self.asked.others)
+            fine = max(self.least / 16, self.spread / (1 << 14), longest / _COARSE_POINTS, 1e-290)
+            step = dyadic(Fraction(fine))
+        laws = self._coarse_on(step)
+        short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
+        if self.asked.care.rough and step != self.natural and short > 1:
+            # Bounded losses end sooner than others of their deviation.
+            laws = self._coarse_on(step / 2 ** short.bit_length())
+        return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)
+
+    def _coarse_on(self, step: Fraction) -> Laws:
+        of, others = self.asked.laws_of, self.asked.others
+        return tuple(law for each in others for law in _coarse_laws(of, *each, step, self.side))
+
+    def best(self, rough: Ensemble, method: _Method) -> Result | None:
+        """The least answer of some grids, finer until two of them agree or are large."""
+        natural, theta = self.natural, method.tilt(rough)
+        if natural is not None and rough.dense[0][0].step == natural:
+            return _exact(method.answer(rough.dense, rough, self.shared))
+        bottom, top = window(rough, theta)
+        span = max(top - bottom, self.least)
+        if natural is not None and span / float_of(natural) <= EXACT_POINTS:
+            return _exact(method.answer(self._on(natural), rough, self.shared))
+        here = moments(rough, theta)
+        center = max(here.mean, 1e-3 * self.spread)
+        split = len(rough.dense) > len(self.asked.others)
+        pieces = _that_spread(rough, theta) if split else sum(n for _, n in self.asked.others)
+        pieces += sum(self.asked.responses.values())
+        # Splitting adds at most step²/4 to the variance of each loss, and that grows ε by
+        # (1+θ)/2 of it, if the sum is smooth.
+        step = math.sqrt(4 * TOLERANCE * center / ((1 + theta) * pieces))
+        steady = not any(isinstance(part, Grouped) for part, _ in self.asked.others)
+        most = _POINTS if self.shared is None else _SHARED_POINTS
+        finest = span / (most if steady else 2 * _GROUPED)
+        step = max(step if split else min(step, self.least / 8), finest)
+        found, points = self._answer(step, rough, method)
+        smooth = float_of(self.asked.gaussian) >= (_SMOOTH * step) ** 2
+        many = not split and (pieces >= _SEVERAL or smooth)
+        if steady and many and _SMOOTH * step <= min(math.sqrt(here.variance), self.others):
+            return found
+        if self.shared is not None:
+            return found
+        other, _ = self._answer(_RATIO * step, rough, method)
+        for _ in range(_REFINED):
+            error = _upper(other) - _upper(found)
+            if found is not None and other is not None and method.close(abs(error), found.upper):
+                break
+            if min(_upper(found), _upper(other)) - _SURELY * abs(error) > method.known:
+                break
+            factor = min(_FINER, step / finest, (_MORE if steady else _GROUPED) / points)
+            if factor < _RATIO:
+                break
+            step /= factor
+            other = _lesser(found, other)
+            found, points = self._answer(step, rough, method)
+        return _lesser(found, other)
+
+    def _answer(self, step: float, rough: Ensemble, method: _Method) -> tuple[Result | None, int]:
+        """The answer on a grid of about `step`, and the points of the longest law."""
+        if self.shared is not None:
+            step = float(dyadic(Fraction(step)) / 2)
+        laws = self._on(_anchored(self.asked, step))
+        return method.answer(laws, rough, self.shared), max(len(law.p) for law, _ in laws)
+
+    def _on(self, step: Fraction) -> Laws:
+        if self.shared is None:
+            return laws_on(self.asked, step, self.side)
+        if step not in self._fine:
+            if len(self._fine) == _KEPT:
+                self._fine.clear()
+            self._fine[step] = laws_on(self.asked, step, self.side)
+        return self._fine[step]
+
+
+def _that_spread(rough: Ensemble, theta: float) -> float:
+    """How many losses do not lie where nearly all of their law is when tilted."""
+    total = 1.0
+    for law, count in rough.dense:
+        total += count * (1 - float(law.tilted(theta).max()))
+    return total
+
+
+def _exact(found: Result | None) -> Result | None:
+    return None if found is None else replace(found, grid=None)
+
+
+def _lesser(one: Result | None, other: Result | None) -> Result | None:
+    return other if _upper(other) < _upper(one) else one
+
+
+def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
+    """The parts that are not responses, on one grid."""
+    return tuple(
+        law for part, count in asked.others for law in asked.laws_of(part, count, step, side)
+    )
+
+
+def _natural(asked: GridQuestion) -> Fraction | None:
+    """The widest grid that holds all losses, if there is one and it is not minute."""
+    steps = [natural_step(part) for part, _ in asked.others]
+    if any(step is None for step in steps):
+        return None
+    halves = {step / 2: 1 for step in steps if step}
+    return common_step({**halves, **dict.fromkeys(asked.responses, 1)})
+
+
+def _anchored(asked: GridQuestion, fine: float) -> Fraction:
+    """A step of at most `fine` on whose grid the atoms of the parts lie, where that can be."""
+    anchors: dict[Fraction, int] = {}
+    for part, _ in asked.others:
+        match part:
+            case MechanismLoss():
+                if (anchor := part.anchor()) is not None:
+                    anchors[anchor / 2] = 1
+            case Sampled() | PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped() if (
+                greatest := greatest_loss(part)
+            ) is not None:
+                anchors[greatest / 2] = 1
+            case _:
+                if (step := natural_step(part)) is not None:
+                    anchors[step / 2] = 1
+    common = common_step({**anchors, **dict.fromkeys(asked.responses, 1)})
+    if common is None or float_of(common) < fine:
+        common = common_step(anchors)
+    if common is None or float_of(common) < fine:
+        power = dyadic(Fraction(fine)) / 64
+        return power * int(Fraction(fine) / power)
+    return common / math.ceil(float_of(common) / fine)

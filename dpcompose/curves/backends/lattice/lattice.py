@@ -1,0 +1,426 @@
+"""Composition on an even grid by one inverse Fourier transform of tilted laws.
+
+The characteristic function of the tilted composition is the product of those of its parts, each
+to the power of its count; one inverse transform over a window gives the tilted chances, whose
+largest are of the size of what decides δ. Every error is bounded: of the angles and powers for
+each frequency, of the transforms in the mean square (Higham 2002, Theorem 24.2), and of the losses
+above the window by Chernoff's bound. Losses below the window fold to places above, which is sound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpcompose.curves.backends.lattice.components import (
+    UNIT,
+    Ensemble,
+    chernoff,
+    log_rest,
+    lower_chance,
+    reach,
+)
+from dpcompose.curves.backends.lattice.law import Law
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.normal import dot
+from dpcompose.curves.rounding.doubles import float_of
+
+#: No window has more points.
+MOST_POINTS = 1 << 22
+#: The tilted chance left out above the window is at most e^-NATS.
+NATS = 40.0
+#: Frequencies at which the characteristic function is below e^-FAINT count as 0.
+FAINT = 38.0
+_CHUNK = 1 << 15
+#: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
+_MANY = 1 << 20
+_BLOCK = 1 << 15
+#: With more laws than this their transforms are not held all at once, but multiplied one by one.
+_FEW_LAWS = 8
+#: A law is summed at the frequencies that are left, in rows of so many places, where that takes
+#: less than its transform: where it has fewer pairs of both than so many for each point.
+_ROW, _PAIRS = 64, 8
+#: Where one place has this tilted chance, the others alone are transformed.
+_HEAVY = 0.75
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The parts in steps from their references.
+
+    `pairs`: for each response the steps of its greater loss, of the lower and of the upper place of
+    its lesser one, and their tilted chances; `counts` of these. `spreads`: of each law the first
+    step, the tilted chances, the count. `offset`: the references in all, in steps from Σ counts·ε.
+    """
+
+    steps: Any
+    chances: Any
+    counts: Any
+    spreads: tuple[tuple[int, Any, int], ...]
+    offset: int
+    log_mass: float
+    log_error: float
+
+
+def window(
+    parts: Ensemble, theta: float, shifts: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """The losses, without the Gaussian, outside which the tilted law may be left out.
+
+    `shifts`: for Chernoff's bound, if they are known from a coarser grid.
+    """
+    bottom, top = reach(parts, theta, NATS, shifts or chernoff(parts, theta, NATS))
+    greatest = dot(parts.eps, parts.num)
+    least = -greatest
+    for law, count in parts.dense:
+        first, last = law.ends()
+        least, greatest = least + count * first, greatest + count * last
+    room = 1e-9 * (abs(top) + abs(bottom))
+    return max(bottom - room, least - room), min(top + room, greatest + room)
+
+
+def lattice_law(
+    parts: Ensemble,
+    theta: float,
+    step: Fraction,
+    at: Fraction,
+    shifts: tuple[float, float] | None = None,
+) -> Law | None:
+    """The composition tilted by `theta` on a grid of `step`, for questions about losses near `at`.
+
+    `step` is a whole number of units. Each response keeps its greater loss; its lesser one lies a
+    whole number of steps below, or is split over the two grid points around it, so that its chances
+    under P and Q are conserved: a dominating law (Doroshenko and others 2022). None if the window
+    would have too many points, or the tilt is too steep for
+    the grid.
+    """
+    width = float_of(step)
+    bottom, top = window(parts, theta, shifts)
+    if not (top - bottom) / width < MOST_POINTS - 8:
+        return None
+    if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():
+        return None
+    pieces = pieces_of(parts, theta, step)
+    base = parts.greatest() + pieces.offset * step
+    start = float_of(base)
+    low = math.floor((bottom - start) / width) - 2
+    points = good_length(math.ceil((top - start) / width) + 3 - low)
+    missing = math.exp(1 - NATS)
+    chances, noise = _invert(pieces, points)
+    chances = np.roll(chances, -(low % points))
+    center = min(max(math.floor((at - base) / step), low), low + points - 1)
+    shift = theta * float_of(center * step)
+    x = (np.arange(points, dtype=np.float64) + float(low - center)) * width
+    return Law(
+        base + center * step,
+        x,
+        chances,
+        theta,
+        pieces.log_mass - shift,
+        pieces.log_error + 4 * UNIT * abs(shift),
+        noise,
+        missing,
+        infinite_of(parts.dense),
+        4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
+        parts.mu2,
+    )
+
+
+def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
+    """The chance that any loss is infinite: all there is less all that is finite, rounded up."""
+    added = sum(count * law.infinite for law, count in laws)
+    if added < 1e-12:
+        return added
+    finite = share = sums = 0.0
+    for law, count in laws:
+        total = float(law.p.sum())
+        finite += count * math.log(total)
+        share += count * math.log1p(law.infinite / total)
+        sums += count
+    # A pairwise sum of chances is within a few tens of roundings.
+    return min(added, math.exp(finite) * math.expm1(share) * (1 + (sums + 10) * 64 * UNIT))
+
+
+def good_length(points: int) -> int:
+    """The least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`."""
+    power = 1 << max(4, (points - 1).bit_length())
+    return min(n for n in (power, power * 3 // 4, power * 5 // 8) if n >= points)
+
+
+def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
+    units, width, unit = int(step / parts.unit), float_of(step), float_of(parts.unit)
+    chance = lower_chance(parts.eps, theta)
+    down = -(-parts.twice // units)
+    excess = down * units - parts.twice
+    # Of the lesser loss, the P-chance that goes to the lower place is expm1(gap)/expm1(step).
+    gap = (units - excess) * unit
+    share = np.exp(gap - width) * np.expm1(-gap) / math.expm1(-width)
+    share = np.where(excess == 0, 1.0, np.minimum(share, 1.0))
+    rest = np.where(excess == 0, 0.0, np.expm1(gap - width) / math.expm1(-width))
+    under = chance * share * np.exp(-theta * (excess * unit))
+    over = chance * rest * np.exp(np.minimum(theta * gap, 600.0))
+    total = (1 - chance) + under + over
+    reference = -np.rint((under * down + over * (down - 1)) / total).astype(np.int64)
+    counts = parts.num
+    terms = counts * (log_rest(parts.eps, theta) + np.log(total))
+    moved = -counts * (theta * width * reference)
+    sizes = [24 * UNIT * float(np.abs(terms).sum() + np.abs(moved).sum() + counts.sum())]
+    logs = [math.fsum((terms + 0.0).tolist()), math.fsum(moved.tolist())]
+    offset = sum(c * r for c, r in zip(parts.counts, reference.tolist(), strict=True))
+    spreads = []
+    for law, count in parts.dense:
+        losses, weights = law.losses(), law.tilted(theta)
+        middle = int(weights.argmax())
+        if weights[middle] < _HEAVY:
+            middle = int(np.rint(dot(weights, np.arange(len(weights)))))
+        away = theta * (losses - losses[middle])
+        mass = dot(law.p, np.exp(np.minimum(away, 700.0)))
+        spreads.append((-middle, weights, count))
+        offset += count * (law.first + middle)
+        logs.append(count * math.log(mass))
+        sizes.append(UNIT * count * (20 + 4 * dot(weights, np.abs(away))))
+    return Pieces(
+        np.stack([-reference, -down - reference, 1 - down - reference]),
+        np.stack([(1 - chance) / total, under / total, over / total]),
+        counts,
+        tuple(spreads),
+        offset,
+        math.fsum(logs),
+        math.fsum(sizes) + 4 * UNIT * sum(map(abs, logs)),
+    )
+
+
+def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
+    """The tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
+    half = points // 2 + 1
+    transform = np.zeros(half, dtype=np.complex128)
+    few = len(pieces.spreads) <= _FEW_LAWS
+    spreads, noise = transforms_of(pieces.spreads, points) if few else ([], 0.0)
+    # By variance, so that most frequencies are soon found faint.
+    order = np.argsort(-variances_of(pieces))
+    squares = 0.0
+    bright = _bright(pieces, order, points)
+    product = None
+    if not few:
+        product, noise = _product(pieces.spreads, bright, points)
+        bright = product.k
+    for begin in range(0, len(bright), _CHUNK):
+        k = bright[begin : begin + _CHUNK]
+        log, phase = np.zeros(len(k)), np.zeros(len(k))
+        error = np.full(len(k), 8 * UNIT)
+        if product is not None:
+            log += product.log[begin : begin + _CHUNK]
+            phase += product.phase[begin : begin + _CHUNK]
+            error += product.error[begin : begin + _CHUNK]
+        for power, rest, copies in spreads:
+            multiply(power[k], rest, copies, log, phase, error)
+        kept, done = k, 0
+        while done < len(order) and len(kept):
+            # Of few frequencies, many responses at once.
+            block = order[done : done + max(1, _BLOCK // len(kept))]
+            value = characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
+            number = pieces.counts[block][:, None]
+            size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
+            log = log + (number * np.log(size)).sum(axis=0)
+            turned = number * angle
+            phase = phase + turned.sum(axis=0)
+            turns = np.abs(turned).sum(axis=0)
+            error = error + 4 * UNIT * (len(block) * (turns + np.abs(phase)) + number.sum())
+            error = error + 16 * UNIT * (number / size).sum(axis=0)
+            done += len(block)
+            if done % 8 == 0 or len(block) > 1:
+                seen = log > -FAINT
+                if not seen.all():
+                    kept, log, phase, error = kept[seen], log[seen], phase[seen], error[seen]
+        squares += put(Product(kept, log, phase, error), transform)
+    return inverse(transform, points, squares, noise)
+
+
+def put(product: Product, transform: Any) -> float:
+    """Enters a product into a transform; the sum of its squared errors, of both signs."""
+    sizes = np.exp(product.log)
+    transform[product.k] = sizes * np.exp(1j * product.phase)
+    return 2 * dot(sizes**2, np.expm1(np.minimum(product.error, 300.0)) ** 2)
+
+
+def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[Any, float]:
+    """The chances and their error's norm, by the squared errors of the transform, and `noise`."""
+    chances = np.maximum(np.fft.irfft(transform, points), 0.0)
+    length = math.sqrt(dot(chances, chances))
+    noise += math.sqrt(squares / points) + 2 * math.exp(-FAINT)
+    return chances, noise + 16 * UNIT * math.log2(points) * (length + noise)
+
+
+def _bright(pieces: Pieces, order: Any, points: int) -> Any:
+    """The frequencies at which the responses may leave more than e^-FAINT.
+
+    By blocks: within a block |φ_i| is at most its value in the middle and the block's half width
+    times the mean distance of its atoms from the greatest.
+    """
+    half = points // 2 + 1
+    down = pieces.steps[0] - pieces.steps[1]
+    stride = int(0.1 * points / (math.pi * float(down.max(initial=1))))
+    if stride < 2 or len(order) * half < _MANY:
+        return np.arange(half, dtype=np.int64)
+    blocks = np.arange(-(-half // stride), dtype=np.int64)
+    log = np.zeros(len(blocks))
+    for done, i in enumerate(order):
+        if done % 8 == 0:
+            seen = log > -FAINT
+            blocks, log = blocks[seen], log[seen]
+            # When few are left it is quicker to go on exactly.
+            if len(blocks) * 64 < half // stride:
+                break
+        turn = (blocks * stride + stride / 2) * (-2 * math.pi / points)
+        top, under, over = pieces.chances[:, i].tolist()
+        value = under * np.exp(1j * turn * -float(down[i]))
+        if over:
+            value += over * np.exp(1j * turn * (1 - float(down[i])))
+        away = math.pi * stride / points * float(down[i]) * (under + over)
+        size = np.minimum(np.abs(top + value) + away + 1e-6, 1.0)
+        log += float(pieces.counts[i]) * np.log(size)
+    inside = np.arange(stride, dtype=np.int64)
+    frequencies = (blocks[:, None] * stride + inside[None, :]).ravel()
+    return frequencies[frequencies < half]
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """The logarithms of a product of characteristic functions at the frequencies `k`."""
+
+    k: Any
+    log: Any
+    phase: Any
+    error: Any
+
+
+def _product(
+    spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
+) -> tuple[Product, float]:
+    """The laws multiplied one after the other, where that is not faint, and the norm of the error
+    of their transforms.
+
+    The widest come first, so that few frequencies are soon left.
+    """
+    of = Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
+    noise = 0.0
+    for spread in sorted(spreads, key=width_of, reverse=True):
+        first, chances, count = spread
+        if len(chances) * len(of.k) > _PAIRS * points:
+            [(power, rest, copies)], lost = transforms_of((spread,), points)
+            noise += lost
+            multiply(power[of.k], rest, copies, of.log, of.phase, of.error)
+        else:
+            light, rest = _light(first, chances)
+            power, copies = _summed(first, light, of.k, points), float(count)
+            # A rounding for each row and column, some for the angles; what is less counts as it.
+            lost = (_ROW + len(chances) / _ROW + 64) * UNIT * min(1.0, 2 * rest)
+            size = np.maximum(np.abs(power), lost) if rest == 1 else 0.5
+            if rest == 1:
+                power[np.abs(power) < lost] = lost
+            multiply(power, rest, copies, of.log, of.phase, of.error)
+            of.error += copies * (3 * lost / size)
+        seen = of.log > -FAINT
+        if not seen.all():
+            of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
+    return of, noise
+
+
+def width_of(spread: tuple[int, Any, int]) -> float:
+    """The variance of so many copies of a law, in steps."""
+    _, chances, count = spread
+    places = np.arange(len(chances))
+    mean = dot(chances, places)
+    return count * dot(chances, (places - mean) ** 2)
+
+
+def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
+    """Σ chance·e^(-2πi·k·place/points) at a few frequencies, place = row·_ROW + column + first."""
+    rows = -(-len(chances) // _ROW)
+    table = np.zeros(rows * _ROW)
+    table[: len(chances)] = chances
+    along = _turns(np.arange(_ROW), k, points)
+    down = _turns(first + _ROW * np.arange(rows), k, points)
+    inner = table.reshape(rows, _ROW)
+    value = np.zeros(len(k), dtype=np.complex128)
+    value.real = ((inner @ along.real) * down.real - (inner @ along.imag) * down.imag).sum(axis=0)
+    value.imag = ((inner @ along.real) * down.imag + (inner @ along.imag) * down.real).sum(axis=0)
+    return value
+
+
+def _turns(places: Any, k: Any, points: int) -> Any:
+    """e^(-2πi·k·place/points), angles reduced in whole numbers; a row for each place."""
+    turn = places[:, None] % points * k[None, :] % points
+    turn -= points * (turn > points // 2)
+    return np.exp(1j * (turn * (-2 * math.pi / points)))
+
+
+def _light(first: int, chances: Any) -> tuple[Any, float]:
+    """A law without its place 0 where nearly all of it lies there, and the chance of the rest."""
+    heavy = chances[-first]
+    if heavy < _HEAVY:
+        return chances, 1.0
+    light = chances.copy()
+    light[-first] = 0.0
+    return light, float(light.sum())
+
+
+def multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error: Any) -> None:
+    """Adds `count` times the logarithm of a characteristic function to the running one, and what is
+    lost; `value`: of all of the law, or of a `rest` < 1 of it, all else being at place 0."""
+    if rest == 1:
+        size, angle = np.log(np.maximum(np.abs(value), 16 * UNIT)), np.angle(value)
+        lost: Any = 1.0
+    else:
+        # 1 + z with |z| ≤ 2·rest ≤ 1/2, without cancellation.
+        along, across = value.real - rest, value.imag
+        size = np.log1p(along * (2 + along) + across * across) / 2
+        angle = np.arctan2(across, 1 + along)
+        lost = 16 * (np.abs(value) + rest)
+    log += count * size
+    turned = count * angle
+    phase += turned
+    error += 4 * UNIT * (np.abs(turned) + np.abs(phase) + count * lost)
+
+
+def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
+    """Σ chance·e^(-2πi·k·step/points), a row for each response; angles reduced in whole numbers."""
+    value = np.zeros((steps.shape[1], len(k)), dtype=np.complex128)
+    for step, chance in zip(steps % points, chances, strict=True):
+        if not chance.any():
+            continue
+        turn = step[:, None] * k[None, :] % points
+        turn -= points * (turn > points // 2)
+        angle = turn * (-2 * math.pi / points)
+        value.real += chance[:, None] * np.cos(angle)
+        value.imag += chance[:, None] * np.sin(angle)
+    return value
+
+
+def variances_of(pieces: Pieces) -> Any:
+    mean = (pieces.steps * pieces.chances).sum(axis=0)
+    return pieces.counts * ((pieces.steps - mean) ** 2 * pieces.chances).sum(axis=0)
+
+
+def transforms_of(
+    spreads: tuple[tuple[int, Any, int], ...], points: int
+) -> tuple[list[tuple[Any, float, float]], float]:
+    """Transforms of the laws folded on the window, or of their rest with its chance, their counts,
+    and the norm of the error.
+
+    A law's transform is off by 16·u·log2(points) of its norm in the mean square; to the power n, n
+    times that, as all factors are at most 1.
+    """
+    results, noise = [], 0.0
+    for first, chances, count in spreads:
+        light, rest = _light(first, chances)
+        folded = np.bincount((first + np.arange(len(light))) % points, light, points)
+        results.append((np.fft.rfft(folded), rest, float(count)))
+        norm = math.sqrt(dot(folded, folded))
+        noise += count * 16 * UNIT * math.log2(points) * norm
+    return results, noise

@@ -1,0 +1,195 @@
+"""A composed privacy loss as tilted masses, and the certified δ(ε) that it gives.
+
+With P-chances p(l), the tilted law is p~(l) = p(l)·e^(θl)/M(θ), which is centred where δ is
+decided when θ ≥ 0 is near the saddle point. δ(ε) = Σ_{l>ε} (1-e^(ε-l))·p(l) then becomes
+M(θ)·e^(-θε)·Σ_{l>ε} (1-e^(-(l-ε)))·e^(-θ(l-ε))·p~(l): sums of positive numbers of ordinary size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
+from dpcompose.curves.rounding.doubles import float_of
+
+UNIT = 2.0**-53
+#: Losses whose weight is below e^-_FADED are counted as _REST in all, with tilted chance at most 1.
+_FADED = 60.0
+_REST = 2e-26
+#: Where a Gaussian is still to be added, places so near by its σ are gathered; with fewer none are.
+_NEAR, _MANY = 2.0**-12, 1 << 15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """Losses `ref` + `x`, ascending, with tilted chances `p`.
+
+    p(l) = p·e^(log_mass - theta·x). Errors: `log_error` of log_mass, relative of every mass;
+    `noise` bounds the root of the sum of the squared errors of `p`; `missing` the tilted chance of
+    losses above the last; `slack` the absolute error of x. `infinite`: the chance, untilted, of an
+    infinite loss. `gaussian`: μ² of a Gaussian that is still to be added.
+    """
+
+    ref: Fraction
+    x: Any
+    p: Any
+    theta: float
+    log_mass: float
+    log_error: float
+    noise: float
+    missing: float
+    infinite: float
+    slack: float
+    gaussian: float = 0.0
+
+    def end(self) -> float:
+        """An ε above all losses that it may well have."""
+        return (
+            float_of(self.ref) + float(self.x[-1]) + 40 * (math.sqrt(self.gaussian) + self.gaussian)
+        )
+
+
+def gathered(law: Law, step: float) -> Law:
+    """A law on an even grid of `step`, or one above it with fewer places where a Gaussian is wide.
+
+    Each loss is split over the two places around it on a grid that is a whole number of times
+    wider, so that its chances under P and Q are conserved: a dominating law (Doroshenko and others
+    2022). What that adds to the variance is next to nothing beside the Gaussian's.
+    """
+    near = _NEAR * math.sqrt(law.gaussian)
+    times = int(min(near, 1 / law.theta if law.theta > 0 else near) / step)
+    if times < 2 or len(law.x) < _MANY:
+        return law
+    cells = -(-len(law.x) // times)
+    padded = np.zeros(cells * times)
+    padded[: len(law.p)] = law.p
+    chances = padded.reshape(cells, times)
+    inside = np.arange(times) * step
+    rest = times * step - inside
+    whole = np.expm1(-times * step)
+    under = np.exp(-inside * (1 + law.theta)) * np.expm1(-rest) / whole
+    over = np.exp(law.theta * rest) * np.expm1(-inside) / whole
+    p = np.zeros(cells + 1)
+    p[:-1] += (chances * under).sum(axis=1)
+    p[1:] += (chances * over).sum(axis=1)
+    x = float(law.x[0]) + np.arange(cells + 1) * (times * step)
+    # Each new place has errors of 2·times old ones, each at most e^(θ·width) times as large.
+    noise = law.noise * math.exp(law.theta * times * step) * math.sqrt(2 * times)
+    return replace(
+        law,
+        x=x,
+        p=p,
+        noise=noise,
+        log_error=law.log_error + (times + 20) * 2 * UNIT,
+        slack=law.slack + 4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LogDelta:
+    """ln δ from above and below, and -dδ/dε over δ."""
+
+    log_upper: float
+    log_lower: float
+    slope: float
+
+
+def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
+    """ln δ(ε) of the law at any real ε, certified on both sides for the law given."""
+    at = float_of(epsilon - law.ref)
+    slack = law.slack + 2 * UNIT * abs(at)
+    if law.gaussian:
+        weights, slopes, scale, loss = _gaussian_weights(law, at, slack)
+        p = law.p
+    else:
+        start = int(np.searchsorted(law.x, at - slack, side="right"))
+        stop = len(law.x)
+        if law.theta > 0:
+            stop = int(np.searchsorted(law.x, at + _FADED / law.theta, side="right"))
+        y = np.maximum(law.x[start:stop] - at + slack, 0.0)
+        fade = np.exp(-law.theta * y)
+        weights = -np.expm1(-y) * fade
+        slopes = np.exp(-y) * fade
+        p = law.p[start:stop]
+        # The tilt of the losses' error, and the weights' own roundings.
+        loss = 1e-14 + law.theta * slack
+        scale = law.log_mass - law.theta * at
+        if slack and len(y):
+            below = np.maximum(y - 2 * slack, 0.0)
+            low_weights = -np.expm1(-below) * fade
+        else:
+            low_weights = weights
+    total = dot(weights, p)
+    noise = law.noise * math.sqrt(dot(weights, weights))
+    slope = dot(slopes, p)
+    if law.gaussian:
+        extra, lower = loss * total, total
+        extra += dot(_weight_error(law, at), p)
+    else:
+        extra, lower = loss * total, dot(low_weights, p)
+    error = law.log_error + 4 * UNIT * (abs(law.log_mass) + law.theta * abs(at))
+    missing = law.missing + _REST
+    upper = _log(total + noise + extra + missing, scale + error, law.infinite)
+    low = _log(lower - noise - extra - missing, scale - error, 0.0)
+    if math.isnan(total + noise + extra + missing + scale + error + law.infinite):
+        # Nothing is known of what has left the range of doubles.
+        upper, low = 0.0, -math.inf
+    return LogDelta(upper, low, slope / total if total > 0 else math.inf)
+
+
+def _log(value: float, scale: float, infinite: float) -> float:
+    """ln(value·e^scale + infinite), at most 0."""
+    log = math.log(value) + scale if value > 0 else -math.inf
+    if infinite > 0:
+        log = float(np.logaddexp(log, math.log(infinite) + 1e-15))
+    return min(log, 0.0) + 1e-15 * abs(log) if log > -math.inf else log
+
+
+def _gaussian_weights(law: Law, at: float, slack: float) -> tuple[Any, Any, float, float]:
+    """δ_μ(ε-l)·e^(θ(ε-l)) over what it is at most, M_μ(θ); and its derivative's share."""
+    mu = math.sqrt(law.gaussian)
+    most = law.gaussian * law.theta * (law.theta + 1) / 2
+    y = at - law.x - slack
+    z = y / mu - mu / 2
+    lift = law.theta * y - most
+    weights, slopes = np.empty_like(y), np.empty_like(y)
+    high = z >= 0
+    # In the upper tail by ratios of the tail to the density, which do not underflow.
+    zh = z[high]
+    density = np.exp(np.maximum(lift[high] - zh * zh / 2, -700.0)) * INV_ROOT
+    far = mills(zh + mu)
+    weights[high] = density * np.maximum(mills(zh) - far, 0.0)
+    slopes[high] = density * far
+    low = ~high
+    zl, yl = z[low], y[low]
+    factor = np.exp(np.maximum(lift[low], -700.0))
+    far = _far(zl, yl, mu)
+    weights[low] = factor * np.maximum(tail(zl) - far, 0.0)
+    slopes[low] = factor * far
+    loss = 1e-14 + 2 * law.theta * law.slack
+    return weights, slopes, law.log_mass - law.theta * (at - slack) + most, loss
+
+
+def _weight_error(law: Law, at: float) -> Any:
+    """A bound of the rounding error of each weight: a share of the terms that are subtracted."""
+    mu = math.sqrt(law.gaussian)
+    most = law.gaussian * law.theta * (law.theta + 1) / 2
+    y = at - law.x
+    z = y / mu - mu / 2
+    lift = law.theta * y - most
+    size = np.where(z >= 0, mills(np.maximum(z, 0.0)) * 0.4, 1.0)
+    power = lift - np.where(z >= 0, z * z / 2, 0.0)
+    return MILLS_ERROR * size * np.exp(np.maximum(power, -700.0)) * (2 + np.abs(lift) + z * z)
+
+
+def _far(z: Any, y: Any, mu: float) -> Any:
+    """e^y·(1-Φ(z+mu)), z < 0."""
+    w = z + mu
+    density = np.exp(-z * z / 2) * INV_ROOT
+    above = density * mills(np.maximum(w, 0.0))
+    return np.where(w >= 0, above, np.exp(np.minimum(y, 0.0)) * tail(np.minimum(w, 0.0)))

@@ -1,0 +1,70 @@
+"""For arrays: sums of products, and the tail of the normal law over its density."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: Relative error allowed for `mills` and for what is made of it in a few steps; measured, `mills`
+#: itself is within 5e-16.
+MILLS_ERROR = 4e-15
+_PIVOT = 5.0
+#: So many values at a time stay in the processor's cache.
+_BLOCK = 1 << 14
+# Chebyshev coefficients of (1+z)·R(z) in t = (z-5)/(z+5), from 30 digits; those left out are
+# below 1e-18 together. tests/curves/test_engine.py holds the series against mpmath.
+_SERIES = np.array(
+    [
+        1.1579976221305188,
+        -0.1633449388451398,
+        -0.013683136055781576,
+        0.03082200019810004,
+        -0.016220073012046806,
+        0.005616691016460094,
+        -0.0014133933783549216,
+        0.0002502625460725661,
+        -2.468907239728387e-05,
+        -1.0107964061837592e-06,
+        7.495419179740573e-07,
+        -7.600274268728337e-08,
+        -1.1574771441328644e-08,
+        3.333386472599843e-09,
+        7.538039628171347e-11,
+        -1.1104247263727494e-10,
+        3.509243776551059e-12,
+        3.6894953861750955e-12,
+        -2.3376697776383095e-13,
+        -1.3271797523541405e-13,
+        9.921706995888275e-15,
+        5.276004995455379e-15,
+        -3.3730976941878947e-16,
+        -2.280433877637954e-16,
+        7.4963305658112e-18,
+        1.0328041877290158e-17,
+    ]
+)
+
+
+def dot(a: Any, b: Any) -> float:
+    """Σ a·b, by pairwise summation: accurate, and the same whatever threads there are."""
+    return float((a * b).sum())
+
+
+def mills(z: Any) -> Any:
+    """(1-Φ(z))/φ(z), for an array of z ≥ 0."""
+    found = np.empty_like(z)
+    for begin in range(0, len(z), _BLOCK):
+        block = z[begin : begin + _BLOCK]
+        t = (block - _PIVOT) / (block + _PIVOT)
+        found[begin : begin + _BLOCK] = np.polynomial.chebyshev.chebval(t, _SERIES) / (1 + block)
+    return found
+
+
+def tail(z: Any) -> Any:
+    """1-Φ(z), for an array of z ≤ 0."""
+    return 1 - np.exp(-z * z / 2) * INV_ROOT * mills(-z)
+
+
+#: 1/√(2π).
+INV_ROOT = 0.3989422804014327

@@ -1,0 +1,258 @@
+"""Power functions of tests, as the lines that lie above them: mixed and put into one another.
+
+Of two tables let P and Q be the laws. Each (ε, δ) with P(E) ≤ δ + e^ε·Q(E) for every event E is a
+line above the power function β, the largest P(E) for all E with Q(E) = x; the complements of the
+same events give Q(E) ≤ δ' + e^-ε·P(E) with δ' = (δ + e^ε - 1)/e^ε. A curve is a list of lines, and
+what is made of lines that hold is a line that holds:
+
+* of laws P_j with the weights w_j, 1 in all, against one Q, which is among them with w_0:
+  Σ w_j·P_j + w_0·Q ≤ Σ w_j·δ_j + (w_0 + Σ w_j·e^ε_j)·Q;
+* of P against R and of R against Q: P ≤ δ₂ + e^ε₂·R ≤ (δ₂ + e^ε₂·δ₁) + e^(ε₁+ε₂)·Q.
+
+With the lines that touch the curves at one and the same level this is what is known of the mixture,
+β(x) = w_0·x + Σ w_j·β_j(x), and of the path, β₂(β₁(x)). Levels only choose lines: whichever are
+taken, what comes out holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcompose.curves.backends.lattice.exchange import knots
+from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
+
+#: So many lines are made of curves that have more in all.
+_MOST_LINES = 1 << 14
+#: No test has a smaller level, and no smaller number is used.
+_LEAST = 1e-290
+#: Logarithms of weights that are not next to nothing are known to this.
+_ROUNDED = 1e-13
+#: Lines nearer to each other than this are one.
+_NEAR = 1e-9
+#: So far beyond the last loss e^-ε is nothing to what is there.
+_BEYOND = 64.0
+#: A wider gap between two lines has no chord of use.
+_WIDE = 600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """P(E) ≤ up + e^loss·Q(E) and Q(E) ≤ back + e^-loss·P(E) for all events E; by growing loss.
+
+    `up` and `back` are rounded up; losses may be off by `slack`, either way.
+    """
+
+    losses: Floats
+    up: Floats
+    back: Floats
+    slack: float
+
+    def reversed(self) -> Power:
+        """Q against P."""
+        return Power(-self.losses[::-1], self.back[::-1], self.up[::-1], self.slack)
+
+    @cached_property
+    def levels(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Where neighbouring lines meet: Q(E) and P(E), and the same of the complements.
+
+        Each falls (the complements grow) with the loss, and each is a sum of positive terms.
+        """
+        gaps = np.maximum(np.diff(self.losses), 1e-300)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            q = -np.diff(self.up) * np.exp(-self.losses[:-1]) / np.expm1(gaps)
+            p = self.up[:-1] + np.exp(self.losses[:-1]) * q
+            rest = np.diff(self.back) * np.exp(self.losses[1:]) / np.expm1(gaps)
+            other = self.back[1:] + np.exp(-self.losses[1:]) * rest
+        # Small ones are known best: where others are too small by rounding, they are raised.
+        falling = [np.maximum.accumulate(_cleared(each)[::-1])[::-1] for each in (q, p)]
+        growing = [np.maximum.accumulate(_cleared(each)) for each in (other, rest)]
+        return falling[0], falling[1], growing[0], growing[1]
+
+    @property
+    def top(self) -> float:
+        """From where on δ falls no more."""
+        level = np.flatnonzero(self.up <= self.up[-1] * (1 + 1e-12))
+        return float(self.losses[level[0]]) * (1 + 1e-12) + 2 * self.slack
+
+    def at_level(self, levels: Floats, of: int) -> NDArray[np.int64]:
+        """The lines that touch the curve at some levels: `of` 0 Q(E), 1 P(E), 2 and 3 of the
+        complements."""
+        known = self.levels[of]
+        if of < 2:
+            found: NDArray[np.int64] = np.searchsorted(-known, -levels, side="left")
+        else:
+            found = np.searchsorted(known, levels, side="right")
+        return found
+
+    def at(self, losses: Floats) -> Floats:
+        """δ at some ε, up to roundings from above: a curve is convex in e^ε."""
+        at = losses - self.slack - 4 * EPS * np.abs(losses)
+        last = len(self.losses) - 1
+        index = np.searchsorted(self.losses, at, side="right") - 1
+        first = np.clip(index, 0, max(last - 1, 0))
+        second = np.minimum(first + 1, last)
+        gap = self.losses[second] - self.losses[first]
+        inside = np.clip(at - self.losses[first], 0.0, np.maximum(gap, 0.0))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            share = np.expm1(inside) / np.expm1(gap)
+            rest = np.exp(inside) * np.expm1(gap - inside) / np.expm1(gap)
+            chord = rest * self.up[first] + share * self.up[second]
+        chord = np.where((gap > 0) & (gap < _WIDE), chord, self.up[first])
+        # Before the first line the chord to δ = 1 at e^ε = 0.
+        early = np.minimum(at - self.losses[0], 0.0)
+        start = -np.expm1(early) + np.exp(early) * self.up[0]
+        found = np.where(index < 0, start, np.where(index >= last, self.up[last], chord))
+        result: Floats = np.minimum(found * (1 + 32 * EPS), 1.0)
+        return result
+
+
+def _cleared(levels: Floats) -> Floats:
+    return np.clip(np.nan_to_num(levels, nan=0.0, posinf=1.0), 0.0, 1.0)
+
+
+def symmetric(width: float, heights: Floats) -> Power:
+    """Of a profile that both orders of the tables have, by its δ at 0, width, 2·width, …"""
+    keep = _thinned(len(heights))
+    losses = keep.astype(np.float64) * width
+    return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
+
+
+def symmetric_at(losses: Floats, heights: Floats) -> Power:
+    """Of a profile that both orders of the tables have, by its δ at some ε, of which 0 is one."""
+    # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
+    losses = np.append(losses, losses[-1] + _BEYOND)
+    high = np.minimum(np.append(heights, heights[-1]), 1.0)
+    low = (-np.expm1(-losses) + np.exp(-losses) * high) * (1 + 8 * EPS)
+    every = np.concatenate([-losses[:0:-1], losses])
+    up = np.concatenate([low[:0:-1], high])
+    return Power(every, up, up[::-1], _roundings(every))
+
+
+def law_above(
+    powers: Sequence[Power],
+    step: Fraction,
+    other: Sequence[Power] | None = None,
+    alike: Callable[[Floats], Floats] | None = None,
+) -> Masses:
+    """A law on multiples of `step` above all of some curves.
+
+    `other`: the curves of the tables in the other order; else both orders are among `powers`, and
+    the law is symmetric. `alike`: another bound of δ in both orders, which counts where it is less;
+    level from the end of the curves on.
+    """
+    places = max(power.top for power in powers) / float(step)
+    if not places <= MAX_POINTS - 2:
+        # All of the curve is too far out: below its end nothing is known.
+        last = max(float(power.up[-1]) for power in powers)
+        return Masses(step, math.ceil(places) + 1, np.ones(1), min(1.0, last * (1 + EPS)))
+
+    def profile(curves: Sequence[Power]) -> Profile:
+        end = max(power.top for power in curves) / float(step)
+        # What holds at the last place holds beyond it.
+        at = knots(max(math.ceil(min(end, MAX_POINTS - 2.0)), 0) + 1)
+        losses: Floats = at.astype(np.float64) * float(step)
+        heights = np.maximum.reduce([power.at(losses) for power in curves])
+        return heights if alike is None else np.minimum(heights, alike(losses)), at
+
+    if other is None:
+        return from_profile(step, *profile(powers))
+    return from_profiles(step, profile(powers), profile(other))
+
+
+def _thinned(size: int) -> NDArray[np.int64]:
+    """Some of so many places: all of the first, then ever fewer."""
+    near = np.arange(min(size, _MOST_LINES // 4))
+    if size <= len(near):
+        return near
+    far = np.geomspace(len(near), size - 1, _MOST_LINES // 4).astype(np.int64)
+    return np.unique(np.concatenate([near, far]))
+
+
+def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
+    """Σ w_j·P_j against Q, from P_j against Q for j ≥ 1; `weights` begin with that of Q itself.
+
+    Each weight is known to a rounding. What counts as given away, and is not asked for, is `None`.
+    """
+    known = list(zip(weights[1:], curves, strict=True))
+    minute = sum(weight for weight, curve in known if curve is None)
+    used = [(weight, curve) for weight, curve in known if curve is not None]
+    slack = max(curve.slack for _, curve in used)
+    made = []
+    for of in (0, 2):
+        levels = shared_levels([curve.levels[of] for _, curve in used])
+        chosen = [(*pair, pair[1].at_level(levels, of)) for pair in used]
+        grown = np.full(len(levels), math.log(weights[0]) if weights[0] > 0 else -math.inf)
+        up, back = np.full(len(levels), minute), np.zeros(len(levels))
+        for weight, curve, index in chosen:
+            grown = np.logaddexp(grown, math.log(weight) + curve.losses[index])
+            up = up + weight * curve.up[index]
+        for weight, curve, index in chosen:
+            # By Q ≤ δ'_j + e^-ε_j·P_j for as much of Q as counts w_j·e^ε_j in the sum.
+            share = np.exp(np.minimum(math.log(weight) + curve.losses[index] - grown, 0.0))
+            back = back + share * curve.back[index]
+        slack = max(slack, *(_roundings(curve.losses[index]) for _, curve, index in chosen))
+        rise = 1 + _ROUNDED + 4 * slack
+        made.append((grown, up * rise, back * rise))
+    return _sorted(made, slack + _roundings(made[0][0]) + _ROUNDED)
+
+
+def path(first: Power, second: Power) -> Power:
+    """P against Q, from R against Q and P against R."""
+    made = []
+    for here, there in ((1, 0), (3, 2)):
+        levels = shared_levels([first.levels[here], second.levels[there]])
+        one, two = first.at_level(levels, here), second.at_level(levels, there)
+        losses = first.losses[one] + second.losses[two]
+        up = second.up[two] + _scaled(second.losses[two], first.up[one], second.slack)
+        back = first.back[one] + _scaled(-first.losses[one], second.back[two], first.slack)
+        made.append((losses, up, back))
+    return _sorted(made, first.slack + second.slack + _roundings(losses))
+
+
+def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
+    """e^loss·value, rounded up, where the loss is known to `slack`."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        found = np.exp(losses) * values * (1 + 2 * slack + _roundings(losses) + 8 * EPS)
+    result: Floats = np.where(values > 0, np.maximum(found, _LEAST), 0.0)
+    return result
+
+
+def _roundings(losses: Floats) -> float:
+    """What finite losses of this size may be off by after a few roundings."""
+    finite = np.abs(losses[np.isfinite(losses)])
+    return 16 * EPS * float(finite.max(initial=0.0))
+
+
+def shared_levels(known: Sequence[Floats]) -> Floats:
+    """Levels at which some of several curves bend, up to the middle, with both ends."""
+    every: Floats = np.unique(np.concatenate([*known, [0.0, 0.5]]))
+    every = every[(every <= 0.5) & ((every >= _LEAST) | (every == 0))]
+    if len(every) > _MOST_LINES:
+        every = every[np.unique(np.linspace(0, len(every) - 1, _MOST_LINES).astype(np.int64))]
+    return every
+
+
+def _sorted(made: Sequence[tuple[Floats, Floats, Floats]], slack: float) -> Power:
+    losses, up, back = (np.concatenate(each) for each in zip(*made, strict=True))
+    order = np.argsort(losses, kind="stable")
+    losses, up, back = losses[order], up[order], back[order]
+    # What holds at a loss holds above it (and for the other order, below).
+    up = np.minimum.accumulate(np.minimum(up * (1 + 8 * EPS), 1.0))
+    back = np.minimum.accumulate(np.minimum(back * (1 + 8 * EPS), 1.0)[::-1])[::-1]
+    # Where lines that are nearly one meet is not known.
+    size = np.abs(losses)
+    apart = _NEAR * min(1.0, float(size.max(initial=0.0, where=np.isfinite(size)))) * (1 + size)
+    keep = np.ones(len(losses), dtype=np.bool_)
+    for _ in range(2):
+        kept = np.flatnonzero(keep)
+        keep[kept[1:][np.diff(losses[kept]) < apart[kept[1:]]]] = False
+    kept = np.unique(np.concatenate([np.flatnonzero(keep), [len(losses) - 1]]))
+    return Power(losses[kept], up[kept], back[kept], slack)

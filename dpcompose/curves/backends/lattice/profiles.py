@@ -1,0 +1,247 @@
+"""Laws from privacy profiles: δ at grid points, made convex in e^ε, and read as masses.
+
+Of each order of the tables only ε ≥ 0 is computed: below 0 a profile is δ(-ε) = 1-e^(-ε)(1-δ'(ε)),
+with δ' that of the other order, and the loss -l has e^(-l) times the mass of l there. Most parts
+are symmetric, δ' = δ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, TAIL, Floats, Masses
+
+_BLOCK = 2048
+#: What is above some chord is left out in so many rounds, before corners are gone through singly.
+_ROUNDS = 8
+#: On a grid wider than this, e^(-step) is nothing.
+_WIDE = 100
+#: Losses below minus this have less than TAIL.
+_LOWEST = -math.log(TAIL)
+
+
+def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
+    """The law whose curve is the greatest convex one (in e^ε) below `delta`.
+
+    `delta`: upper bounds of a profile at 0, step, 2·step, …, or at some of these, `at`, of which
+    the first is 0; the last one holds for every greater ε. A profile is convex and falling in
+    y = e^ε, so that it also lies below every chord of upper bounds: a corner may be left out, but
+    never be needed.
+    """
+    half = _half(float(step), delta, at, True)
+    start = (1 - half.height) / (1 + math.exp(-half.first * float(step)))
+    p = half.p
+    centre = 1 - half.height - 2 * half.fall if half.first == 0 else start - half.fall
+    p[half.first] = max(centre + 8 * EPS, 0.0) * (1 + 8 * EPS)
+    return mirrored(step, p, half.infinite, p[0])
+
+
+def from_profiles(step: Fraction, here: Profile, there: Profile) -> Masses:
+    """The law above two profiles at ε ≥ 0, `there` that of the tables in the other order.
+
+    Both have the larger one of their δ at 0, where the two halves of the law meet.
+    """
+    least = max(here[0][0], there[0][0])
+    upper, lower = (
+        _half(float(step), np.append(least, delta[1:]), at, False) for delta, at in (here, there)
+    )
+    centre = max(1 - upper.height - upper.fall - lower.fall + 8 * EPS, 0.0)
+    return mirrored(step, upper.p, upper.infinite, centre * (1 + 8 * EPS), lower.p)
+
+
+#: Upper bounds of a profile, and at which multiples of a step they hold, 0 first.
+Profile = tuple[Floats, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """The masses of the losses above 0 of the greatest convex curve below a profile.
+
+    `first`: the first corner, `height` the curve there; `fall`: of the chord after that corner, per
+    unit of e^ε, times e^ε there.
+    """
+
+    p: Floats
+    infinite: float
+    first: int
+    height: float
+    fall: float
+
+
+def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool) -> _Half:
+    heights = np.minimum.accumulate(np.minimum(delta, 1.0))
+    places = np.arange(len(heights)) if at is None else at
+    outer = _outer(heights, places, width)
+    corners = outer[_corners(heights[outer], places[outer], width, symmetric)]
+    height, kept = heights[corners], places[corners]
+    # fall: of the chord to the next corner, times e^x of the corner it starts from.
+    gaps, drops = np.diff(kept) * width, height[:-1] - height[1:]
+    with np.errstate(over="ignore"):
+        fall = np.append(drops / np.expm1(gaps), 0.0)
+    p = np.zeros(int(kept[-1]) + 1)
+    bends = drops / -np.expm1(-gaps) * (1 + 8 * EPS) - fall[1:]
+    p[kept[1:]] = np.maximum(bends, 0.0) * (1 + 8 * EPS)
+    infinite = float(height[-1]) * (1 + 8 * EPS)
+    return _Half(p, infinite, int(kept[0]), float(height[0]), float(fall[0]))
+
+
+def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
+    """Of each place but the ends how much steeper the chord before it falls than the one after;
+    chords to the places so many before and after it."""
+    inner = np.arange(1, len(heights) - 1)
+    before, after = np.maximum(inner - apart, 0), np.minimum(inner + apart, len(heights) - 1)
+    with np.errstate(over="ignore"):
+        ahead = np.expm1((places[after] - places[inner]) * width)
+    behind = -np.expm1((places[before] - places[inner]) * width)
+    bends: Floats = (heights[before] - heights[inner]) / behind
+    bends -= (heights[inner] - heights[after]) / ahead
+    return bends
+
+
+def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
+    """Indices of all but places above a chord, as far as some chords tell; the corners are left."""
+    kept = np.arange(len(heights))
+    for _ in range(_ROUNDS):
+        size = len(kept)
+        for power in range(len(kept).bit_length() // 2, -1, -1):
+            bends = _bends(heights[kept], places[kept], width, 4**power)
+            kept = np.delete(kept, 1 + np.flatnonzero(bends < 0))
+        if len(kept) == size:
+            break
+    return kept
+
+
+def _corners(
+    heights: Floats, places: NDArray[np.int64], width: float, symmetric: bool
+) -> NDArray[np.int64]:
+    """Indices of the corners of the convex curve, from the left; found from the right.
+
+    Not `symmetric`: the first place stays a corner.
+    """
+    wrong = np.flatnonzero(_bends(heights, places, width) < 0)
+    last = len(heights) - 1
+    # To the right of the last wrong bend all are corners: `right` and above. The rest, from the
+    # right: `stack`.
+    right = min(int(wrong[-1]) + 2 if len(wrong) else 1, last)
+    stack: list[int] = []
+    at: list[int] = places.tolist()
+    high: list[float] = heights.tolist()
+
+    def ahead() -> tuple[int, int]:
+        if not stack:
+            return right, right + 1
+        return stack[-1], stack[-2] if len(stack) > 1 else right
+
+    def drop() -> None:
+        nonlocal right
+        if stack:
+            stack.pop()
+        else:
+            right += 1
+
+    for i in range(right - 1, -1, -1):
+        while True:
+            near, far = ahead()
+            before = (high[i] - high[near]) / -math.expm1((at[i] - at[near]) * width)
+            after = (
+                (high[near] - high[far]) / _expm1((at[far] - at[near]) * width)
+                if (far <= last)
+                else 0.0
+            )
+            if before > after or near == last:
+                break
+            drop()
+        if near == last and high[i] == high[near]:
+            # Level to the end: the end is not a corner but where the level begins.
+            last = right = i
+            stack.clear()
+        else:
+            stack.append(i)
+    # At 1 the curve meets its mirror image: the chord from corner k to its image has this fall.
+    while symmetric:
+        first, second = ahead()
+        if second > last:
+            break
+        across = (1 - high[first]) / (1 + math.exp(-at[first] * width))
+        if across > (high[first] - high[second]) / _expm1((at[second] - at[first]) * width):
+            break
+        drop()
+    return np.concatenate([np.array(stack[::-1], dtype=np.int64), np.arange(right, last + 1)])
+
+
+def _expm1(x: float) -> float:
+    return math.expm1(x) if x < 700 else math.inf
+
+
+def mirrored(
+    step: Fraction,
+    positive: Floats,
+    infinite: float,
+    centre: float,
+    other: Floats | None = None,
+) -> Masses:
+    """The law with these masses at step, 2·step, … (entry 0 is replaced by `centre`).
+
+    `other`: the masses there of the tables in the other order; else the law is symmetric.
+    """
+    width = float(step)
+    other = positive if other is None else other
+    below = min(len(other) - 1, math.ceil(_LOWEST / width))
+    losses = np.arange(1, len(other), dtype=np.float64) * width
+    images = other[1:] * np.exp(-losses) * (1 + (4 + losses) * EPS)
+    lower = images[:below].copy()
+    if below:
+        lower[-1] += images[below:].sum() * (1 + 64 * EPS)
+    p = np.concatenate([lower[::-1], [centre], positive[1:]])
+    return Masses(step, -below, p, min(infinite, 1.0))
+
+
+def curve(law: Masses) -> Floats:
+    """The hockey-stick curve of `law` at each of its grid points, rounded up.
+
+    Sums of positive terms only, block by block, so that relative errors stay small.
+    """
+    width = float(law.step)
+    if width > _WIDE:
+        above = np.append(np.cumsum(law.p[:0:-1])[::-1], 0.0)
+        return above * (1 + len(law.p) * EPS) + law.infinite
+    size = min(_BLOCK, int(300 / width))
+    rise = np.exp(np.arange(size) * width)
+    heights = np.empty(len(law.p))
+    fall, height = 0.0, law.infinite
+    for stop in range(len(law.p), 0, -size):
+        start = max(stop - size, 0)
+        p, up = law.p[start:stop], rise[: stop - start]
+        # falls[i] = Σ_{j>i} e^(x_i-x_j)·p_j, which is e^x times the Q-chance above.
+        above = np.append(np.cumsum((p / up)[:0:-1])[::-1], 0.0)
+        falls = up * above + fall * (up / up[-1])
+        falls *= 1 + 16 * EPS
+        heights[start:stop] = height + np.cumsum(falls[::-1])[::-1] * math.expm1(width)
+        height = float(heights[start])
+        fall = math.exp(-width) * (float(falls[0]) + float(p[0]))
+    blocks = len(law.p) / size
+    result: Floats = heights * (1 + (4 * size + 64 * blocks + 64) * EPS)
+    return result
+
+
+def greatest(*laws: Masses) -> Masses:
+    """A symmetric law above some that together hold both orders: at each ε ≥ 0 the worst."""
+    size = min(max(1, *(law.first + len(law.p) - 1 for law in laws)) + 1, MAX_POINTS)
+    heights = np.maximum.reduce([upward(law, size) for law in laws])
+    return from_profile(laws[0].step, heights)
+
+
+def upward(law: Masses, size: int) -> Floats:
+    """The curve of `law` at 0, step, …, (size-1)·step."""
+    heights = curve(law)
+    if law.first > 0:
+        # Below the law's first point the curve is a chord to (0, 1): taken as 1 at most.
+        heights = np.concatenate([np.ones(min(law.first, size)), heights])
+    else:
+        heights = heights[-law.first :]
+    return np.concatenate([heights, np.full(max(size - len(heights), 0), law.infinite)])[:size]

@@ -1,0 +1,153 @@
+"""How large the loss of a part typically is, and the grid on which it lies exactly, if any."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from dpcompose.curves.curve import (
+    Concentrated,
+    Curve,
+    Grouped,
+    Maximum,
+    MechanismLoss,
+    MixtureOfDraws,
+    Part,
+    Points,
+    PoissonGroup,
+    PoissonReplaceOne,
+    Renyi,
+    ReplacedRows,
+    Response,
+    Sampled,
+)
+
+#: A standard deviation that the loss of a randomized response does not exceed, about.
+RESPONSE = 1.3
+#: A normal law goes no further than so many standard deviations.
+_DEVIATIONS = 17.0
+#: A natural grid with more points than about this is not used.
+MOST_POINTS = 1 << 17
+#: Nor is one that several parts share, so many times finer than that of one.
+_MOST_FINER = 1 << 10
+
+
+def natural_step(part: Part) -> Fraction | None:
+    """The widest grid through 0 on which all losses of `part` lie.
+
+    None if there is none, or none of a reasonable number of points.
+    """
+    match part:
+        case Response(epsilon):
+            return epsilon
+        case MechanismLoss():
+            return part.natural_step()
+        case Points(points):
+            return _step_of_points(points)
+        case MixtureOfDraws(ways):
+            return _step_of_ways([base for _, base in ways])
+    return None
+
+
+def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
+    """That of several compositions of one part each."""
+    inner = [base.parts[0][0] for base in ways if base.parts]
+    if any(base.gaussian or sum(n for _, n in base.parts) > 1 for base in ways) or not inner:
+        return None
+    steps = [step for part in inner if (step := natural_step(part))]
+    if len(steps) < len(inner):
+        return None
+    top = math.lcm(*(each.denominator for each in steps))
+    step = Fraction(math.gcd(*(int(each * top) for each in steps)), top)
+    return step if max(steps) < step * _MOST_FINER else None
+
+
+@lru_cache(maxsize=256)  # asked for by each grid
+def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
+    from dpcompose.curves.backends.lattice.from_points import atoms
+
+    losses = [loss for loss, p in atoms(points)[0] if p]
+    top = math.lcm(*(loss.denominator for loss in losses))
+    step = Fraction(math.gcd(*(int(loss * top) for loss in losses)), top)
+    return step if max(losses, default=0) < step * MOST_POINTS else None
+
+
+def even(shift: int, unit: Fraction) -> Fraction:
+    """The grid of losses that are shift - 2n units."""
+    return unit if shift % 2 else 2 * unit
+
+
+def scale(part: Part) -> float:
+    """About the standard deviation of the loss; for choosing a grid, not for a bound."""
+    match part:
+        case Response(epsilon):
+            return least(epsilon, RESPONSE)
+        case MechanismLoss():
+            return part.spread()
+        case Points(points):
+            return least(next((epsilon for epsilon, _ in points if epsilon), 1), RESPONSE)
+        case Concentrated(rho):
+            return math.sqrt(least(2 * rho, 1e300))
+        case Renyi(points, rho):
+            lowest = min((epsilon / order for order, epsilon in points), default=Fraction(0))
+            return math.sqrt(least(2 * (lowest + rho), 1e300))
+        case Sampled(rate, base):
+            return _sampled(least(rate, 1), composed_scale(base))
+        case MixtureOfDraws(ways):
+            return math.sqrt(sum(least(q, 1) * _square(composed_scale(base)) for q, base in ways))
+        case PoissonReplaceOne(rate, once, both):
+            moved = 2 * composed_scale(once) if both is None else composed_scale(both)
+            return _sampled(least(rate, 1), moved)
+        case PoissonGroup(rate, once, replaced):
+            return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
+        case ReplacedRows(chances, once):
+            return _sampled(least(1 - chances[0], 1), composed_scale(once[-1]))
+        case Grouped(base, steps):
+            return min(steps, 1e100) * composed_scale(base)
+        case Maximum(options):
+            return max(map(composed_scale, options))
+
+
+def far(part: Part) -> float:
+    """About how large a loss is that next to never occurs; for choosing a grid, not for a bound."""
+    match part:
+        case Sampled(rate, base):
+            deviation = min(composed_scale(base), 1e100)
+            most = _DEVIATIONS * deviation + deviation**2 / 2
+            return max(math.log(max(least(rate, 1), 1e-300)) + most, 0.0) + scale(part)
+    return _DEVIATIONS * min(scale(part), 1e100)
+
+
+def composed_scale(composition: Curve) -> float:
+    """As `scale`, of a composition."""
+    square = least(composition.gaussian, 1e300)
+    for part, count in composition.parts:
+        square += scale(part) ** 2 * min(count, 1e100)
+    return math.sqrt(square)
+
+
+def _square(x: float) -> float:
+    return x * x  # infinite where it is too large
+
+
+def least(x: Fraction | int, most: float) -> float:
+    """`x` as a double, at most `most`."""
+    return float(x) if x < most else most
+
+
+@lru_cache(maxsize=256)  # asked for by each grid
+def _sampled(q: float, mu: float) -> float:
+    """The standard deviation of ln(1+q(e^z-1)) for a normal loss z of deviation `mu`."""
+    if not mu or mu > 30:
+        return min(mu, 30.0)
+    squares = total = 0.0
+    for i in range(-160, 161):
+        x = i / 20
+        z = mu * x - mu * mu / 2
+        weight = math.exp(-x * x / 2)
+        loss = math.log1p(q * math.expm1(z)) if z > -700 and q < 1 else z
+        total += weight
+        squares += weight * loss * loss
+    return math.sqrt(squares / total)

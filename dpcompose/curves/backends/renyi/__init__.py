@@ -1,0 +1,1 @@
+"""Rényi divergences: they add up order by order, and are converted once."""

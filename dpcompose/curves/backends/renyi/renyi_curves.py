@@ -1,0 +1,251 @@
+"""The Rényi route: divergences of all orders add over the parts, then one conversion.
+
+A divergence of at most R(α) at order α gives, for every real ε, δ(ε) ≤ e^((α-1)(R(α)-ε))/(α-1) ·
+(1-1/α)^α (Canonne, Kamath and Steinke 2020, Corollary 13 and Proposition 12). Every order gives a
+valid bound: the best is searched in doubles, and only its evaluation is rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from dpcompose.curves import curve as parts
+from dpcompose.curves.backends.renyi.cumulants import (
+    NOTHING,
+    ROUNDING,
+    Cumulant,
+    cumulant,
+    quadratic,
+)
+from dpcompose.curves.backends.renyi.valley import valley
+from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
+
+_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+#: What an evaluation in 60 digits may be off by, relative to the largest of its terms.
+_MARGIN = Decimal("1e-50")
+#: Beyond so many parts, those with almost equal ε are taken together.
+_MANY = 2000
+#: Larger ε are not rounded.
+_LARGE = 10**300
+#: ln s stays within these.
+_LOWEST, _HIGHEST = -130.0, 130.0
+
+
+@dataclass(frozen=True, slots=True)
+class _OrderSum:
+    """K(s) = s·R(1+s) of a whole composition: `rho`·s·(1+s) and the rest, each with its count."""
+
+    rho: Fraction
+    rest: tuple[tuple[Cumulant, int], ...]
+    rough_rho: float
+
+    @property
+    def most(self) -> float:
+        """The largest s at which it is known."""
+        return min((each.most for each, _ in self.rest), default=math.inf)
+
+    def other(self, s: float) -> float:
+        """What is added to rho·s·(1+s), rounded up."""
+        if not self.rest:
+            return 0.0
+        return math.fsum(count * each.of(s) for each, count in self.rest) * (1 + ROUNDING)
+
+    def rough(self, s: float) -> float:
+        """K(s) up to rounding."""
+        return self.rough_rho * s * (1 + s) + self.other(s)
+
+    def kinks(self, s: float) -> Iterator[float]:
+        """Where the slope jumps: all such s that are told, and the whole ones next to `s`."""
+        for each, _ in self.rest:
+            yield from each.kinks
+            if each.whole:
+                yield from (max(1.0, math.floor(s)), math.ceil(s))
+
+
+def _sum(composition: parts.Curve) -> _OrderSum | None:
+    rho, rest = composition.gaussian / 2, []
+    many = len(composition.parts) > _MANY
+    for part, count in _merged(composition.parts) if many else composition.parts:
+        known = cumulant(part)
+        if known is None:
+            return None
+        rho += quadratic(part) * count
+        if known is not NOTHING:
+            rest.append((known, count))
+    try:
+        return _OrderSum(rho, tuple(rest), float_up(rho))
+    except OverflowError:
+        return None
+
+
+def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Part, int]]:
+    """The parts with the ε of responses rounded up to 9 bits and equal ones put together."""
+    merged: Counter[tuple[int, int]] = Counter()
+    for part, count in every:
+        if isinstance(part, parts.Response) and part.epsilon < _LARGE:
+            mantissa, exponent = math.frexp(max(float_up(part.epsilon), 1e-100))
+            merged[math.ceil(512 * mantissa), exponent - 9] += count
+        else:
+            yield part, count
+    for (top, power), count in merged.items():
+        yield parts.Response(top * Fraction(2) ** power), count
+
+
+def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
+    """An upper bound of the Rényi divergence of order `alpha` > 1 of all parts together.
+
+    In nats; infinite where none is known. What `stay` leaves out is not in it.
+    """
+    total, s = _sum(composition), float_up(Fraction(alpha) - 1)
+    if total is None or s > total.most:
+        return math.inf
+    value = total.other(s) / s + total.rough_rho * (1 + s)
+    return value * (1 + ROUNDING)
+
+
+def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
+    """The least ε at `delta` by this route, rounded up; None if it gives none."""
+    left = composition.left(delta)
+    total = _sum(composition)
+    if left <= 0 or total is None:
+        return None
+    if left >= 1 or not (total.rho or total.rest):
+        return Fraction(0)
+    log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
+    s = _best_order(total, float(log_inverse))
+    return None if s is None else _evaluate_epsilon(total, s, log_inverse)
+
+
+def _best_order(total: _OrderSum, rough_log: float) -> float | None:
+    def bound(s: float) -> float:
+        return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
+
+    s = _best(bound, total, math.sqrt(rough_log / max(total.rough(1.0) / 2, 1e-200)))
+    if not total.rest:
+        s = _polished(
+            s,
+            lambda s: (
+                (s * s * total.rough_rho + math.log1p(s) - rough_log)
+                / (2 * s * total.rough_rho + 1 / (1 + s))
+            ),
+        )
+    return s if math.isfinite(bound(s)) else None
+
+
+def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fraction:
+    with_s, log_s, log_alpha, gains = _terms(total, s)
+    value, size = Decimal(0), Decimal(0)
+    # The sign operator would round to the digits of the thread's own context.
+    for term in (gains, log_inverse, log_alpha.copy_negate()):
+        term = _CONTEXT.divide(term, with_s)
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
+    for term in (log_s, log_alpha.copy_negate()):
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
+    return _up(value, size)
+
+
+def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
+    """The least δ at `epsilon` ≥ 0 by this route, rounded up; 1 if it gives none."""
+    total, stay = _sum(composition), composition.stay
+    if total is None:
+        return Fraction(1)
+    if not (total.rho or total.rest):
+        return capped(1 - stay)
+    try:
+        rough_epsilon = float_up(epsilon)
+    except OverflowError:
+        rough_epsilon = 1e300
+
+    def bound(s: float) -> float:
+        return total.rough(s) - s * (rough_epsilon + math.log1p(1 / s)) - math.log1p(s)
+
+    s = _best(bound, total, max(rough_epsilon, 1e-3) / max(total.rough(1.0), 1e-200))
+    if not total.rest:
+        s = _polished(
+            s,
+            lambda s: (
+                ((1 + 2 * s) * total.rough_rho - rough_epsilon - math.log1p(1 / s))
+                / (2 * total.rough_rho + 1 / (s * (1 + s)))
+            ),
+        )
+    if not math.isfinite(bound(s)):
+        return Fraction(1)
+    with_s, log_s, log_alpha, gains = _terms(total, s)
+    value, size = Decimal(0), Decimal(0)
+    for term in (
+        gains,
+        _CONTEXT.multiply(with_s, _decimal(epsilon)).copy_negate(),
+        _CONTEXT.multiply(with_s, log_s),
+        _CONTEXT.multiply(with_s, log_alpha).copy_negate(),
+        log_alpha.copy_negate(),
+    ):
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
+    exponent = _CONTEXT.add(value, _CONTEXT.multiply(size, _MARGIN))
+    if exponent >= 0:
+        return Fraction(1)
+    tail = exp_up(Fraction(exponent)) if exponent > -10_000 else exp_up(Fraction(-10_000))
+    return min(Fraction(1), capped(1 - stay + stay * min(tail, Fraction(1))))
+
+
+def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+    """s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
+    exact = Decimal(s)
+    alpha = _CONTEXT.add(exact, 1)
+    gains = _CONTEXT.multiply(_CONTEXT.multiply(exact, alpha), _decimal(total.rho))
+    gains = _CONTEXT.add(gains, Decimal(total.other(s)))
+    return exact, _CONTEXT.ln(exact), _CONTEXT.ln(alpha), gains
+
+
+def _decimal(x: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
+def _up(value: Decimal, size: Decimal) -> Fraction:
+    """A value that is off by at most its margin, rounded up and never below 0."""
+    value = _UP.add(value, _UP.multiply(size, _MARGIN))
+    return Fraction(max(value, Decimal(0)))
+
+
+def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
+    """The s at which a bound with one valley is about least."""
+    highest = min(_HIGHEST, math.log(total.most))
+
+    def of(u: float) -> float:
+        return bound(min(math.exp(u), total.most))
+
+    start = min(math.log(max(guess, 1e-50)), highest)
+    best = min(math.exp(valley(of, start, _LOWEST, highest)), total.most)
+    candidates = [best, *(s for s in total.kinks(best) if s <= total.most)]
+    return min(candidates, key=bound)
+
+
+def _polished(s: float, step: Callable[[float], float]) -> float:
+    """Newton's steps from near a root, so that the bound there has all its digits."""
+    for _ in range(4):
+        nearer = s - step(s)
+        if not 0.5 * s < nearer < 2 * s:
+            break
+        s = nearer
+    return s
+
+
+def zcdp_of(part: parts.Part) -> Fraction | None:
+    """The least ρ known for a part, rounded up; None if it is not known to be zCDP."""
+    match part:
+        case parts.Response(epsilon):
+            return epsilon * tanh_up(epsilon / 2)
+        case parts.MechanismLoss():
+            return part.rho()
+        case parts.Points(points):
+            pure = [epsilon for epsilon, delta in points if delta == 0]
+            return min(pure) * tanh_up(min(pure) / 2) if pure else None
+        case parts.Concentrated(rho):
+            return rho
+        case _:
+            return None

@@ -1,0 +1,116 @@
+"""What a Rényi curve says of tests, without the way through (ε, δ).
+
+A test makes of each table a coin: "in" with the chance of a hit β, or with that of a false alarm α.
+By data processing its two coins are no further apart than the tables, at every order λ > 1 and in
+both directions: D_λ(β‖α) ≤ R(λ) and D_λ(α‖β) ≤ R(λ) (van Erven and Harremoës 2014, Theorem 9;
+Balle, Barthe, Gaboardi, Hsu and Sato 2020). Every order gives a valid bound: the best is searched,
+and its evaluation is rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpcompose.curves.backends.renyi.valley import valley
+
+#: R(λ), an upper bound of the divergences in both directions; infinite where none is known.
+RenyiCurve = Callable[[float], float]
+
+#: ln(λ - 1) stays within these.
+_LOWEST, _HIGHEST = -9.0, 9.0
+#: More false alarms than this are read as all.
+_NEARLY_ALL = 1 - 1e-12
+#: A chance is told as so much larger, relatively, than where the divergence is surely too large.
+_STEP = 1e-9
+#: … which is found as closely as this.
+_CLOSE = 1e-13
+#: What a divergence times λ - 1 in doubles may be off by, beside its own size.
+_MARGIN = 1e-11
+
+
+def most_hits(curve: RenyiCurve, rate: float) -> float:
+    """The most hits at a `rate` of false alarms, 0 < rate < 1; rounded up."""
+    if rate > _NEARLY_ALL:
+        return 1.0
+    return _least_power(curve, lambda order: _hits(order, curve(order), rate))
+
+
+def most_advantage(curve: RenyiCurve) -> float:
+    """The most that hits are above false alarms, rounded up.
+
+    Divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), so that the
+    (α, β) within R(λ) in both directions are a convex set. It is its own mirror image under
+    (α, β) → (1-β, 1-α), which keeps β - α: so the largest β - α is one with β = 1 - α.
+    """
+    return _least_power(curve, lambda order: _advantage(order, curve(order)))
+
+
+def _least_power(curve: RenyiCurve, bound: Callable[[float], float]) -> float:
+    at = valley(lambda s: bound(1 + math.exp(s)), 0.0, _LOWEST, _HIGHEST)
+    return min(1.0, bound(1 + math.exp(at)))
+
+
+def _hits(order: float, most: float, rate: float) -> float:
+    return _first(lambda hits: _excess(order, hits, rate, most), rate)
+
+
+def _advantage(order: float, most: float) -> float:
+    found = _first(lambda hits: _excess(order, hits, 1 - hits, most), 0.5)
+    return 1.0 if found >= 1 else 2 * found - 1 + 4 * _STEP
+
+
+def _first(excess: Callable[[float], float], least: float) -> float:
+    """A chance above `least` that is surely too large, where `excess` > 0; 1 where none is.
+
+    Between two chances that tell, the next one is where the parabola through the last three has its
+    zero, as long as that is of use, or else in the middle (Chandrupatla 1997).
+    """
+    end, start = 1 - 1e-15, least
+    at_end, at_start = excess(end), excess(start)
+    if at_end <= 0:
+        return 1.0
+    part = 0.5
+    for _ in range(60):
+        new = start + part * (end - start)
+        at_new = excess(new)
+        same = (at_new > 0) == (at_start > 0)
+        last, at_last = (start, at_start) if same else (end, at_end)
+        if not same:
+            end, at_end = start, at_start
+        start, at_start = new, at_new
+        width = abs(end - start)
+        close = _CLOSE * max(start, end)
+        if width <= 2 * close:
+            break
+        along, across = (start - end) / (last - end), (at_start - at_end) / (at_last - at_end)
+        part = 0.5
+        if across**2 < along and (1 - across) ** 2 < 1 - along:
+            part = at_start / (at_end - at_start) * at_last / (at_end - at_last)
+            part += (
+                (last - start)
+                / (end - start)
+                * at_start
+                / (at_last - at_start)
+                * at_end
+                / (at_last - at_end)
+            )
+        part = min(max(part, close / width), 1 - close / width)
+    high = min((start if at_start > 0 else end) * (1 + _STEP), 1.0)
+    return high if high == 1 or excess(high) > 0 else 1.0
+
+
+def _excess(order: float, one: float, other: float, most: float) -> float:
+    """By how much a divergence of two coins is surely above `most`, times λ - 1."""
+    if most == math.inf:
+        return -math.inf
+    if not (0 < one < 1 and 0 < other < 1):
+        return math.inf if one != other else -math.inf
+    logs = p, q, not_p, not_q = tuple(map(math.log, (one, other, 1 - one, 1 - other)))
+    less = order - 1
+    both = (
+        (order * p - less * q, order * not_p - less * not_q),
+        (order * q - less * p, order * not_q - less * not_p),
+    )
+    value = max(max(each) + math.log1p(math.exp(-abs(each[0] - each[1]))) for each in both)
+    return value - less * most * (1 + _MARGIN) - _MARGIN * (1 + order * -min(logs))

@@ -1,0 +1,153 @@
+"""ε at a δ, and δ at an ε, of compositions whose losses all have transforms, without a grid.
+
+By sums over a vertical line (`line_sum`), one for each order of the tables.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+
+from dpcompose.curves.backends.lattice.engine import common_step
+from dpcompose.curves.backends.lattice.grids import sides
+from dpcompose.curves.backends.lattice.root import epsilon_of
+from dpcompose.curves.backends.lattice.sizes import composed_scale, natural_step
+from dpcompose.curves.backends.renyi.cumulants import not_below
+from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
+from dpcompose.curves.backends.vertical_line.sampled_transforms import (
+    AddedGaussians,
+    AddedLaplaces,
+    SampledGaussians,
+    SampledLaplaces,
+)
+from dpcompose.curves.backends.vertical_line.transforms import (
+    LaplaceTransforms,
+    ResponseTransforms,
+    Transforms,
+)
+from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
+from dpcompose.curves.rounding.doubles import float_of
+
+#: Transforms of what is sampled: those with the row removed, and with the row added.
+_SAMPLED: dict[type[Transforms], tuple[type[Transforms], type[Transforms]]] = {
+    LaplaceTransforms: (SampledLaplaces, AddedLaplaces)
+}
+#: Parameters beyond this are left to others, and more copies of one loss.
+_GREATEST, _MOST_COPIES = 10**9, 10**15
+#: So many unlike losses are smoothed, where a grid has more points per deviation than these.
+_MANY, _MOST_POINTS = 32, 1 << 16
+
+
+def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
+    """An ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables; None where
+    some part has no transform, or no place on the line can be the last."""
+    found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
+    known = [each for each in found if each is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def log_delta_on_line(asked: Curve, epsilon: Fraction) -> float | None:
+    """ln of a δ at `epsilon` ≥ 0, next to the least; None as above."""
+    # The next double below, so that no ε is taken as a greater one.
+    at = math.nextafter(float_of(epsilon), -math.inf)
+    found = [_log_delta(line, at) for line in _lines(asked)]
+    known = [log for log in found if log is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
+    def much(theta: float, here: LineMoments) -> float:
+        return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
+
+    closed = line.closed()
+    if closed is not None:
+        epsilon = epsilon_of(closed.log_delta, log_delta, most, most, most)
+        if epsilon is None:
+            return None
+        if closed.log_delta(epsilon).log_lower > -math.inf:
+            return epsilon
+    theta, aimed = line.tilt(much), None
+    for _ in range(3):
+        if theta is None:
+            return None
+        found, centre = line.near_tilt(theta, aimed)
+        if found is None:
+            return None
+        epsilon = epsilon_of(found.log_delta, log_delta, centre, most, centre + 8 / theta)
+        if epsilon is None:
+            return None
+        if epsilon == 0 or found.log_delta(epsilon).log_lower > -math.inf:
+            return epsilon
+        aimed = epsilon
+        theta = line.tilt(partial(_short_of, aimed))
+    return None
+
+
+def _short_of(at: float, _: float, here: LineMoments) -> float:
+    return at - here.mean
+
+
+def _log_delta(line: VerticalLine, at: float) -> float | None:
+    found = line.closed()
+    if found is None or found.log_delta(at).log_lower == -math.inf:
+        theta = line.tilt(partial(_short_of, at))
+        found = None if theta is None else line.near_tilt(theta, at)[0]
+    value = None if found is None else found.log_delta(at)
+    return None if value is None or value.log_lower == -math.inf else value.log_upper
+
+
+def _lines(asked: Curve) -> list[VerticalLine]:
+    """One for each order of the tables that differs; none where they are of no use."""
+    lines: list[VerticalLine] = []
+    for side in sides(asked.parts):
+        line = line_of(asked, side)
+        if line is None or not (line.smooth or line.few or _is_scattered(asked)):
+            return []
+        lines.append(line)
+    return lines
+
+
+def _is_scattered(asked: Curve) -> bool:
+    """Whether there are many unlike losses, which no grid of bearable size holds."""
+    if len(asked.parts) < _MANY:
+        return False
+    steps = [natural_step(part) for part, _ in asked.parts]
+    common = common_step({step / 2: 1 for step in steps if step})
+    if None in steps or common is None:
+        return True
+    return composed_scale(asked) > _MOST_POINTS * float_of(common)
+
+
+def line_of(asked: Curve, side: str) -> VerticalLine | None:
+    """The transforms of all parts with the tables in one order; None where some part has none."""
+    kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
+    if asked.gaussian > _GREATEST:
+        return None
+    for part, count in asked.parts:
+        kind = _kind(part, side)
+        if kind is None or count > _MOST_COPIES:
+            return None
+        kinds.setdefault(kind, []).append((part, count))
+    found = [kind([p for p, _ in some], [n for _, n in some]) for kind, some in kinds.items()]
+    return VerticalLine(found, not_below(asked.gaussian) if asked.gaussian else 0.0)
+
+
+def _kind(part: Part, side: str) -> type[Transforms] | None:
+    """The transforms that tell a part, with the tables in an order."""
+    match part:
+        case Response(epsilon) if epsilon < _GREATEST:
+            return ResponseTransforms
+        case MechanismLoss():
+            greatest = part.greatest()
+            known = greatest is None or greatest < _GREATEST
+            return part.transforms() if known else None
+        case Sampled(rate, base, False, own) if own != "both" and 0 < rate < 1 and base.stay == 1:
+            added = (own == "added") != (side == "added")
+            match base:
+                case Curve((), gaussian) if 0 < gaussian < _GREATEST:
+                    return AddedGaussians if added else SampledGaussians
+                case Curve(((MechanismLoss() as inner, 1),), Fraction(numerator=0)):
+                    orders = _SAMPLED.get(_kind(inner, side) or Transforms)
+                    return None if orders is None else orders[added]
+    return None

@@ -1,0 +1,416 @@
+"""δ(ε) of a composition as an integral over a vertical line, by the trapezoidal rule.
+
+With K(s) = ln E e^(sL) of the composed loss L, δ(ε) = E (1-e^(ε-L))+ is the integral of
+e^(K(s)-sε)/(s(s+1)) over s = θ + it, over 2π, for any θ > 0. The trapezoidal rule of period P,
+t = 2πj/P, gives the sum of δ(ε+kP)·e^(θkP) over all whole k (Poisson's formula): more than δ(ε),
+and hardly more where P is large. Near the saddle point of K(s)-sε few t count, however many losses
+are composed, since |e^K| falls as a normal law's does; no loss is put on a grid. What is left out
+beyond the last t is bounded, for which the loss must have something smooth: `Transforms.beyond`.
+Where it has little that is, as of a hundred Laplace losses, the outcomes that are least smooth are
+counted in closed form (`few_between`), and the sum is that of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from dpcompose.curves.backends.lattice.law import LogDelta
+from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.vertical_line.few_between import FewBetween
+from dpcompose.curves.backends.vertical_line.transforms import (
+    UNIT,
+    LaplaceTransforms,
+    ResponseTransforms,
+    Transforms,
+)
+
+#: What the neighbouring periods add is about e^-NATS of δ, and what is left out beyond the last t
+#: e^-BEYOND.
+_NATS, _BEYOND = 30.0, 24.0
+#: No more places t are taken, nor more for all losses together.
+_MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
+#: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
+_SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
+#: So many places are few, beside outcomes in closed form.
+_FEW_PLACES = 1 << 12
+#: Of more places those are left out at which next to nothing is seen to be left.
+_SIEVED = 1 << 10
+#: By what is smoothed an ε grows by this share at most; of so many losses at a time it is seen
+#: where they are faint.
+_SMOOTHED, _ROWS = 2e-7, 8
+#: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
+_GROWTH, _BOUNDS = 2 ** (1 / 3), 80
+#: Steps towards a tilt.
+_STEPS = 12
+#: The uncertainty of a δ that is given, as a share of it, at most.
+_CLOSE = 1e-7
+#: Added to what a logarithm is taken of.
+_NOTHING = 1e-300
+#: A place beyond all others, and a logarithm of what is nothing.
+_FAR, _MUCH = 1e100, 1e9
+#: Places, in standard deviations, by which moments are told.
+_NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
+
+
+@dataclass(frozen=True, slots=True)
+class LineMoments:
+    """K(θ) and its first two derivatives, to a few digits."""
+
+    cumulant: float
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineLogs:
+    """K(θ) within `lost`, and K(θ+it)-K(θ) at some t, each within `errors`."""
+
+    log_mass: float
+    lost: float
+    logs: Any
+    errors: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineSum:
+    """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
+    left out within `missing`, and as what outcomes with at most `most` losses between add.
+    """
+
+    theta: float
+    log_mass: float
+    log_error: float
+    t: Floats
+    terms: Any
+    errors: Floats
+    missing: float
+    few: FewBetween | None = None
+    most: int = 0
+
+    def log_delta(self, epsilon: float) -> LogDelta:
+        """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
+        total, error, slope = self._sum_at(epsilon)
+        scale = self.log_mass - self.theta * epsilon
+        slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
+        upper = math.log(max(total, 0.0) + error + _NOTHING) + scale + slack
+        close = error + slack * total <= _CLOSE * total
+        return LogDelta(
+            min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
+        )
+
+    def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
+        """The sum, its error, and what it is of the slope."""
+        turned = self.terms * np.exp(-1j * epsilon * self.t)
+        total = float(turned.real.sum())
+        away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
+        error = float((self.errors + away).sum()) + self.missing
+        slope = float((turned * (self.theta + 1j * self.t)).real.sum())
+        if self.few is not None:
+            scale = self.log_mass - self.theta * epsilon
+            more = self.few.share(self.most, epsilon, scale)
+            total, error, slope = total + more.delta, error + more.error, slope + more.slope
+        return total, error, slope
+
+
+class VerticalLine:
+    """The transforms of all parts, with μ² of the Gaussian."""
+
+    def __init__(self, kinds: Sequence[Transforms], square: float) -> None:
+        self.kinds, self.square = kinds, square
+        self.near = 1.0
+
+    @cached_property
+    def smooth(self) -> bool:
+        """Whether the sum without a tilt ends somewhere, as others then do as well."""
+        return float(self.kept(0.0, np.array([_FAR]))[0]) < -_BEYOND
+
+    @cached_property
+    def few(self) -> FewBetween | None:
+        """Of Laplace losses and responses, the outcomes with few losses between."""
+        laplaces = [kind for kind in self.kinds if isinstance(kind, LaplaceTransforms)]
+        responses = [kind for kind in self.kinds if isinstance(kind, ResponseTransforms)]
+        if self.square or not laplaces or len(self.kinds) > len(laplaces) + len(responses):
+            return None
+        few = FewBetween(laplaces[0], responses[0] if responses else None)
+        return few if few.is_listed() and not self.smooth else None
+
+    def kept(self, theta: float, places: Floats) -> Floats:
+        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
+        kept = -self.square * places * places / 2
+        for kind in self.kinds:
+            with np.errstate(divide="ignore"):
+                logs = kind.counts[:, None] * np.clip(kind.beyond(theta, places), -_MUCH, 0.0)
+            kept += logs.sum(axis=0)
+        result: Floats = np.maximum.accumulate(kept[::-1])[::-1]
+        return result
+
+    def moments(self, theta: float) -> LineMoments | None:
+        """By K at θ and at a place nearby on the line."""
+        for _ in range(40):
+            found = self.on_line(theta, np.array([self.near]))
+            if found is None:
+                return None
+            log_mass, logs = found.log_mass, found.logs
+            fall = -2 * float(logs[0].real)
+            if not (math.isfinite(log_mass) and 0 < fall < math.inf):
+                self.near *= 0.01 if fall > 0 else 100.0
+            elif fall > _MOST**2:
+                self.near *= max(_NEAR / math.sqrt(fall), 0.01)
+            elif fall < _LEAST**2:
+                self.near *= min(_NEAR / math.sqrt(fall), 1e4)
+            else:
+                return LineMoments(log_mass, logs[0].imag / self.near, fall / self.near**2)
+        return None
+
+    def on_line(self, theta: float, t: Floats) -> LineLogs | None:
+        """K at θ and at θ+it; None where that would take too long."""
+        log_mass, lost = self.square * theta * (theta + 1) / 2, 0.0
+        turn = self.square * t * (theta + 0.5)
+        logs = -self.square * t * t / 2 + 1j * turn
+        errors = 8 * UNIT * np.abs(logs)
+        for kind in self.kinds:
+            found = kind.on_line(theta, t)
+            if found is None:
+                return None
+            # Of what is added up, too.
+            rounding = (8 + len(kind.counts)) * UNIT
+            log_mass += float(kind.counts @ found.logs)
+            lost += float(kind.counts @ (found.lost + rounding * np.abs(found.logs)))
+            real, imaginary = found.more.real, found.more.imag
+            size = np.abs(1 + found.more)
+            clear = (size > 0.5) & (found.error < 0.1)
+            size = np.maximum(size, np.where(clear, 0.0, found.error + 1e-290))
+            square = real * (2 + real) + imaginary * imaginary
+            shrunk = np.where(clear, np.log1p(np.maximum(square, -0.9)) / 2, np.log(size))
+            angle = np.arctan2(imaginary, 1 + real)
+            rough = 2 * np.abs(real) + real**2 + imaginary**2 + np.abs(angle) + np.abs(shrunk)
+            logs += kind.counts @ (shrunk + 1j * angle)
+            errors += kind.counts @ (np.log1p(3 * found.error / size) + rounding * rough)
+        return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
+
+    def sum(self, theta: float, period: float, size: float) -> LineSum | None:
+        """The sum by a period, up to where what is beyond is next to nothing of e^`size`, about
+        what it comes to."""
+        step = 2 * math.pi / period
+        if not step:  # the period is beyond all numbers
+            return None
+        most = 0
+        if self.few is None:
+            found = _faint(self.kept, theta, step, size)
+        else:
+            found, most = self._last_of_few(self.few, theta, step, size)
+        places = None if found is None else self._places(theta, step, found)
+        told = None if places is None else self.on_line(theta, places[0])
+        if places is None or told is None:
+            return None
+        return self.summed(theta, period, *places, told, most)
+
+    def _places(
+        self, theta: float, step: float, found: tuple[float, float]
+    ) -> tuple[Floats, float] | None:
+        """The places up to the last one, and what is at all others; None if they are too many."""
+        last, beyond = found
+        many = math.ceil(last / step)
+        losses = sum(len(kind.counts) for kind in self.kinds)
+        # On a grid, too, every loss takes its time.
+        work = max(losses, *(kind.work for kind in self.kinds))
+        if many > _MOST_PLACES:
+            return None
+        t = step * np.arange(many + 1, dtype=np.float64)
+        if many > _SIEVED and self.few is None:
+            bright = self._bright(theta, t)
+            if bright is None:
+                return None
+            t, left_out = bright
+            beyond += left_out * step / math.pi
+        return (t, beyond) if len(t) * work <= _MOST_VALUES else None
+
+    def summed(
+        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs, most: int = 0
+    ) -> LineSum:
+        """The sum of what is told at some places, with a bound of what is at all others."""
+        values = np.exp(told.logs)
+        wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
+        if self.few is not None:
+            value, error = self._of_few(self.few, most, theta, t)
+            values, wrong = values - value, wrong + error
+        s = theta + 1j * t
+        weights = (2 / period) / (s * (s + 1))
+        weights[0] /= 2
+        terms, wrong = values * weights, wrong * np.abs(weights)
+        return LineSum(
+            theta,
+            told.log_mass,
+            told.lost,
+            t,
+            terms,
+            wrong,
+            beyond,
+            self.few,
+            most,
+        )
+
+    def closed(self) -> LineSum | None:
+        """The sum without places, where all losses may lie between."""
+        if self.few is None or not self.few.is_whole():
+            return None
+        none = np.zeros(0)
+        few, many = self.few, int(self.few.many)
+        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, few, many)
+
+    def _last_of_few(
+        self, few: FewBetween, theta: float, step: float, size: float
+    ) -> tuple[tuple[float, float] | None, int]:
+        """The last place of a sum without the outcomes with few losses between, what is beyond, and
+        how many losses between are few."""
+        best: tuple[tuple[float, float] | None, int] = None, 0
+        for most in few.choices():
+            found = _faint(partial(few.beyond, most), theta, step, size)
+            if found is not None and (best[0] is None or found[0] < best[0][0]):
+                best = found, most
+                if found[0] <= _FEW_PLACES * step:
+                    break
+        return best
+
+    def _of_few(self, few: FewBetween, most: int, theta: float, t: Floats) -> tuple[Any, Floats]:
+        """What outcomes with few losses between have in the transform over that at θ, and its
+        error."""
+        value, error = few.on_line(most, theta, t)
+        others = [kind for kind in self.kinds if not isinstance(kind, LaplaceTransforms)]
+        told = VerticalLine(others, 0.0).on_line(theta, t)
+        assert told is not None  # responses have a closed form
+        wrong = error + np.abs(value) * np.expm1(np.minimum(told.errors, 700.0))
+        turn = np.exp(told.logs)
+        return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
+
+    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float] | None:
+        """The places at which more than next to nothing may be left, and the sum of what is at the
+        others, over t². None where that takes too many values."""
+        # What is far away counts less.
+        room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
+        logs, left_out = -self.square * t * t / 2, 0.0
+        values = 0
+        for kind in self.kinds:
+            for start in range(0, len(kind.counts), _ROWS):
+                values += len(t) * _ROWS * kind.work
+                if values > _MOST_VALUES:
+                    return None
+                rows = slice(start, start + _ROWS)
+                with np.errstate(divide="ignore"):
+                    sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
+                logs = logs + (sizes * kind.counts[rows, None]).sum(axis=0)
+                seen = (logs > -room) | (t == 0)
+                left_out += float((np.exp(logs)[~seen] / t[~seen] ** 2).sum())
+                t, logs, room = t[seen], logs[seen], room[seen]
+        return t, left_out * (1 + 1e-9)
+
+    def smoothed(self, theta: float, at: float) -> VerticalLine:
+        """With so little of a Gaussian that an ε near `at` grows by a share of SMOOTHED: one loss
+        more dominates."""
+        more = 2 * _SMOOTHED * max(at, 1e-3 / theta) / (1 + 2 * theta)
+        return VerticalLine(self.kinds, self.square + more)
+
+    def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
+        """A θ at which `much`, which falls, is about 0; or a small one if it is never above."""
+        start = self.moments(1e-6) or self.moments(0.0)
+        if start is None:
+            return None
+        spread = math.sqrt(start.variance)
+        least = 1e-2 / spread
+
+        def at(theta: float) -> float:
+            found = self.moments(theta)
+            return -math.inf if found is None else much(theta, found)
+
+        low, high = 0.0, 4 / spread
+        below, above = math.inf, at(high)
+        while above > 0 and high * spread < 1e6:
+            low, below, high = high, above, 2 * high
+            above = at(high)
+        if not low:
+            low, below = high / 2, at(high / 2)
+            while below <= 0:
+                if low < least:
+                    return least
+                low, below, high, above = low / 2, at(low / 2), low, below
+        for _ in range(_STEPS):
+            # The secant, and less of the value at an end that stays (Illinois).
+            share = below / (below - above) if math.inf > below > above > -math.inf else 0.5
+            theta = low * math.pow(high / low, min(max(share, 0.1), 0.9))
+            value = at(theta)
+            if abs(value) < 0.05:
+                return theta
+            if value > 0:
+                low, below, above = theta, value, above / 2
+            else:
+                high, above, below = theta, value, below / 2
+        return low
+
+    def near_tilt(self, theta: float, at: float | None = None) -> tuple[LineSum | None, float]:
+        """A sum by a tilt near this one, for δ near a loss, and that loss: the mean, if not told.
+
+        The tilt is the one of the shortest period that leaves enough of the digits there.
+        """
+        centre = self.moments(theta)
+        if centre is None:
+            return None, 0.0
+        at = centre.mean if at is None else at
+        best: tuple[float, float] | None = None
+        least = centre.cumulant - theta * at
+        # Where θ is small, δ is about that of a normal loss at its mean.
+        near = min(flat(theta, centre.variance), math.log(0.4 * math.sqrt(centre.variance)))
+        smooth, size = 1 / math.sqrt(centre.variance), 0.0
+        for tilt in (max(theta, smooth), *(share * theta for share in _SHARES)):
+            here = centre if tilt == theta else self.moments(tilt)
+            if here is not None and here.cumulant - tilt * at <= least + _LOSS:
+                period, enough = self._period(tilt, here, at)
+                if best is None or period < best[0]:
+                    best = period, tilt
+                    size = least - (here.cumulant - tilt * at) + near
+                if enough:
+                    break
+        if best is None:
+            return None, at
+        period, tilt = best
+        told = self.smooth or self.few is not None
+        line = self if told else self.smoothed(tilt, at)
+        return line.sum(tilt, period, size), at
+
+    def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
+        """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
+        above, adds next to nothing to that at `at`; and whether that below tells it."""
+        size = here.cumulant - theta * at + flat(theta, here.variance)
+        below = (_NATS - size) / theta
+        above = math.inf
+        for factor in (0.4, 0.8, 0.2, 1.6, 0.1):
+            more = self.moments((1 + factor) * theta)
+            if more is not None:
+                gained = more.cumulant - (1 + factor) * theta * at - size + _NATS
+                above = min(above, gained / (factor * theta))
+                if above <= below:
+                    return below, True
+        return max(below, above), False
+
+
+def _faint(
+    bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
+) -> tuple[float, float] | None:
+    """The first place of some from which on next to nothing is left of e^`size`, and how much."""
+    places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
+    # Of the sum over 1/|s(s+1)| < 1/t².
+    left = bound(theta, places) - np.log(math.pi * places)
+    faint = np.flatnonzero(left <= size - _BEYOND)
+    if not len(faint):
+        return None
+    return float(places[faint[0]]), math.exp(float(left[faint[0]])) * (1 + 64 * UNIT)
+
+
+def flat(theta: float, variance: float) -> float:
+    """ln δ by the saddle point less K(θ)-θε."""
+    return -math.log1p(math.sqrt(2 * math.pi * variance) * theta * (1 + theta))

@@ -1,0 +1,105 @@
+"""The privacy loss of discrete Gaussian noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, even, least
+from dpcompose.curves.backends.renyi.cumulants import NOTHING, Cumulant
+from dpcompose.curves.curve import Concentrated, MechanismLoss
+from dpcompose.curves.rounding.words import number
+
+if TYPE_CHECKING:
+    from dpcompose.curves.backends.lattice.masses import Masses
+    from dpcompose.curves.backends.vertical_line.transforms import DiscreteGaussianTransforms
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianLoss(MechanismLoss):
+    """Discrete normal noise, mass proportional to e^(-n²/(2·variance)), moved by `shift` ≥ 1."""
+
+    shift: int
+    variance: Fraction
+
+    def masses(self, step: Fraction) -> Masses:
+        """The loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are too many."""
+        from dpcompose.curves.backends.lattice.divergences import divergence
+
+        return self._atom_masses(step) or divergence((), self.rho(), step)
+
+    def _atom_masses(self, step: Fraction) -> Masses | None:
+        import numpy as np
+
+        from dpcompose.curves.backends.lattice.discrete import MAX_ATOMS, MAX_SHIFT, on_lattice
+        from dpcompose.curves.backends.lattice.masses import EPS, NORMAL_TAIL
+
+        if self.variance > MAX_ATOMS**2 or self.shift > MAX_SHIFT:
+            return None
+        sigma = math.sqrt(self.variance)
+        reach = math.ceil(NORMAL_TAIL * sigma) + 1
+        if reach > MAX_ATOMS:
+            return None
+        places = np.arange(-reach, reach + 1, dtype=np.int64)
+        exponents = places.astype(np.float64) ** 2 * float(1 / (2 * self.variance))
+        weights = np.exp(-exponents)
+        # Pairwise sums are within some 40 roundings; leaving out the ends makes the masses larger.
+        total = float(weights.sum()) * (1 - 64 * EPS)
+        p = weights / total * (1 + (2 * exponents + 16) * EPS)
+        # The two tails: w(N)·Σ_j e^(-N·j/variance) ≤ w(N)·variance/N each.
+        infinite = 4 * float(weights[0]) / total * (1 + sigma)
+        unit = Fraction(self.shift) / (2 * self.variance)
+        return on_lattice(self.shift - 2 * places, unit, p, step, infinite)
+
+    def cumulant(self) -> Cumulant:
+        return NOTHING
+
+    def quadratic(self) -> Fraction:
+        # Canonne, Kamath and Steinke 2020 (The Discrete Gaussian), Theorem 4.
+        return Fraction(self.shift * self.shift) / (2 * self.variance)
+
+    def greatest(self) -> None:
+        return None
+
+    def rho(self) -> Fraction:
+        return self.quadratic()
+
+    def mu(self) -> None:
+        return None
+
+    def transforms(self) -> type[DiscreteGaussianTransforms] | None:
+        from dpcompose.curves.backends.vertical_line.transforms import DiscreteGaussianTransforms
+
+        # Of less noise more terms count; of more shift, more digits.
+        some = self.variance >= 1 and self.shift < 10**6
+        return DiscreteGaussianTransforms if some else None
+
+    def natural_step(self) -> Fraction | None:
+        few = self.variance * 4 < MOST_POINTS**2
+        return even(self.shift, self.shift / (2 * self.variance)) if few else None
+
+    def anchor(self) -> Fraction | None:
+        return self.natural_step()
+
+    def spread(self) -> float:
+        return math.sqrt(least(self.shift * self.shift / self.variance, 1e300))
+
+    def line(self) -> Fraction:
+        return Fraction(self.shift)
+
+    def with_shift(self, shift: Fraction) -> DiscreteGaussianLoss:
+        return DiscreteGaussianLoss(int(shift), self.variance)
+
+    def coarse(self, bits: int) -> Concentrated:
+        return Concentrated(self.rho())
+
+    def dominates(self, other: MechanismLoss) -> bool:
+        return False
+
+    def attained(self) -> bool:
+        return True
+
+    def describe(self) -> str:
+        return f"discrete Gaussian noise of variance {number(self.variance)} moved by {self.shift}"

@@ -1,0 +1,109 @@
+"""Pure DP over a path of several tables: less than one step of the sum of its ε."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpcompose.curves.curve import Curve, Part, Response
+from dpcompose.curves.families.geometric_loss import GeometricLoss
+from dpcompose.curves.order import rank
+from dpcompose.curves.rounding.words import number, whole
+
+#: So many different paths are composed as they are: each takes a law of its own.
+MOST_PATHS = 32
+#: A path of more steps, or with steps of a larger ε, counts as one step of the sum,
+MOST_STEPS, MOST_EPSILON = 10**5, 100
+#: and one on which about so small a part of its ε is gained: a grid may round as much up.
+_LEAST_GAIN = Fraction(1, 10**5)
+
+
+@dataclass(frozen=True, slots=True)
+class PureSteps(GeometricLoss):
+    """The worst loss of a (1/scale)-DP mechanism over tables that are `shift` steps apart.
+
+    The power of a test of level x is at most β(x) = min(1, e^ε·x, 1 - e^-ε·(1-x)) at the next
+    table, and so at most β(β(…(x))) at the last one (Dong, Roth and Su 2022, Theorem 2.14). All
+    that this takes are the tables between, as ε times the number of steps does. Geometric noise
+    moved by as many steps has just this power: with r = e^-ε it is at least n ≥ 1 with chance
+    r^n/(1+r), at most -n as well, and β takes each of these chances to the next one and is linear
+    between them. As it is ε-DP at each step, no smaller curve holds for all mechanisms.
+    """
+
+    def with_shift(self, shift: Fraction) -> PureSteps:
+        return PureSteps(int(shift), self.scale)
+
+    def along(self, steps: int) -> Part:
+        """What is lost over so many steps; see `equal_steps`."""
+        return (
+            self.with_shift(Fraction(steps))
+            if steps <= MOST_STEPS
+            else Response(steps / self.scale)
+        )
+
+    def attained(self) -> bool:
+        return False
+
+    def describe(self) -> str:
+        return f"{number(1 / self.scale)}-DP over {whole(self.shift)} steps"
+
+    def about_rho(self) -> float:
+        """About `rho`, quickly."""
+        rate = float(1 / self.scale)
+        inside = 2 * math.exp(-rate) * math.expm1(-rate * self.shift) / math.expm1(-2 * rate)
+        return rate * (self.shift - inside)
+
+    def advantage(self) -> float:
+        """About δ at ε = 0."""
+        rate, half = float(1 / self.scale), (self.shift + 1) // 2
+        ends = math.exp(-rate * half) + math.exp(-rate * (self.shift + 1 - half))
+        return 1 - ends / (1 + math.exp(-rate))
+
+
+def equal_steps(epsilon: Fraction, steps: int) -> Part:
+    """The worst loss of an ε-DP mechanism over so many steps, ε > 0."""
+    gained = (steps - 1) * epsilon
+    if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
+        return Response(epsilon * steps)
+    return PureSteps(steps, 1 / epsilon)
+
+
+def as_responses(composition: Curve) -> Curve:
+    """The same with every path as one step of the sum, which is no smaller; itself if there is
+    none."""
+    if not any(isinstance(part, PureSteps) for part, _ in composition.parts):
+        return composition
+    parts: dict[Part, int] = {}
+    for part, n in composition.parts:
+        one = Response(part.greatest()) if isinstance(part, PureSteps) else part
+        parts[one] = parts.get(one, 0) + n
+    return replace(composition, parts=tuple(sorted(parts.items(), key=rank)))
+
+
+def least_of(epsilon: Fraction, paths: Iterable[tuple[Fraction, int]]) -> Iterator[Part]:
+    """Losses none of which is the least at all δ: of ε-DP, and of paths of equal steps (ε, steps).
+
+    `epsilon`: the least known.
+    """
+    kept: list[tuple[Fraction, int]] = []
+    for each, steps in sorted(set(paths)):
+        if all(steps < other for _, other in kept):
+            kept.append((each, steps))
+    whole = True
+    for each, steps in kept:
+        part = equal_steps(each, steps)
+        if isinstance(part, PureSteps) and not _surely_least(epsilon, part):
+            whole = whole and epsilon < part.greatest()
+            yield part
+    if whole:
+        yield Response(epsilon)
+
+
+def _surely_least(epsilon: Fraction, part: PureSteps) -> bool:
+    """Whether ε-DP says no less at any δ: the one bend of its power lies below that of the path."""
+    return (
+        epsilon < part.greatest()
+        and math.tanh(float(min(epsilon, Fraction(40))) / 2) <= part.advantage()
+    )

@@ -1,0 +1,108 @@
+"""How many of some rows are drawn, each by itself with one chance: exactly, or rounded up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+from dpcompose.curves.rounding.exact import ONE, ZERO
+
+#: The chances of so many rows are exact; of more they are sums of doubles.
+_EXACT = 1_000
+#: Where more rows than this are expected, their number is bounded by Chernoff's inequality.
+_MOST_EXPECTED = 10_000
+#: What is rarer is not told apart; more than the roundings of so many doubles.
+_RARE, _DOUBLES = 1e-80, 1 + 2.0**-32
+#: Up to so many rows each number is told apart, then ever fewer.
+_EACH = 32
+#: A number that is not reached, or not left behind, with more than this chance is not told apart.
+_HARDLY, _SELDOM = Fraction(1, 10**60), Fraction(1, 10**30)
+
+
+def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]:
+    """The chances that no row is drawn, that some are but no more than the first of `numbers`, that
+    more are but no more than the second, …
+
+    `numbers` rise to all rows. The chances are 1 in all; of very many rows those of more than any
+    number are rounded up.
+    """
+    ends = [0, *numbers]
+    if rows <= _EXACT:
+        yes, no = rate.numerator, rate.denominator - rate.numerator
+        ways = [math.comb(rows, n) * yes**n * no ** (rows - n) for n in range(rows + 1)]
+        whole = rate.denominator**rows
+        starts = [0, *(end + 1 for end in ends)]
+        return [Fraction(sum(ways[start:end]), whole) for start, end in pairwise(starts)]
+    more = [ONE, *(_more_than(rows, rate, end) for end in ends[:-1]), ZERO]
+    return [here - after for here, after in pairwise(accumulate(more, min))]
+
+
+def told_apart(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
+    """The numbers of drawn rows that are told apart: each other one counts as the next of these.
+
+    They depend on the rows and on the rate only by the last, which is all rows, and by what is
+    hardly ever drawn, so that what is made of them grows with both. `all_at_once`: there are always
+    so many rows; else there may be fewer.
+    """
+    every = list(_numbers(rows))
+    below = list(accumulate(chances(rows, rate, every)))[1:]
+    first = 0
+    if all_at_once:
+        first = next(i for i, chance in enumerate(below) if chance > _SELDOM)
+    last = next(i for i, chance in enumerate(below) if 1 - chance < _HARDLY)
+    found = every[first : last + 1]
+    return found if found[-1] == rows else [*found, rows]
+
+
+def _numbers(rows: int) -> Iterator[int]:
+    number = 1
+    while number < rows:
+        yield number
+        number += max(1, number // _EACH)
+    yield rows
+
+
+def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
+    """The chance that more rows are drawn, rounded up."""
+    mean = rate * rows
+    if mean > _MOST_EXPECTED:
+        # e^(-d²·mean/(2+d)) for 1+d times the mean (Chernoff).
+        beyond = float(min(Fraction(number + 1) / mean - 1, Fraction(10**6)))
+        if beyond <= 0:
+            return ONE
+        nats = beyond**2 / (2 + beyond) * float(min(mean, Fraction(10**300)))
+        return Fraction(math.exp(-min(nats / _DOUBLES, 700.0)))
+    first, tail = _tail(rows, rate)
+    if number < first:
+        return ONE
+    return tail[min(number - first, len(tail) - 1)]
+
+
+@lru_cache(maxsize=64)
+def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
+    """A number, and the chances that more are drawn than this, than the next one, …, rounded up.
+
+    By the quotients of neighbouring chances, from the most likely number on; the last holds for
+    all that is beyond.
+    """
+    mode = min(int((rows + 1) * rate), rows)
+    odds = float(rate / (1 - rate)) if rate < 1 else math.inf
+    above, below = [1.0], [1.0]
+    for n in range(mode, rows):
+        if above[-1] < _RARE:
+            break
+        above.append(above[-1] * odds * ((rows - n) / (n + 1)))
+    for n in range(mode, 0, -1):
+        if below[-1] < _RARE:
+            break
+        below.append(below[-1] * n / (odds * (rows - n + 1)))
+    sizes = [*below[:0:-1], *above]
+    whole = math.fsum(sizes)
+    # Quotients fall, and are below 0.95 where so few are expected and so large a number is so rare.
+    rest = 20 * _RARE if sizes[-1] < _RARE else 0.0
+    sums = list(accumulate([rest, *sizes[:0:-1]]))[::-1]
+    most = [Fraction(min(each / whole * _DOUBLES, 1.0)) for each in sums]
+    return mode - len(below) + 1, most

@@ -1,0 +1,356 @@
+"""The routes from a composition to an ε at a δ, or to a δ at an ε (theory, section 6).
+
+Every route is sound; the least value wins. `main` routes are those that can win, the others are
+computed for the reader.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache, wraps
+
+from dpcompose.curves.backends.closed_forms import stated_pairs
+from dpcompose.curves.curve import (
+    BEST,
+    ROUGH,
+    SHARED,
+    Care,
+    Certified,
+    Concentrated,
+    Curve,
+    MechanismLoss,
+    Part,
+    Renyi,
+    Response,
+)
+from dpcompose.curves.families.pure_steps import PureSteps, as_responses
+from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
+from dpcompose.curves.rounding.exact import decimal_up, float_up, gaussian_mean_up
+
+#: Shares of δ that are tried where it is split.
+SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+#: A larger ε is not read as a μ.
+MOST_EPSILON = 1000
+#: Significant digits of what floating-point transforms give, rounded up.
+DIGITS = 11
+#: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
+MOST_COMPARED = 200
+#: And with more than this the closed forms.
+MOST_CLOSED = 2000
+#: What is known of compositions of more parts is not kept for the next time: they take room.
+MOST_REMEMBERED = 16
+#: With more copies than this δ is not split either: on so wide a grid every answer is slow.
+MOST_COPIES = 10**6
+
+
+class RouteName(StrEnum):
+    """The name of a route."""
+
+    OPTIMAL = "optimal composition"
+    GAUSSIAN = "exact Gaussian"
+    LOSSES = "loss distributions"
+    ZCDP = "zCDP conversion"
+    RENYI = "Rényi conversion"
+    BASIC = "basic composition"
+    ADVANCED = "advanced composition"
+    CLOSED = "closed-form KOV bound"
+    AS_GAUSSIAN = "pure DP as Gaussian DP"
+    SPLIT = "δ split in two"
+
+
+#: Those that are there for comparison.
+COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED, RouteName.AS_GAUSSIAN, RouteName.SPLIT))
+
+
+@dataclass(frozen=True, slots=True)
+class RouteBound:
+    """What a route gives: `value` is ε or δ, rounded up, None if nothing finite.
+
+    `bracket`: where it comes from loss distributions, how they were computed.
+    """
+
+    rule: RouteName
+    value: Fraction | None
+    bracket: Certified | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+
+    `many`: whether it is one of very many about the same patterns. `known`: an ε
+    that holds in another way, so that one which is surely above it need not be the least.
+    """
+
+    delta: Fraction | None = None
+    epsilon: Fraction | None = None
+    many: bool = False
+    known: Fraction | None = None
+
+    @property
+    def given(self) -> Fraction:
+        """The chosen number."""
+        given = self.delta if self.delta is not None else self.epsilon
+        assert given is not None
+        return given
+
+
+#: Gives bounds of a composition at a point.
+Routes = Callable[[Curve, Point], list[RouteBound]]
+
+
+def is_stated(composition: Curve) -> bool:
+    """Only stated pure and approximate guarantees, whose worst mechanisms are known."""
+    return not composition.gaussian and all(
+        isinstance(part, Response | PureSteps) for part, _ in composition.parts
+    )
+
+
+def _pure(part: Part) -> Fraction | None:
+    """The ε of a stated guarantee."""
+    match part:
+        case Response(epsilon):
+            return epsilon
+        case PureSteps():
+            return part.greatest()
+        case _:
+            return None
+
+
+def in_renyi_terms(composition: Curve) -> bool:
+    """Whether what is known is a Rényi curve alone, whose conversion is already the best known."""
+    return bool(composition.parts) and all(
+        isinstance(part, Concentrated | Renyi) for part, _ in composition.parts
+    )
+
+
+def realised(composition: Curve) -> bool:
+    """Whether some mechanism with just these guarantees has just this profile."""
+    return all(
+        part.attained() if isinstance(part, MechanismLoss) else isinstance(part, Response)
+        for part, _ in composition.parts
+    )
+
+
+def _remembered(routes: Routes) -> Routes:
+    """The same, but that small questions are answered once: many specs of one house are alike."""
+    known = lru_cache(maxsize=256)(routes)
+
+    @wraps(routes)
+    def ask(composition: Curve, point: Point) -> list[RouteBound]:
+        few = len(composition.parts) <= MOST_REMEMBERED
+        return list((known if few else routes)(composition, point))
+
+    return ask
+
+
+@_remembered
+def main_routes(composition: Curve, point: Point) -> list[RouteBound]:
+    """The routes one of which gives the least value."""
+    found = []
+    only_renyi = in_renyi_terms(composition)
+    if not only_renyi or composition.gaussian:
+        found.append(_profile(composition, point))
+    renyi = _renyi(composition, point)
+    if renyi is not None:
+        paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
+        found.append(_not_by_rounding(renyi, found) if paths else renyi)
+    if is_stated(composition):
+        found.append(RouteBound(RouteName.BASIC, basic_bound(composition, point)))
+    return found
+
+
+def least_route(found: list[RouteBound]) -> RouteBound:
+    """The route with the least value; the first of equal ones."""
+    return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
+
+
+def _profile(composition: Curve, point: Point) -> RouteBound:
+    if not composition.parts and composition.gaussian:
+        rule = RouteName.GAUSSIAN
+    elif is_stated(composition):
+        rule = RouteName.OPTIMAL
+    else:
+        rule = RouteName.LOSSES
+    care = _care(point)
+    bracket = _bracket_at(composition, point, care)
+    whole = as_responses(composition)
+    if whole is not composition:
+        # What is gained over several steps may be less than what is lost by rounding.
+        other = _bracket_at(whole, point, care)
+        if other is not None and (bracket is None or other.upper <= bracket.upper):
+            bracket = replace(other, lower=None)
+    return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
+
+
+def _care(point: Point) -> Care:
+    if point.many:
+        return SHARED
+    if point.known is not None:
+        with suppress(*BEYOND_DOUBLES):
+            return Care(known=float_up(point.known))
+    return BEST
+
+
+def _bracket_at(composition: Curve, point: Point, care: Care) -> Certified | None:
+    from dpcompose.curves.answers import delta_at, epsilon_at
+
+    bracket: Certified | None
+    try:
+        with warnings.catch_warnings():
+            # What is not a number gives all away, and says so by its size.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            if point.delta is not None:
+                bracket = epsilon_at(composition, point.delta, care)
+            else:
+                assert point.epsilon is not None
+                bracket = delta_at(composition, point.epsilon, care)
+    except BEYOND_DOUBLES:
+        return None
+    one = len(composition.parts) < 2 and all(isinstance(p, Response) for p, _ in composition.parts)
+    exact = one and (not composition.gaussian or not composition.parts)
+    return bracket if bracket is None or exact else _shortened(bracket)
+
+
+def _shortened(bracket: Certified) -> Certified:
+    """The same to as many digits as every machine agrees on: transforms differ in the last ones."""
+    upper = Fraction(decimal_up(bracket.upper, DIGITS))
+    lower = bracket.lower
+    if lower is not None:
+        # Rounded up, and then down by more than that can have added.
+        lower = Fraction(decimal_up(lower, DIGITS)) * (1 - Fraction(10, 10**DIGITS))
+    return replace(bracket, upper=upper, lower=lower)
+
+
+def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
+    """The same, or as large as the best one before where only the digits that are kept differ."""
+    best = least_route(before).value if before else None
+    if best is None or route.value is None:
+        return route
+    if best * (1 - Fraction(10, 10**DIGITS)) <= route.value < best:
+        return replace(route, value=best)
+    return route
+
+
+def _renyi(composition: Curve, point: Point) -> RouteBound | None:
+    from dpcompose.curves.backends.renyi import renyi_curves as renyi
+
+    parts = composition.parts
+    only = all(isinstance(part, Concentrated) for part, _ in parts)
+    rule = RouteName.ZCDP if only else RouteName.RENYI
+    try:
+        if point.delta is not None:
+            value = renyi.epsilon_at(composition, point.delta)
+        else:
+            assert point.epsilon is not None
+            value = renyi.delta_at(composition, point.epsilon)
+            value = None if value >= 1 else value
+    except BEYOND_DOUBLES:
+        value = None
+    return None if value is None and not in_renyi_terms(composition) else RouteBound(rule, value)
+
+
+def quick_bound(composition: Curve, point: Point) -> Fraction | None:
+    """A bound that takes little time; None if there is none."""
+    found = _renyi(composition, point)
+    return None if found is None else found.value
+
+
+@lru_cache(maxsize=256)  # a spec is often analysed with small changes
+def rough_bound(composition: Curve, point: Point) -> Fraction | None:
+    """A bound that takes some more time, and is about as low as any; None if there is none."""
+    known = quick_bound(composition, point)
+    found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
+    return known if found is None or (known is not None and known < found.upper) else found.upper
+
+
+def _stated(composition: Curve) -> list[tuple[Fraction, Fraction, int]]:
+    zero = Fraction(0)
+    stated = [
+        (epsilon, zero, n) for part, n in composition.parts if (epsilon := _pure(part)) is not None
+    ]
+    if composition.stay != 1:
+        stated.append((zero, 1 - composition.stay, 1))
+    return stated
+
+
+def basic_bound(composition: Curve, point: Point) -> Fraction | None:
+    """Σε at a δ, if the δ's allow it; the mass of δ at an ε, if that is at least Σε."""
+    if not is_stated(composition):
+        return None
+
+    stated = _stated(composition)
+    if point.delta is not None:
+        return stated_pairs.basic(stated, point.delta)
+    total = sum((epsilon * n for epsilon, _, n in stated), Fraction(0))
+    return 1 - composition.stay if point.epsilon is not None and total <= point.epsilon else None
+
+
+@_remembered
+def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
+    """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
+    found: list[RouteBound] = []
+    with suppress(*BEYOND_DOUBLES):
+        found.extend(_compared(composition, point))
+    return found
+
+
+def _compared(composition: Curve, point: Point) -> Iterator[RouteBound]:
+    if point.delta is None or not composition.parts:
+        return
+    if is_stated(composition) and len(composition.parts) <= MOST_CLOSED:
+        stated = _stated(composition)
+        yield RouteBound(RouteName.ADVANCED, stated_pairs.advanced(stated, point.delta))
+        yield RouteBound(RouteName.CLOSED, stated_pairs.closed_form(stated, point.delta))
+    left = composition.left(point.delta)
+    if left <= 0:
+        return
+    as_gaussian = _as_gaussian(composition, left)
+    if as_gaussian is not None:
+        yield as_gaussian
+    split = _split(composition, left)
+    if split is not None:
+        yield split
+
+
+def _as_gaussian(composition: Curve, left: Fraction) -> RouteBound | None:
+    """Pure parts each read as a μ, then √Σμ² (theory, section 6, (a))."""
+    from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_epsilon
+
+    squares = composition.gaussian
+    if len(composition.parts) > MOST_COMPARED:
+        return None
+    for part, n in composition.parts:
+        epsilon = _pure(part)
+        if epsilon is None or epsilon > MOST_EPSILON:
+            return None
+        mu = part.mu() if isinstance(part, PureSteps) else None
+        square = gaussian_mean_up(epsilon) ** 2 if mu is None else mu * mu
+        squares += Fraction(square) * n
+    bracket = gaussian_epsilon(squares, left)
+    return RouteBound(RouteName.AS_GAUSSIAN, None if bracket is None else bracket.upper)
+
+
+def _split(composition: Curve, left: Fraction) -> RouteBound | None:
+    """A share of δ for what is known as Rényi curves, the rest of it for all others (6, (d))."""
+    curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
+    others = tuple(each for each in composition.parts if each not in curves)
+    if not curves or not (others or composition.gaussian):
+        return None
+    if sum(n for _, n in others) > MOST_COPIES or len(others) > MOST_COMPARED:
+        return None
+    found: list[Fraction] = []
+    for share in SHARES:
+        pieces = (Curve(curves), Curve(others, composition.gaussian))
+        parts = [
+            least_route(main_routes(piece, Point(delta=left * of))).value
+            for piece, of in zip(pieces, (share, 1 - share), strict=True)
+        ]
+        if all(part is not None for part in parts):
+            found.append(sum((part for part in parts if part is not None), Fraction(0)))
+    return RouteBound(RouteName.SPLIT, min(found, default=None))
