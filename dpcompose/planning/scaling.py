@@ -69,8 +69,8 @@ def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
     form = FORMS.get(str(entry.get("mechanism")))
     if form is not None:
-        key = form.key.name
-        yield from _scalars(entry.get(key), (*path, key), form.key.noise)
+        for each in form.numbers:
+            yield from _scalars(entry.get(each.name), (*path, each.name), each.noise)
         return
     for key in _LOSSES:
         yield from _scalars(entry.get(key), (*path, key), False)
@@ -150,11 +150,14 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
         place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
         points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
         return replace(guarantee, value=guarantee.value * factor, points=points)
-    assert is_dataclass(noise)  # as all families are, the first number being the parameter
-    values = {each.name: getattr(noise, each.name) for each in fields(noise)}
-    name, now = next(each for each in values.items() if isinstance(each[1], Fraction))
-    times = 1 / factor if form_of(noise).key.noise else factor
-    return guaranteed(guarantee.notion, replace(noise, **{name: now * times}), guarantee.shift)
+    assert is_dataclass(noise)  # as all families are, the first numbers being the parameters
+    numbers = ((each.name, getattr(noise, each.name)) for each in fields(noise))
+    own = [each for each in numbers if isinstance(each[1], Fraction)]
+    changed = {
+        name: now / factor if key.noise else now * factor
+        for (name, now), key in zip(own, form_of(noise).numbers, strict=False)
+    }
+    return guaranteed(guarantee.notion, replace(noise, **changed), guarantee.shift)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -24,8 +24,10 @@ _WEAKER_IF_LARGER = frozenset(
         "stability", "max_rows", "max_blocks", "max_blocks_per_unit", "max_rows_per_block",
         "max_degree",
     }
-)  # fmt: skip
-_WEAKER_IF_SMALLER = frozenset(form.key.name for form in FORMS.values() if form.key.noise)
+) | {key.name for form in FORMS.values() for key in form.numbers if not key.noise}  # fmt: skip
+_WEAKER_IF_SMALLER = frozenset(
+    key.name for form in FORMS.values() for key in form.numbers if key.noise
+)
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
 #: Keys below which nothing is a number.
 _NAMES = frozenset(

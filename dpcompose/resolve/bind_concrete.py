@@ -5,6 +5,7 @@ A sensitivity speaks of the dataset that is read, and nothing is said of its anc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -25,7 +26,9 @@ from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
 
-_ONE = Fraction(1)
+_ZERO, _ONE = Fraction(0), Fraction(1)
+#: The values of keys that are no numbers, by their names.
+Values = Mapping[str, object]
 #: With these protected, nothing says what a sensitivity on a graph is for.
 _NOT_OF_GRAPHS = frozenset({RelationKind.FREE_LUNCH, RelationKind.DECLARED})
 _ROW_CHANGES = ("unbounded", "bounded")
@@ -36,18 +39,20 @@ _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 
 
 def _guarantee(
-    form: FamilyForm,
-    notion: str,
-    values: int | None,
-    moves: Moves | None,
-    parameter: Fraction,
-    moved: Fraction = _ONE,
-    *others: Fraction,
+    form: FamilyForm, notion: str, other: Values, moves: Moves | None, *given: Fraction
 ) -> Guarantee:
-    """The guarantee of a mechanism in one notion; `others`: all sensitivities, where relative."""
-    mechanism = moves.family(form, parameter, values) if moves else form.made(parameter, values)
+    """The guarantee of a mechanism in one notion.
+
+    `other`: the values of the keys that are no numbers. `given`: those of the others, in the order
+    of the form, then the sensitivity, if there is one, and all sensitivities where it is relative.
+    """
+    numbers, moved = given[: len(form.numbers)], given[len(form.numbers) :]
+    values = {key.name: value for key, value in zip(form.numbers, numbers, strict=True)}
+    mechanism = form.made({**other, **values})
+    if moves is not None:
+        mechanism = moves.family(mechanism)
     # Which of two sensitivities is the unit remains unsaid: the smaller one is the safe reading.
-    shift = moved / min(others) if others else moved
+    shift = moved[0] / min(moved[1:], default=_ONE) if moved else _ONE
     return guaranteed(Notion(notion), mechanism, shift)
 
 
@@ -75,11 +80,14 @@ class ConcreteMechanisms:
     ) -> list[Draft] | None:
         """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
         form = FORMS[mechanism.mechanism]
-        key = form.key.name
-        read = self._numbers.read
-        parameter = read(getattr(mechanism, key), (*path, key), place, form.key.need)
+        parameters = self._parameters(form, mechanism, path, place)
+        other = {
+            key.name: getattr(mechanism, key.name) for key in form.keys if key not in form.numbers
+        }
+        if isinstance(mechanism, written.BySteps):
+            return self._by_steps(form, mechanism, path, place, parameters, other)
         if form.sensitivity is None:
-            return self._by_rows(form, mechanism, path, place, parameter)
+            return self._by_rows(form, mechanism, path, place, parameters, other)
         assert isinstance(mechanism, written.Concrete)
         sensitivities: list[list[Moves] | None] = []
         for given, where, replaced in _texts(mechanism, path, place):
@@ -100,7 +108,7 @@ class ConcreteMechanisms:
             self._faults.add("DPC150", (*path, "relation"), message, hint)
             fine = False
         known = [each for each in sensitivities if each is not None]
-        if not fine or parameter is None or len(known) < len(sensitivities):
+        if not fine or parameters is None or len(known) < len(sensitivities):
             return None
         others = [own.distance for [own] in known] if form.relative else []
         states = form.states[:1] if euclidean else form.states
@@ -108,8 +116,8 @@ class ConcreteMechanisms:
             Draft(
                 each.relation,
                 0,
-                (parameter, own.distance, *others),
-                partial(_guarantee, form, notion, None, own),
+                (*parameters, own.distance, *others),
+                partial(_guarantee, form, notion, other, own),
                 path,
                 each.given,
                 i > 0,
@@ -118,6 +126,19 @@ class ConcreteMechanisms:
             for own in moves
             for i, notion in enumerate(states)
         ]
+
+    def _parameters(
+        self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
+    ) -> list[Parameter] | None:
+        """The numbers of a mechanism, 0 where one may be left out; None if one is faulty."""
+        found: list[Parameter | None] = []
+        for key in form.numbers:
+            text = getattr(mechanism, key.name)
+            at = (*path, key.name)
+            read = _ZERO if text is None else self._numbers.read(text, at, place, key.need)
+            found.append(read)
+        known = [each for each in found if each is not None]
+        return known if len(known) == len(found) else None
 
     def _moves(
         self,
@@ -199,7 +220,8 @@ class ConcreteMechanisms:
         mechanism: written.AnyConcrete,
         path: Path,
         place: SpecPlace | None,
-        parameter: Parameter | None,
+        parameters: list[Parameter] | None,
+        other: Values,
     ) -> list[Draft] | None:
         if place is None:
             return None
@@ -214,10 +236,45 @@ class ConcreteMechanisms:
             hint = "protect `bounded` neighbours, or release noisy counts instead"
             self._faults.add("DPC154", (*path, "mechanism"), message, hint)
             fine = False
-        if not fine or parameter is None:
+        if not fine or parameters is None:
             return None
-        make = partial(_guarantee, form, form.states[0], getattr(mechanism, "k", None), None)
-        return [Draft(BOUNDED, 0, (parameter,), make, path, True)]
+        make = partial(_guarantee, form, form.states[0], other, None)
+        return [Draft(BOUNDED, 0, tuple(parameters), make, path, True)]
+
+    # for one step of a relation
+
+    def _by_steps(
+        self,
+        form: FamilyForm,
+        mechanism: written.BySteps,
+        path: Path,
+        place: SpecPlace | None,
+        parameters: list[Parameter] | None,
+        other: Values,
+    ) -> list[Draft] | None:
+        given, at = mechanism.relation is not None, (*path, "relation")
+        relation = self._meanings.relation(mechanism.relation, at)
+        if place is None or relation is None:
+            return None
+        fine = self._meanings.hold(relation, place, at if given else (*path, "reads"), given)
+        why = form.refusal(other, relation.kind.value) if form.refusal else None
+        if why is not None:
+            key, message, hint = why
+            self._faults.add("DPC150", (*path, key), message, hint)
+        if not fine or why is not None or parameters is None:
+            return None
+        return [
+            Draft(
+                relation,
+                0,
+                tuple(parameters),
+                partial(_guarantee, form, notion, other, None),
+                path,
+                given,
+                i > 0,
+            )
+            for i, notion in enumerate(form.states)
+        ]
 
     def _counts_rows(self, place: SpecPlace) -> bool:
         """Whether protected neighbours differ in the number of rows."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.change.kind_form import Contradiction, FormKey, Sort
+from dpcompose.core.change.kind_form import Contradiction
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.maps.kind import Map
-from dpcompose.core.mechanisms.family import Need
+from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.parameters import Numbers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpcompose.core.change.kind_form import Sort
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
+from dpcompose.core.mechanisms.family import Sort
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Blocks

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpcompose.core.change.kind_form import FormKey, Sort
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace

@@ -49,14 +49,13 @@ class Moves(NamedTuple):
     unit: Fraction = _ONE
     each: Fraction = ZERO
 
-    def family(self, form: FamilyForm, parameter: Fraction, values: int | None) -> Family:
+    def family(self, made: Family) -> Family:
         """The mechanism, with its shifts in this norm and this unit."""
-        made = form.made(parameter, values)
         if self.norm == "one-hot":
             return OneHot(made, self.each)
         if isinstance(made, DiscreteGaussian) and self.norm is not None:
-            return DiscreteGaussian(parameter, self.norm, self.unit)
-        return Gaussian(parameter, self.unit) if isinstance(made, Gaussian) else made
+            return DiscreteGaussian(made.sigma, self.norm, self.unit)
+        return Gaussian(made.sigma, self.unit) if isinstance(made, Gaussian) else made
 
     def inside(self, unit: Fraction) -> Moves:
         """The same in L2 and another unit, rounded up; a distance in L1 is at least that in L2."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import FamilyForm
+from dpcompose.core.mechanisms.family import REQUIRED, FamilyForm, Sort
 from dpcompose.spec.fields import Optional, Parameter, Scalar, Several, Whole
 from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
@@ -108,25 +108,43 @@ class ByRows(ReadingEntry):
     mechanism: str = Field(description=MECHANISM)
 
 
+class BySteps(ReadingEntry):
+    __doc__ = "What every concrete mechanism says that is stated for one step of a relation."
+
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
+    relation: Optional[Relation] = Field(
+        default=None, description="What its neighbours are; default: the relation protected."
+    )
+
+
 #: A concrete mechanism as it is read: `_model` makes a model of its own for each family.
-AnyConcrete = Concrete | ByRows
+AnyConcrete = Concrete | ByRows | BySteps
+#: What stands at a key of each sort.
+_TYPES: dict[Sort, Any] = {
+    Sort.NUMBER: Parameter,
+    Sort.WHOLE: Whole,
+    Sort.SEVERAL: Several,
+    Sort.FLAG: bool,
+}
 
 
 def _model(form: FamilyForm) -> type[ReadingEntry]:
-    """The model of a family: what is common to all of its sort, and its parameter."""
-    base = ByRows if form.sensitivity is None else Concrete
-    key = form.key
+    """The model of a family: what is common to all of its sort, and its keys."""
+    base = BySteps if form.by_steps else ByRows if form.sensitivity is None else Concrete
     space: dict[str, Any] = {
         "__module__": __name__,
         "__doc__": form.about,
-        "__annotations__": {"mechanism": Literal[form.name], key.name: Parameter},
+        "__annotations__": {"mechanism": Literal[form.name]},
         "what": f"`mechanism: {form.name}`",
         "mechanism": Field(description=MECHANISM),
-        key.name: Field(description=key.says),
     }
-    if form.values:
-        space["__annotations__"]["k"] = Several
-        space["k"] = Field(default=2, description="How many values there are.")
+    may_be_left_out: Any = Optional
+    for key in form.keys:
+        held = _TYPES[key.sort]
+        default: Any = ... if key.default is REQUIRED else key.default
+        space["__annotations__"][key.name] = may_be_left_out[held] if key.default is None else held
+        space[key.name] = Field(default, description=key.says)
     name = form.name.title().replace("-", "")
     return new_class(name, (base,), exec_body=lambda own: own.update(space))
 
@@ -134,7 +152,13 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
 #: The model of each family by its name.
 CONCRETE: dict[str, type[ReadingEntry]] = {name: _model(form) for name, form in FORMS.items()}
 #: Keys that only concrete mechanisms have; ε is also one of a stated guarantee.
-NOISE_KEYS = frozenset({form.key.name for form in FORMS.values()} - {"epsilon"}) | {
-    "sensitivity",
-    "k",
+NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {"epsilon"} | {
+    "sensitivity"
 }
+
+
+def noise_keys(kind: str) -> list[str]:
+    """The keys that say what a kind of concrete mechanism is."""
+    model = CONCRETE[kind]
+    own = [key.name for key in FORMS[kind].keys]
+    return [*own, "sensitivity"] if issubclass(model, Concrete) else own

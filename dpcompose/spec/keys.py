@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from dpcompose.core.change.kind_form import REQUIRED, Form, Sort
+from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path
 from dpcompose.faults import Faults, listing

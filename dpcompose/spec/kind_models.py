@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.core.change.kind_form import REQUIRED, Form, FormKey, Sort
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.mechanisms.family import REQUIRED, FormKey, Sort
 from dpcompose.spec.fields import Name, Optional, Scalar, Whole
 from dpcompose.spec.models import Model
 

@@ -15,14 +15,14 @@ from dpcompose.spec.asked import (
     SuccessBudget,
     ZcdpBudget,
 )
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, Concrete
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, BySteps, Concrete, noise_keys
 from dpcompose.spec.datasets import Graph, Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, AnyMap
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
-from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS
+from dpcompose.spec.phrases import BUDGET_FORMS, PARAMETERS
 from dpcompose.spec.relations import LongRelation
 
 _BUDGETS = (PureBudget, ApproxBudget, ZcdpBudget, GdpBudget, AdvantageBudget, SuccessBudget)
@@ -102,25 +102,22 @@ def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | No
         return says, hint
     if issubclass(model, ByRows) and key in {"sensitivity", "relation"}:
         return says, "each row answers by itself: its guarantee is for one row replaced"
+    if issubclass(model, BySteps) and key == "sensitivity":
+        return says, "its noise is scaled by it, and what is left is for one step of `relation`"
     if key == "delta":
         return says, "it is not stated: ask for ε at a δ by `report: {delta: 1e-6}`"
     if key not in NOISE_KEYS | _PARAMETERS:
         return None
-    parameters = f"its parameters are {listing(_all_parameters(own))}"
+    parameters = f"its parameters are {listing(noise_keys(own))}"
     if key == "epsilon" and issubclass(model, Concrete):
         return says, f"{parameters}; ε follows from them"
     owners = _owners(key)
     return says, f"{parameters}; {name} goes with {listing(owners)}" if owners else parameters
 
 
-def _all_parameters(kind: str) -> tuple[str, ...]:
-    with_sensitivity = issubclass(CONCRETE[kind], Concrete)
-    return (*NOISE_PARAMETERS[kind], "sensitivity") if with_sensitivity else NOISE_PARAMETERS[kind]
-
-
 def _owners(key: str) -> list[str]:
     """The concrete mechanisms with this parameter."""
-    return [f"mechanism: {kind}" for kind in CONCRETE if key in _all_parameters(kind)]
+    return [f"mechanism: {kind}" for kind in CONCRETE if key in noise_keys(kind)]
 
 
 def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:

@@ -15,13 +15,11 @@ from dpcompose.spec.relations import Declared
 
 PARAMETERS = {notion.value: notion.facts.parameters for notion in Notion}
 #: The parameters of each concrete mechanism, sensitivities apart.
-NOISE_PARAMETERS = {
-    name: (form.key.name, "k") if form.values else (form.key.name,) for name, form in FORMS.items()
-}
+NOISE_PARAMETERS = {name: tuple(key.name for key in form.keys) for name, form in FORMS.items()}
 #: Parameters that may be a mapping by block.
 BY_BLOCK = frozenset(
     {"epsilon", "delta", "rho", "mu", "alpha", "unbounded", "bounded"}
-    | {form.key.name for form in FORMS.values()}
+    | {key.name for form in FORMS.values() for key in form.numbers}
 )
 BUDGET_FORMS = (
     "`{epsilon}`, `{epsilon, delta}`, `{rho}`, `{mu}`, `{advantage}` or `{success, baseline}`"

@@ -13,7 +13,7 @@ from dpcompose.errors import Path, folded, meant, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
 from dpcompose.spec import synonyms
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, noise_keys
 from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import example_of
@@ -212,7 +212,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     elif (noise := _noise(notion)) is not None and "guarantees" not in path:
         message = f"unknown notion {quoted(notion)}"
         stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))
-        own = listing([*NOISE_PARAMETERS[noise], "sensitivity"])
+        own = listing(noise_keys(noise))
         hint = f"noise is `mechanism: {noise}` with {own}; what is stated is {stated}"
         fix = None if NOISE_KEYS.isdisjoint(value) else renaming(at, "mechanism")
         faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)

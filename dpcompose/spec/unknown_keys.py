@@ -31,14 +31,14 @@ from dpcompose.source.rewriting import (
     wrapping,
     writing,
 )
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities, noise_keys
 from dpcompose.spec.datasets import Mapped, Split
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.keys import entries_of, required
 from dpcompose.spec.misplaced import misplaced
 from dpcompose.spec.model import Spec
 from dpcompose.spec.models import Model
-from dpcompose.spec.phrases import NOISE_PARAMETERS, PARAMETERS, as_hint, keys_of, model_at
+from dpcompose.spec.phrases import PARAMETERS, as_hint, keys_of, model_at
 from dpcompose.spec.synonyms import key as meant_key
 from dpcompose.spec.training import in_other_words
 
@@ -234,7 +234,7 @@ def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
         return None
     if not NOISE_KEYS.isdisjoint(at.siblings):
         return None
-    own = (*NOISE_PARAMETERS[kind], "sensitivity")
+    own = noise_keys(kind)
     notion = next((each for each, keys in PARAMETERS.items() if set(given) == set(keys)), None)
     hint = f"noise has {listing(own)}, from which the loss follows"
     fix: Rewrite | None = None

@@ -4,46 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.mechanisms.family import NUMBER, Need
-
-
-class Sort(Enum):
-    """What stands at a key."""
-
-    WHOLE = "a whole number"
-    NAME = "a name"
-    COLUMN = "a column"
-    COLUMNS = "a list of columns"
-    FLAG = "true or false"
-    CHOICE = "one of some words"
-    NUMBER = "a number"
-    MOVES = "a number, or one for rows added and one for rows replaced"
-    BLOCKS = "a number of blocks, or their names"
-    FEEDS = "for each kind of row the names of blocks"
-
-
-#: The default of a key that must be given.
-REQUIRED = object()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FormKey:
-    """A key: its name, what stands there, what it means.
-
-    `default`: REQUIRED, or what it is where it is left out. `choices`: the words of a choice.
-    `need`: what numbers must be.
-    """
-
-    name: str
-    sort: Sort
-    says: str
-    default: object = REQUIRED
-    choices: tuple[str, ...] = ()
-    need: Need = NUMBER
+from dpcompose.core.mechanisms.family import FormKey
 
 
 class Refusal(NamedTuple):

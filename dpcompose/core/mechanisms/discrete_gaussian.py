@@ -13,7 +13,8 @@ from dpcompose.core.mechanisms.family import (
     WHOLE_L2,
     Family,
     FamilyForm,
-    ParameterKey,
+    FormKey,
+    Sort,
 )
 from dpcompose.curves import Concentrated, Curve
 from dpcompose.curves.families import DiscreteGaussianLoss
@@ -59,13 +60,17 @@ FORM = FamilyForm(
     name="discrete-gaussian",
     family=DiscreteGaussian,
     about="Discrete normal noise on whole numbers; its sensitivity is in L2.",
-    key=ParameterKey(
-        "sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", NOISE, True
+    keys=(
+        FormKey(
+            "sigma",
+            Sort.NUMBER,
+            "The noise n has a mass proportional to e^(-n²/(2·sigma²)).",
+            need=NOISE,
+            noise=True,
+        ),
     ),
     sensitivity=WHOLE_L2,
     norm="L2",
-    relative=False,
-    values=False,
     states=("zcdp",),
     trusted=EXACTLY_DRAWN,
     whole=True,

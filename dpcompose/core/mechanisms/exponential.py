@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
-    NUMBER,
     Family,
     FamilyForm,
+    FormKey,
     Need,
-    ParameterKey,
+    Sort,
     Trusted,
     drawn_by,
 )
@@ -122,8 +122,8 @@ FORM = FamilyForm(
     name="exponential",
     family=Exponential,
     about="A choice with weights that grow with a score.",
-    key=ParameterKey(
-        "epsilon", "Its range: weights e^(epsilon·score/(2·sensitivity)).", NUMBER, noise=False
+    keys=(
+        FormKey("epsilon", Sort.NUMBER, "Its range: weights e^(epsilon·score/(2·sensitivity))."),
     ),
     norm=None,
     sensitivity=Need(
@@ -133,7 +133,6 @@ FORM = FamilyForm(
         lambda value: value > 0,
     ),
     relative=True,
-    values=False,
     states=("pure",),
     trusted=Trusted(
         "{}: outcomes are chosen with exactly the weights of the exponential mechanism"

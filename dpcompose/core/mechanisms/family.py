@@ -8,8 +8,9 @@ one file here, and one line in `dpcompose.core.mechanisms`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -54,17 +55,42 @@ WHOLE_L2 = Need(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterKey:
-    """The parameter of a mechanism: its key in a spec, what it means, what it must be.
+class Sort(Enum):
+    """What stands at a key."""
 
-    `noise`: more of it is more noise, so that it is divided where losses are scaled up.
+    WHOLE = "a whole number"
+    SEVERAL = "a whole number from 2 on"
+    NAME = "a name"
+    COLUMN = "a column"
+    COLUMNS = "a list of columns"
+    FLAG = "true or false"
+    CHOICE = "one of some words"
+    NUMBER = "a number"
+    MOVES = "a number, or one for rows added and one for rows replaced"
+    BLOCKS = "a number of blocks, or their names"
+    FEEDS = "for each kind of row the names of blocks"
+
+
+#: The default of a key that must be given.
+REQUIRED = object()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormKey:
+    """A key: its name, what stands there, what it means.
+
+    `default`: REQUIRED, or what it is where it is left out. `choices`: the words of a choice.
+    `need`: what numbers must be. `noise`: more of it is more noise, so that it is divided where
+    losses are scaled up.
     """
 
     name: str
+    sort: Sort
     says: str
-    need: Need
-    noise: bool
+    default: object = REQUIRED
+    choices: tuple[str, ...] = ()
+    need: Need = NUMBER
+    noise: bool = False
 
 
 class Family(ABC):
@@ -116,33 +142,46 @@ class Trusted:
 class FamilyForm:
     """How a family is written in a spec, and what it then guarantees.
 
-    `family` takes the parameter `key`, after the number of values where it has `values`. `about`
-    says in a sentence what it is. `sensitivity`: what sensitivities must be; None for a mechanism
-    without one, in which every row answers by itself. `norm`: in which sensitivities of vectors
-    are, where nothing else is said; None where they are no distances. `whole`: the noise is on
-    whole numbers. `relative`: shifts are in units of the least
-    sensitivity. `states`: the notions that it guarantees, the first of which says the most.
+    `keys`: its parameters, of which the first number says how much noise there is; `make` makes a
+    mechanism of their values, in this order, where `family` does not. `about` says in a sentence
+    what it is. `sensitivity`: what sensitivities must be; None for a mechanism without one, in
+    which every row answers by itself, or, `by_steps`, which is stated for one step of a relation.
+    `norm`: in which sensitivities of vectors are, where nothing else is said; None where they are
+    no distances. `whole`: the noise is on whole numbers. `relative`: shifts are in units of the
+    least sensitivity. `states`: the notions that it guarantees, the first of which says the most.
     `giving`: the least parameter with which it guarantees what is stated, at a sensitivity of 1, in
-    pure DP or zCDP.
+    pure DP or zCDP. `refusal`: why the values of its keys do not go with the changes of a relation.
     """
 
     name: str
     family: type[Family]
     about: str
-    key: ParameterKey
+    keys: tuple[FormKey, ...]
     sensitivity: Need | None
     norm: Literal["L1", "L2"] | None
-    relative: bool
-    values: bool
     states: tuple[Literal["pure", "zcdp", "gdp"], ...]
     trusted: Trusted
+    relative: bool = False
     whole: bool = False
+    by_steps: bool = False
+    make: Callable[..., Family] | None = None
     giving: Callable[[StatedNumbers], Fraction] | None = None
+    refusal: Callable[[Mapping[str, object], str], tuple[str, str, str] | None] | None = None
 
-    def made(self, parameter: Fraction, values: int | None) -> Family:
-        """The mechanism with this parameter, and so many values where it has them."""
-        make: Callable[..., Family] = self.family
-        return make(values, parameter) if self.values else make(parameter)
+    @property
+    def numbers(self) -> tuple[FormKey, ...]:
+        """The keys whose values are exact numbers."""
+        return tuple(each for each in self.keys if each.sort is Sort.NUMBER)
+
+    @property
+    def key(self) -> FormKey:
+        """The key that says how much noise there is."""
+        return self.numbers[0]
+
+    def made(self, values: Mapping[str, object]) -> Family:
+        """The mechanism with these values of its keys."""
+        make: Callable[..., Family] = self.make or self.family
+        return make(*(values[each.name] for each in self.keys))
 
 
 def drawn_by(family: type[Family]) -> Test:

@@ -11,7 +11,8 @@ from dpcompose.core.mechanisms.family import (
     NUMBER,
     Family,
     FamilyForm,
-    ParameterKey,
+    FormKey,
+    Sort,
 )
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, sqrt_up
@@ -51,11 +52,13 @@ FORM = FamilyForm(
     name="gaussian",
     family=Gaussian,
     about="Normal noise on numbers; its sensitivity is in L2.",
-    key=ParameterKey("sigma", "The standard deviation of the noise.", NOISE, True),
+    keys=(
+        FormKey(
+            "sigma", Sort.NUMBER, "The standard deviation of the noise.", need=NOISE, noise=True
+        ),
+    ),
     sensitivity=NUMBER,
     norm="L2",
-    relative=False,
-    values=False,
     states=("gdp",),
     trusted=EXACTLY_DRAWN,
     giving=lambda stated: sqrt_up(1 / (2 * stated.value)),

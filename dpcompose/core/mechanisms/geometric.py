@@ -14,7 +14,8 @@ from dpcompose.core.mechanisms.family import (
     STEPS,
     Family,
     FamilyForm,
-    ParameterKey,
+    FormKey,
+    Sort,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
@@ -140,13 +141,17 @@ FORM = FamilyForm(
     name="geometric",
     family=Geometric,
     about="Two-sided geometric noise on whole numbers; its sensitivity is in L1.",
-    key=ParameterKey(
-        "scale", "The noise n has a mass proportional to e^(-|n|/scale).", NOISE, True
+    keys=(
+        FormKey(
+            "scale",
+            Sort.NUMBER,
+            "The noise n has a mass proportional to e^(-|n|/scale).",
+            need=NOISE,
+            noise=True,
+        ),
     ),
     sensitivity=STEPS,
     norm="L1",
-    relative=False,
-    values=False,
     states=("pure",),
     trusted=EXACTLY_DRAWN,
     whole=True,

@@ -12,7 +12,8 @@ from dpcompose.core.mechanisms.family import (
     NUMBER,
     Family,
     FamilyForm,
-    ParameterKey,
+    FormKey,
+    Sort,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
@@ -117,11 +118,17 @@ FORM = FamilyForm(
     name="laplace",
     family=Laplace,
     about="Laplace noise on numbers; its sensitivity is in L1.",
-    key=ParameterKey("scale", "The noise has density e^(-|x|/scale)/(2·scale).", NOISE, True),
+    keys=(
+        FormKey(
+            "scale",
+            Sort.NUMBER,
+            "The noise has density e^(-|x|/scale)/(2·scale).",
+            need=NOISE,
+            noise=True,
+        ),
+    ),
     sensitivity=NUMBER,
     norm="L1",
-    relative=False,
-    values=False,
     states=("pure",),
     trusted=EXACTLY_DRAWN,
     giving=lambda stated: 1 / stated.value,

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
-    NUMBER,
     Family,
     FamilyForm,
-    ParameterKey,
+    FormKey,
+    Sort,
     Trusted,
     drawn_by,
 )
@@ -120,13 +120,13 @@ FORM = FamilyForm(
     name="randomized-response",
     family=RandomizedResponse,
     about="Every row answers by itself, with one of k values, mostly the true one.",
-    key=ParameterKey(
-        "epsilon", "The odds of the true value to each other are e^epsilon.", NUMBER, False
+    keys=(
+        FormKey("epsilon", Sort.NUMBER, "The odds of the true value to each other are e^epsilon."),
+        FormKey("k", Sort.SEVERAL, "How many values there are.", default=2),
     ),
+    make=lambda odds, k: RandomizedResponse(k, odds),
     sensitivity=None,
     norm=None,
-    relative=False,
-    values=True,
     states=("pure",),
     trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
 )

@@ -12,8 +12,9 @@ from dpcompose.core.mechanisms.family import (
     STEPS,
     Family,
     FamilyForm,
+    FormKey,
     Need,
-    ParameterKey,
+    Sort,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
@@ -93,21 +94,22 @@ FORM = FamilyForm(
     name="skellam",
     family=Skellam,
     about="The difference of two Poisson counts, on whole numbers; its sensitivity is in L1.",
-    key=ParameterKey(
-        "variance",
-        "The variance of the noise: two Poisson counts of half of it each.",
-        Need(
-            "at least 1/1000000",
-            "DPC114",
-            "with so little noise next to nothing is protected",
-            lambda value: value >= LEAST_VARIANCE,
+    keys=(
+        FormKey(
+            "variance",
+            Sort.NUMBER,
+            "The variance of the noise: two Poisson counts of half of it each.",
+            need=Need(
+                "at least 1/1000000",
+                "DPC114",
+                "with so little noise next to nothing is protected",
+                lambda value: value >= LEAST_VARIANCE,
+            ),
+            noise=True,
         ),
-        noise=True,
     ),
     sensitivity=STEPS,
     norm="L1",
-    relative=False,
-    values=False,
     states=("zcdp",),
     trusted=EXACTLY_DRAWN,
     whole=True,

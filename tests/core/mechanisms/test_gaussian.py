@@ -9,7 +9,7 @@ import pytest
 
 from dpcompose.core.mechanisms import FORMS, form_of
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import NOISE, NUMBER, STEPS, Family, FamilyForm
+from dpcompose.core.mechanisms.family import NOISE, NUMBER, STEPS, Family, FamilyForm, Sort
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
@@ -75,7 +75,7 @@ def test_what_numbers_must_be() -> None:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_every_family_answers(form: FamilyForm) -> None:
-    noise = form.made(F(2), 3 if form.values else None)
+    noise = form.made({key.name: 3 if key.sort is Sort.SEVERAL else F(2) for key in form.keys})
     assert form_of(noise) is form
     rho = noise.rho(F(1))
     mu, epsilon = noise.mu_squared(F(1)), noise.epsilon(F(1))
@@ -97,6 +97,6 @@ def test_noise_that_gives_what_is_stated(name: str, stated: Guarantee) -> None:
     """Its guarantee at a sensitivity of 1 is the one that is asked for."""
     form = FORMS[name]
     assert form.giving is not None
-    noise = form.made(form.giving(stated), None)
+    noise = form.made({form.key.name: form.giving(stated)})
     found = noise.epsilon(F(1)) if stated.notion is Notion.PURE else noise.rho(F(1))
     assert found == stated.value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dpcompose.core.change.kind_form import Contradiction, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, Refusal
 from dpcompose.core.change.maps.kind import Conduct, Picks, together
+from dpcompose.core.mechanisms.family import FormKey, Sort
 
 Keep = Literal["first", "random"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import Fate
-from dpcompose.core.change.kind_form import Declared, FormKey, Sort
+from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     Conduct,
     Gives,
@@ -18,6 +18,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, one, per_key, single, spread, user_rows
-from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import BOTH, Kind, Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

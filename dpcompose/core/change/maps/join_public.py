@@ -15,7 +15,7 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.flatten import (
     EXACT,
     MAX_ROWS,
@@ -37,6 +37,7 @@ from dpcompose.core.change.maps.kind import (
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import PAIR, Kind, Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

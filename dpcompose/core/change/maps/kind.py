@@ -13,9 +13,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import Fate, TooMany, anything
-from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
 

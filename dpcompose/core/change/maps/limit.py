@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import Fate, capped, per_key, spread, user_rows
-from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
     ORDER,
@@ -19,6 +19,7 @@ from dpcompose.core.change.maps.chosen_rows import (
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 

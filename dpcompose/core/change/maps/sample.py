@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.change.effects import Fate, one
-from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.kind import (
     Above,
     Conduct,
@@ -22,7 +22,7 @@ from dpcompose.core.change.maps.kind import (
 )
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
-from dpcompose.core.mechanisms.family import Need
+from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.curves.rounding import capped, listing, number, plural, whole
 
 

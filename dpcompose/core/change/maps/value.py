@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.change.effects import Fate, all_tags, one
-from dpcompose.core.change.kind_form import Contradiction, Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import number
 
 

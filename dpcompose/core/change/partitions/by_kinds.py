@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dpcompose.core.change.kind_form import Declared, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.partitions.partition_kind import (
     Assignment,
     EachRow,
@@ -14,6 +14,7 @@ from dpcompose.core.change.partitions.partition_kind import (
 )
 from dpcompose.core.change.partitions.whereabouts import InSets, Whereabouts
 from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dpcompose.core.change.kind_form import Declared, FormKey, Sort
+from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.partitions.partition_kind import (
     BLOCKS,
     Assignment,
@@ -14,6 +14,7 @@ from dpcompose.core.change.partitions.partition_kind import (
 )
 from dpcompose.core.change.partitions.whereabouts import InSome, Whereabouts
 from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dpcompose.core.change.kind_form import Declared, Form, FormKey, Refusal, Sort
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.partitions.whereabouts import Whereabouts
 from dpcompose.core.change.row_facts import Traits
+from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 class Assignment(NamedTuple):

@@ -12,7 +12,6 @@ import pytest
 
 from dpcompose.core.change import maps
 from dpcompose.core.change.effects import Fate, TooMany
-from dpcompose.core.change.kind_form import REQUIRED, FormKey, Sort
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
@@ -28,6 +27,7 @@ from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.mechanisms.family import REQUIRED, FormKey, Sort
 
 FOLDER = Path(maps.__file__).parent
 SHARED = {"__init__", "kind", "chosen_rows"}

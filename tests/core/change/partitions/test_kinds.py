@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from dpcompose.core.change import partitions
-from dpcompose.core.change.kind_form import Sort
 from dpcompose.core.change.partitions.by_key import ByKey
 from dpcompose.core.change.partitions.by_kinds import ByKinds
 from dpcompose.core.change.partitions.by_membership import ByMembership
@@ -22,6 +21,7 @@ from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undiv
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.mechanisms.family import Sort
 from dpcompose.core.partitions.placements import SpreadRule, placements
 
 FOLDER = Path(partitions.__file__).parent
