@@ -260,7 +260,7 @@ class ConcreteMechanisms:
         why = form.refusal(other, relation.kind.value) if form.refusal else None
         if why is not None:
             key, message, hint = why
-            self._faults.add("DPC150", (*path, key), message, hint)
+            self._faults.add("DPC105", (*path, key), message, hint)
         if not fine or why is not None or parameters is None:
             return None
         return [

@@ -45,8 +45,13 @@ def _position(identifier: str) -> tuple[int, int, int]:
     return (len(_SECTIONS) + (2 if section == "HBW" else 1), 0, 0)
 
 
+def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
+    """By place in the paper, then by file, whichever was imported first."""
+    return _position(entry.id), entry.bound.__module__
+
+
 #: Every theorem by id, in the order of the paper.
-BOOK: dict[str, Theorem] = dict(sorted(ENTERED.items(), key=lambda each: _position(each[0])))
+BOOK: dict[str, Theorem] = {each.id: each for each in sorted(ENTERED.values(), key=_order)}
 
 _RANK = {role: rank for rank, role in enumerate(Role)}
 

@@ -12,6 +12,7 @@ from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.core.model.tree import Place
@@ -177,12 +178,14 @@ def _way_out(touched: Touched) -> str:
         return "declare `max_degree` on the graph, or give a guarantee for that relation"
     if _curve_alone(touched):
         return "state it for neighbours as far apart as those protected"
-    if any(each.statement.guarantee.noise is not None for each in touched.placed):
+    noises = (each.statement.guarantee.noise for each in touched.placed)
+    forms = [form_of(noise) for noise in noises if noise is not None]
+    if any(each.sensitivity is not None for each in forms):
         return (
             "say how far one row added or removed moves it (`sensitivity: {unbounded: …}` beside "
             "`bounded`)"
         )
-    if place is root:
+    if place is root or forms:
         return "give its unbounded guarantee (`relation: unbounded`)"
     if any(isinstance(above.dataset.made_by, Sample) for above in upwards(place)):
         # What is stated above a sample is not amplified, if it holds at all.
