@@ -10,6 +10,7 @@ from dpcompose.core.mechanisms import (
     laplace,
     randomized_response,
     skellam,
+    sparse_vector,
 )
 from dpcompose.core.mechanisms.family import Family, FamilyForm
 from dpcompose.core.mechanisms.one_hot import OneHot
@@ -25,6 +26,7 @@ FORMS: dict[str, FamilyForm] = {
         exponential.FORM,
         randomized_response.FORM,
         skellam.FORM,
+        sparse_vector.FORM,
     )
 }
 

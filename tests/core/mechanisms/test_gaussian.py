@@ -75,7 +75,8 @@ def test_what_numbers_must_be() -> None:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_every_family_answers(form: FamilyForm) -> None:
-    noise = form.made({key.name: 3 if key.sort is Sort.SEVERAL else F(2) for key in form.keys})
+    values = {Sort.NUMBER: F(2), Sort.WHOLE: 1, Sort.SEVERAL: 3, Sort.FLAG: False}
+    noise = form.made({key.name: values[key.sort] for key in form.keys})
     assert form_of(noise) is form
     rho = noise.rho(F(1))
     mu, epsilon = noise.mu_squared(F(1)), noise.epsilon(F(1))

@@ -18,6 +18,7 @@ from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
+from dpcompose.core.mechanisms.sparse_vector import SparseVector
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.notions.guarantee import Guarantee
@@ -477,6 +478,11 @@ TOUCHES: list[tuple[str, str, FeltStep, str, FeltStep]] = [
             ("exponential-zcdp", "bounded range", Exponential(F(1))),
             ("randomized-response-gdp", "the odds", RandomizedResponse(2, F(1))),
             ("skellam-zcdp", "Skellam noise", Skellam(F(4))),
+            (
+                "sparse-vector",
+                "noise of sparse vector",
+                SparseVector(F(1), F(1), F(0), 1, False),
+            ),
         )
     ),
     (

@@ -41,7 +41,7 @@ PAPER = """
 """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
-    randomized-response-zcdp randomized-response-gdp skellam-zcdp
+    randomized-response-zcdp randomized-response-gdp skellam-zcdp sparse-vector
     dominating-pairs optimal-composition profile-on-disjoint
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range

@@ -1,0 +1,168 @@
+"""The sparse vector technique: which of many queries are above a threshold, for a few of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    NOISE,
+    NUMBER,
+    Family,
+    FamilyForm,
+    FormKey,
+    Sort,
+    Trusted,
+    drawn_by,
+)
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve
+from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
+from dpcompose.curves.rounding import ZERO, plural
+
+#: In these a row, an edge or a user only comes or only goes, so that counts move in one direction.
+_ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector(Family):
+    """Answers which queries are above a threshold, and stops after `positives` that are.
+
+    A shift is a number of steps. It is pure DP and nothing better is known of it, so that over
+    several steps its loss is that of geometric noise (Dong, Roth and Su 2022, Theorem 2.14).
+    """
+
+    threshold_epsilon: Fraction
+    answer_epsilon: Fraction
+    value_epsilon: Fraction
+    positives: int
+    monotone: bool
+
+    def epsilon(self, shift: Fraction) -> Fraction:
+        return self._each * math.ceil(shift)
+
+    def rho(self, shift: Fraction) -> Fraction:
+        return geometric_rho(math.ceil(shift), 1 / self._each) if shift else ZERO
+
+    def mu(self, shift: Fraction) -> Fraction:
+        return geometric_mu(math.ceil(shift), 1 / self._each)
+
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve(((GeometricLoss(math.ceil(shift), 1 / self._each), 1),))
+
+    def describe(self, shift: Fraction) -> str:
+        values = " and their values" if self.value_epsilon else ""
+        return f"sparse vector, {plural(self.positives, 'positive answer')}{values}"
+
+    @property
+    def _each(self) -> Fraction:
+        """ε for one step."""
+        return sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)
+
+
+@theorem(
+    "sparse-vector",
+    title="Above threshold, and the sparse vector technique",
+    place="Documentation",
+    source="dpcompose",
+    formula="ε = ε₁ + ε₂ + ε₃",
+    notion=Notion.PURE,
+    uses=BY_FAMILY,
+    hypotheses=(
+        Hypothesis(
+            "noise of sparse vector",
+            "for every two neighbours each query moves by at most Δ. Once, Laplace noise of scale "
+            "Δ/ε₁ is added to the thresholds; to each query fresh noise of scale 2cΔ/ε₂, or cΔ/ε₂ "
+            "where all queries move in one direction; what is released stops after the c-th answer "
+            "above; the value of each is released with fresh noise of scale cΔ/ε₃, or not at all",
+            "declared",
+            test=drawn_by(SparseVector),
+        ),
+    ),
+    example=Example(
+        (Fraction(1, 2), Fraction(1, 2), ZERO),
+        Fraction(1),
+        "ε₁ = ε₂ = 1/2 and no values are ε = 1, however many queries are asked.",
+    ),
+    statement="""\
+    The answers are (ε₁ + ε₂ + ε₃)-DP, however many queries are below their thresholds; queries and
+    thresholds may be chosen from earlier answers.
+
+    Proof. Fix the answers and integrate over the threshold's noise z. On the other table put z + Δ
+    in its place: its density costs e^ε₁ at most. A query moves by at most Δ and the threshold has
+    moved up by Δ, so that each answer below has become no less likely. Each answer above needs its
+    query's noise to be moved by 2Δ at most, which costs e^(ε₂/c), and there are c of them. If all
+    queries move up, Δ is enough; if all move down, the threshold need not be moved, each answer
+    below is no less likely, and Δ is enough again. The values are c Laplace mechanisms of ε₃/c.
+
+    Noise on the threshold alone, no limit on the answers above, noise on queries that does not grow
+    with c, and the noisy value that was compared are the variants that are not private (Lyu, Su and
+    Li 2017).
+    """,
+)
+def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fraction:
+    return threshold + answer + value
+
+
+def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+    if not values["monotone"] or relation in _ONE_DIRECTION:
+        return None
+    return (
+        "monotone",
+        f"`monotone: true` does not go with `relation: {relation}`",
+        "where a row takes the place of another, some queries rise and others fall: leave it out, "
+        "with noise of scale 2·positives·Δ/answer_epsilon, or state it for `relation: unbounded`",
+    )
+
+
+FORM = FamilyForm(
+    name="sparse-vector",
+    family=SparseVector,
+    about="Which of many queries are above a threshold, until so many are.",
+    keys=(
+        FormKey(
+            "threshold_epsilon",
+            Sort.NUMBER,
+            "The noise on the thresholds has scale Δ/threshold_epsilon, Δ the sensitivity of each "
+            "query.",
+            need=NOISE,
+        ),
+        FormKey(
+            "answer_epsilon",
+            Sort.NUMBER,
+            "The noise on each query has scale 2·positives·Δ/answer_epsilon, or half of it if "
+            "`monotone`.",
+            need=NOISE,
+        ),
+        FormKey(
+            "value_epsilon",
+            Sort.NUMBER,
+            "The value of each query above is released with fresh noise of scale "
+            "positives·Δ/value_epsilon; left out: no values.",
+            default=None,
+            need=NUMBER,
+        ),
+        FormKey("positives", Sort.WHOLE, "After so many answers above it stops."),
+        FormKey(
+            "monotone",
+            Sort.FLAG,
+            "For two neighbours all queries move in one direction, as counts do where rows come "
+            "or go.",
+            default=False,
+        ),
+    ),
+    sensitivity=None,
+    norm=None,
+    states=("pure",),
+    trusted=Trusted(
+        "{}: thresholds and queries have the noise of sparse vector, for their sensitivity, and "
+        "it stops in time",
+        "noise of sparse vector as stated",
+    ),
+    by_steps=True,
+    refusal=_refusal,
+)
