@@ -33,6 +33,9 @@ _SECTIONS = ("I", "II", "III", "IV", "V", "VI", "VII")
 #: Results of the appendix up to each number, and the (section, number) that they come after.
 _APPENDIX = ((3, (3, 8)), (8, (4, 15)), (10, (5, 6)), (13, (6, 8)), (15, (6, 16)), (18, (6, 26)))
 
+#: The results on adversaries, as their paper has them.
+_ADVERSARIES = ("1", "mixture", "3", "6", "7", "coupling", "A3", "likelihoods")
+
 
 def _position(identifier: str) -> tuple[int, int, int]:
     """Where an entry stands in the paper; what is not from it comes after, adversaries last."""
@@ -42,7 +45,9 @@ def _position(identifier: str) -> tuple[int, int, int]:
     if section == "A":
         after = next(place for last, place in _APPENDIX if int(number) <= last)
         return (*after, int(number))
-    return (len(_SECTIONS) + (2 if section == "HBW" else 1), 0, 0)
+    if section == "HBW":
+        return (len(_SECTIONS) + 2, _ADVERSARIES.index(number), 0)
+    return (len(_SECTIONS) + 1, 0, 0)
 
 
 def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
