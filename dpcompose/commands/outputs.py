@@ -12,25 +12,13 @@ from typing import Generic, TypeVar
 from dpcompose.commands.exits import BadCall, complain
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
+from dpcompose.render import Format as Format
 
 
 class By(StrEnum):
     """What a bound is asked for apart from what a spec protects."""
 
     ATTRIBUTE = "attribute"
-
-
-class Format(StrEnum):
-    """How results are printed."""
-
-    TEXT = "text"
-    CONCISE = "concise"
-    JSON = "json"
-    JSONL = "jsonl"
-    SARIF = "sarif"
-    GITHUB = "github"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
 
 
 class BookFormat(StrEnum):

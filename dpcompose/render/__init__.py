@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
-from dpcompose.render.layout import Style
-from dpcompose.report import Report
+if TYPE_CHECKING:
+    from dpcompose.render.layout import Style
+    from dpcompose.report import Report
 
 #: Takes reports as they come and gives pieces of text as soon as they are ready; a piece at least,
 #: be it empty, before it takes a second report further.
-Renderer = Callable[[Iterable[Report], Style], Iterator[str]]
+Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 
 
-def _problems(module: str, checking: bool, function: str = "render") -> Renderer:
-    """The renderer of a module for which a budget that is not met is a problem, or not."""
+class Format(StrEnum):
+    """How results are printed: each is a module here with a function `render`, but for the first
+    and for `jsonl`. The bounds alone (`--quiet`) are no format: see `dpcompose.render.quiet`."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    JSONL = "jsonl"
+    SARIF = "sarif"
+    GITHUB = "github"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+
+
+_ELSEWHERE = {Format.TEXT: ("terminal", "render"), Format.JSONL: ("json", "render_lines")}
+
+
+def _renderer(form: Format, checking: bool) -> Renderer:
+    """The renderer of a format; `checking`: a budget that is not met is a problem."""
+    module, function = _ELSEWHERE.get(form, (form.value, "render"))
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
         made = getattr(import_module(f"dpcompose.render.{module}"), function)
@@ -24,19 +45,6 @@ def _problems(module: str, checking: bool, function: str = "render") -> Renderer
     return render
 
 
-_WITH_PROBLEMS = ("concise", "json", "sarif", "github", "junit", "markdown")
-
-#: Every format by name, as `analyze` prints it. The bounds alone (`--quiet`) are no format: see
-#: `dpcompose.render.quiet`.
-RENDERERS: Mapping[str, Renderer] = {
-    "text": _problems("terminal", False),
-    "jsonl": _problems("json", False, "render_lines"),
-    **{name: _problems(name, False) for name in _WITH_PROBLEMS},
-}
-
-#: The same as `check` prints it, where the budget decides.
-CHECKERS: Mapping[str, Renderer] = {
-    "text": _problems("terminal", True),
-    "jsonl": _problems("json", True, "render_lines"),
-    **{name: _problems(name, True) for name in _WITH_PROBLEMS},
-}
+#: Every format by name, as `analyze` prints it, and as `check` does, where the budget decides.
+RENDERERS: Mapping[str, Renderer] = {form.value: _renderer(form, False) for form in Format}
+CHECKERS: Mapping[str, Renderer] = {form.value: _renderer(form, True) for form in Format}
