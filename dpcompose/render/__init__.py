@@ -22,6 +22,7 @@ class Format(StrEnum):
 
     TEXT = "text"
     CONCISE = "concise"
+    CSV = "csv"
     JSON = "json"
     JSONL = "jsonl"
     SARIF = "sarif"

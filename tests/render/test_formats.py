@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
+import math
 import os
 import re
 import xml.etree.ElementTree as ElementTree
@@ -39,6 +42,7 @@ HERE = Path(__file__).parents[1]
 SPECS = HERE.parent / "specs"
 FORMS = {
     "concise": "txt",
+    "csv": "csv",
     "sarif": "sarif",
     "github": "github.txt",
     "junit": "junit.xml",
@@ -633,3 +637,29 @@ def test_the_schema_of_results_beside_the_specs_is_the_one_that_is_printed() -> 
     # Made by `dpcompose schema result > specs/result.schema.json`.
     kept = (SPECS / "result.schema.json").read_text(encoding="utf-8")
     assert kept == dumped(result_schema(), indent=2)
+
+
+# --- csv -----------------------------------------------------------------------------------------
+
+
+def test_csv_is_read_as_it_was_written() -> None:
+    every = [*ALL.values(), *nasty('a "quoted",\nname')]
+    rows = list(csv.DictReader(io.StringIO(shown("csv", *every))))
+    assert len(rows) == sum(len(each.shares) or 1 for each in every)
+    assert all(None not in each and each["status"] for each in rows)
+    assert {each["file"].lstrip("'") for each in rows} == {printable(each.file) for each in every}
+    for each in rows:
+        numbers = [float(each[key]) for key in ("cost", "delta", "share") if each[key]]
+        assert all(0 <= number < math.inf for number in numbers)
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", '"=x', "a,b\n=c"])
+def test_no_cell_of_csv_is_a_formula(name: str) -> None:
+    written = json.dumps(name)
+    report = dpcompose.analyze(
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
+        f"mechanisms: [{{name: {written}, reads: t, notion: pure, epsilon: 1}}]\n"
+    )
+    (row,) = csv.DictReader(io.StringIO(shown("csv", report)))
+    assert row["name"].lstrip("'") == printable(name) and row["name"][0] not in "=+-@"
+    assert shown("csv", report).count("\n") == 2
