@@ -313,7 +313,7 @@ def check(
     )
     sources = Sources(isolated, settings or (), settings_from)
     if ledger is not None:
-        from dpcompose.commands.join import joined
+        from dpcompose.commands.join import join_ledger
 
         others = {
             "--at-epsilon": at_epsilon,
@@ -329,7 +329,9 @@ def check(
         }
         unused = [name for name, given in others.items() if given]
         raise typer.Exit(
-            joined(selection, ledger, limit, points, unused, sources, strict, form, output, look)
+            join_ledger(
+                selection, ledger, limit, points, unused, sources, strict, form, output, look
+            )
         )
     strictness = Strictness(
         fail_on,

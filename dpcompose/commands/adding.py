@@ -12,7 +12,13 @@ from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting_fault
+from dpcompose.commands.inputs import (
+    STANDARD_INPUT,
+    Unreadable,
+    name_of_file,
+    read,
+    unquoting_fault,
+)
 from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Sources, policies_of
@@ -78,7 +84,7 @@ def read_all(
         file = item if isinstance(item, str) else item[0]
         if would_overwrite(output, [file]):
             raise BadCall(f"--output {output} would overwrite a spec")
-        name = shown(file)
+        name = name_of_file(file)
         if file == STANDARD_INPUT and selection.stdin_filename is not None:
             name = selection.stdin_filename
         data = b""

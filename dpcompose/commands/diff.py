@@ -14,7 +14,7 @@ from dpcompose.commands.bounds import Most, TooMuch, finding
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Reviewed
 from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
 from dpcompose.commands.output import (
     Look,
     deliver_all,
@@ -65,7 +65,7 @@ class Comparison:
         except Unreadable as error:
             self._unreadable(error)
         else:
-            yield from self._changes((shown(old), before), (shown(new), after))
+            yield from self._changes((name_of_file(old), before), (name_of_file(new), after))
         self.left_out = LeftOut(self._unread)
 
     def since(
@@ -135,9 +135,9 @@ class Comparison:
         """What the settings files around a file say now and did not before. Raises BadSettings."""
         if self.policies.isolated:
             return ()
-        now = self.policies.found(new)
+        now = self.policies.settings_of(new)
         if self.before is None:
-            was = self.policies.found(old)
+            was = self.policies.settings_of(old)
         else:
             try:
                 was = merged(self.before.layers(old))

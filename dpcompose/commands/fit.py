@@ -10,7 +10,7 @@ from typing import TextIO
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.formats import Told
-from dpcompose.commands.inputs import Unreadable, read, shown, unquoting_fault
+from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Sources, policies_of
@@ -55,10 +55,10 @@ def fit_file(
     policies = policies_of(sources)
     try:
         data = read(file)
-        settings = policies.of(shown(file))
+        settings = policies.of(name_of_file(file))
 
         def fitting() -> tuple[Fitted, str, str | None, bool]:
-            source = _valid(_one(data, "fit"), shown(file))
+            source = _valid(_one(data, "fit"), name_of_file(file))
             names = parameters(source)
             scaled = dict(_free(each, names) for each in free)
             fitted = min(
@@ -70,8 +70,8 @@ def fit_file(
             )
             written, contradicts = fitted.text, None
             if limit is not None:
-                written = with_budget(load(written, shown(file)), limit)
-                contradicts = _own_budget(written, shown(file), limit)
+                written = with_budget(load(written, name_of_file(file)), limit)
+                contradicts = _own_budget(written, name_of_file(file), limit)
             by_settings = any(fitted.limit is each for each in settings.defaults)
             return fitted, written, contradicts, by_settings
 
@@ -81,19 +81,19 @@ def fit_file(
         complain(str(error))
         return ExitCode.USAGE
     except (InvalidSpec, Several, Unscalable, TooMuch) as error:
-        return _refused(shown(file), error, data)
+        return _refused(name_of_file(file), error, data)
     except Unfit as error:
-        complain(f"{shown(file)}: {error}")
+        complain(f"{name_of_file(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
-    complain(f"{shown(file)}: {_scale_in_words(fitted, origin)}")
+    complain(f"{name_of_file(file)}: {_scale_in_words(fitted, origin)}")
     if fitted.doubtful:
         complain(
-            f"{shown(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: "
-            "see that the mechanism still has all of them"
+            f"{name_of_file(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by "
+            "itself: see that the mechanism still has all of them"
         )
     if contradicts:
-        complain(f"{shown(file)}: {contradicts}")
+        complain(f"{name_of_file(file)}: {contradicts}")
     text = _as_it_was(written, data)
     if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
@@ -195,7 +195,7 @@ def sensitivity_of(
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
-    name, policies = shown(file), policies_of(sources)
+    name, policies = name_of_file(file), policies_of(sources)
     try:
         data = read(file)
         settings = policies.of(name)

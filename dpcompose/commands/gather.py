@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 
 from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, name_of_file, read
 from dpcompose.commands.once import Once
 from dpcompose.places import GIT, is_below, real, strays, work_tree
 from dpcompose.policy.settings_files import OWN, SHARED
@@ -271,15 +271,15 @@ class Gathering:
                     names = _names(stream)
                     yield from self._or_none(meant(), source, f"no files are listed in {source}")
             elif sys.stdin is None:
-                yield NoFile(shown(source), "cannot read standard input: it is closed")
+                yield NoFile(name_of_file(source), "cannot read standard input: it is closed")
             else:
                 names = _names(sys.stdin.buffer)
                 yield from self._or_none(
-                    meant(), shown(source), "no files are listed on standard input"
+                    meant(), name_of_file(source), "no files are listed on standard input"
                 )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            yield NoFile(shown(source), f"cannot read the list of files {source}: {why}")
+            yield NoFile(name_of_file(source), f"cannot read the list of files {source}: {why}")
 
 
 def _names(stream: BinaryIO) -> Iterator[str]:

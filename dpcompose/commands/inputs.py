@@ -29,7 +29,7 @@ def is_yaml(name: str) -> bool:
     return name.lower().endswith((".yaml", ".yml"))
 
 
-def shown(file: str) -> str:
+def name_of_file(file: str) -> str:
     """How a report calls the file."""
     return "<stdin>" if file == STANDARD_INPUT else file
 
@@ -50,7 +50,7 @@ def read(file: str) -> bytes:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         why = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(f"cannot read {shown(file)}: {why}") from error
+        raise Unreadable(f"cannot read {name_of_file(file)}: {why}") from error
 
 
 def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:

@@ -24,7 +24,7 @@ from dpcompose.policy.codes import POPULATION
 from dpcompose.source import Source
 
 
-def joined(
+def join_ledger(
     selection: Selection,
     ledger: str,
     limit: Budget | None,

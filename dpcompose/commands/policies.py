@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
 from dpcompose.policy.environment import from_environment
@@ -96,7 +96,7 @@ class Policies:
         named = [replace(each, strength=NAMED) for each in named]
         return merged([*named, *self.over, *self._layers_of_files(name)])
 
-    def found(self, file: str) -> Settings:
+    def settings_of(self, file: str) -> Settings:
         """What the settings files around a file say, which nobody named. Raises BadSettings."""
         return merged(self._layers_of_files(_path(file)))
 
@@ -106,7 +106,7 @@ class Policies:
 
 def _path(file: str) -> str:
     """A file, or what stands for standard input: it is as if it were in the working folder."""
-    return file if file != shown(STANDARD_INPUT) else os.curdir + os.sep + "-"
+    return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
 def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:

@@ -12,7 +12,7 @@ from dpcompose.commands.bounds import Most, TooMuch, ended, held_to, not_analyse
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.goals import AskedPoints
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, shown, unquoting
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.policies import Policies, audited
 from dpcompose.commands.progress import Progress, Waiting
@@ -228,9 +228,9 @@ class Run:
                     raise BadCall(f"--output {path} would overwrite a spec")
             return _Input(item)
         try:
-            return _Input(self.task.stdin_name or shown(item), read(item))
+            return _Input(self.task.stdin_name or name_of_file(item), read(item))
         except Unreadable as error:
-            return _Outcome([], [str(error)], ExitCode.USAGE, name=shown(item))
+            return _Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
 
 
 def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:

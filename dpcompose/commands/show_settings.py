@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcompose.commands.exits import ExitCode, complain
 from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, shown
+from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
 from dpcompose.commands.output import print_out
 from dpcompose.commands.run import FileTask
 from dpcompose.core.notions.guarantee import Budget
@@ -24,7 +24,7 @@ def show_settings(task: FileTask, gathering: Gathering) -> ExitCode:
             complain(item.says)
             code = ExitCode.USAGE
             continue
-        name = (task.stdin_name or shown(item)) if item == STANDARD_INPUT else item
+        name = (task.stdin_name or name_of_file(item)) if item == STANDARD_INPUT else item
         try:
             settings = task.policies.of(name)
         except BadSettings as error:

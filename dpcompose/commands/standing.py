@@ -24,7 +24,7 @@ from dpcompose.policy.settings import BadSettings
 from dpcompose.render.numbers import bound_text
 from dpcompose.report.certify import certify
 from dpcompose.report.findings import REWRITTEN
-from dpcompose.report.verdict import implies, least
+from dpcompose.report.verdict import implies, strictest_limits
 from dpcompose.source import Source, documents
 
 #: A finding with the file that it is about, and the lines of that.
@@ -59,7 +59,9 @@ class Standing:
     def limited(self, release: Release) -> Release:
         """A release under the budget that it had, too, where that was raised."""
         was = self.limits.get(release.file, ())
-        return replace(release, limits=least((*was, *release.limits))) if was else release
+        return (
+            replace(release, limits=strictest_limits((*was, *release.limits))) if was else release
+        )
 
     def of(self, population: str | None) -> RecordCheck | None:
         """What became of the releases of a population; None where nothing was looked up."""

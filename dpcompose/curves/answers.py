@@ -52,7 +52,7 @@ def epsilon_at(composition: Curve, delta: Fraction, care: Care = BEST) -> Certif
     if left is None:
         return None
     parts = _gathered(composition.parts)
-    bound = greatest_sum(parts.whole(composition.gaussian))
+    bound = greatest_sum(parts.all_parts(composition.gaussian))
     if left == 0:
         return None if bound is None else Certified(bound, bound if not parts.others else None)
     if left >= 1 or (bound is not None and bound <= left):
@@ -68,7 +68,7 @@ def delta_at(composition: Curve, epsilon: Fraction, care: Care = BEST) -> Certif
     """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
-    bound = greatest_sum(parts.whole(composition.gaussian))
+    bound = greatest_sum(parts.all_parts(composition.gaussian))
     if bound is not None and epsilon >= bound:
         rest = Certified(ZERO, ZERO)
     elif bound is not None and bound < _MINUTE:
@@ -110,7 +110,7 @@ class _Gathered:
     responses: dict[Fraction, int]
     others: tuple[tuple[Part, int], ...]
 
-    def whole(self, gaussian: Fraction = ZERO) -> Curve:
+    def all_parts(self, gaussian: Fraction = ZERO) -> Curve:
         """All parts, with Σμ² of a Gaussian."""
         responses = tuple((Response(epsilon), n) for epsilon, n in self.responses.items())
         return Curve(responses + self.others, gaussian)
@@ -132,7 +132,7 @@ def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
 
 def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
     """Fewer parts that dominate them, where they are very many, and whether they are."""
-    whole = parts.whole().parts
+    whole = parts.all_parts().parts
     return (_gathered(merged(whole)), True) if is_merged(whole) else (parts, False)
 
 
@@ -157,7 +157,7 @@ def _epsilon(
         from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
 
         most = math.inf if bound is None else float_of(bound)
-        on_line = epsilon_on_line(parts.whole(gaussian), _log_below(delta), most)
+        on_line = epsilon_on_line(parts.all_parts(gaussian), _log_below(delta), most)
         if on_line is not None:
             return Certified(Fraction(on_line))
     parts, rounded = _fewer(parts)
@@ -187,7 +187,9 @@ def _epsilon_of_few(
                 return known
         if 0 < gaussian < (_APART * min(parts.responses)) ** 2:
             # Basic composition of the two, at shares of δ.
-            rest = _epsilon(parts, ZERO, delta * (1 - _APART), bound=greatest_sum(parts.whole()))
+            rest = _epsilon(
+                parts, ZERO, delta * (1 - _APART), bound=greatest_sum(parts.all_parts())
+            )
             little = gaussian_epsilon(gaussian, delta * _APART)
             if rest is not None and little is not None:
                 return Certified(rest.upper + little.upper, None, False, rest.grid)
@@ -239,9 +241,9 @@ def _epsilon_on_grid(
 ) -> Certified | None:
     # numpy is needed from here on only.
     from dpcompose.curves.backends.lattice.engine import (
-        kept,
         least_epsilon,
         rough_ensemble,
+        shared_ensemble,
         tail_bound,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
@@ -253,7 +255,11 @@ def _epsilon_on_grid(
         asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
+        told = (
+            shared_ensemble(tuple(parts.responses.items()), gaussian)
+            if care.shared
+            else (None, None)
+        )
         found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
         if found is None:
             rough = rough_ensemble(parts.responses, (), gaussian)
@@ -280,7 +286,7 @@ def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care =
     if parts.others and not isinstance(only, Sampled | Grouped):
         from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
 
-        on_line = log_delta_on_line(parts.whole(gaussian), epsilon)
+        on_line = log_delta_on_line(parts.all_parts(gaussian), epsilon)
         if on_line is not None:
             return Certified(_exp(on_line, up=True))
     parts, rounded = _fewer(parts)
@@ -323,9 +329,9 @@ def _delta_on_grid(
 ) -> Certified:
     from dpcompose.curves.backends.lattice.engine import (
         Result,
-        kept,
         least_log_delta,
         rough_ensemble,
+        shared_ensemble,
         tail_log_delta,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
@@ -335,7 +341,11 @@ def _delta_on_grid(
         asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
         result = log_delta_on_grid(asked, epsilon)
     else:
-        told = kept(tuple(parts.responses.items()), gaussian) if care.shared else (None, None)
+        told = (
+            shared_ensemble(tuple(parts.responses.items()), gaussian)
+            if care.shared
+            else (None, None)
+        )
         result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
     if result is None and not parts.others:
         rough = rough_ensemble(parts.responses, (), gaussian)

@@ -18,15 +18,15 @@ def preload() -> None:
 
 def epsilon_of(curve: Curve, delta: Fraction) -> Certified | None:
     """The least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
-    return _least(curve, Point(delta=delta))
+    return _best(curve, Point(delta=delta))
 
 
 def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
     """The least δ at ε ≥ 0."""
-    return _least(curve, Point(epsilon=epsilon)) or Certified(Fraction(1), exact=False)
+    return _best(curve, Point(epsilon=epsilon)) or Certified(Fraction(1), exact=False)
 
 
-def _least(curve: Curve, point: Point) -> Certified | None:
+def _best(curve: Curve, point: Point) -> Certified | None:
     best = least_route(main_routes(curve, point))
     if best.value is None:
         return None
@@ -50,7 +50,7 @@ def misses_of(curve: Curve, rate: Fraction) -> Certified:
     others = (Divergences(curve),) if in_renyi_terms(curve) else ()
 
     def delta(epsilon: Fraction) -> Fraction:
-        found = _least(curve, Point(epsilon=epsilon, many=True))
+        found = _best(curve, Point(epsilon=epsilon, many=True))
         return Fraction(1) if found is None else found.upper
 
     trade_off = TradeOff((delta,), others=others)

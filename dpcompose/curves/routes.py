@@ -93,7 +93,7 @@ class Point:
     known: Fraction | None = None
 
     @property
-    def given(self) -> Fraction:
+    def chosen_number(self) -> Fraction:
         """The chosen number."""
         given = self.delta if self.delta is not None else self.epsilon
         assert given is not None

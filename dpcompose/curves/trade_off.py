@@ -111,7 +111,7 @@ class TradeOff:
         most = min([ONE, *(each.power(rate) for each in self.others)])
         while True:
             self._include(ZERO)
-            y = _BestEpsilon(self, rate).found()
+            y = _BestEpsilon(self, rate).search()
             most = min(most, self.at(Fraction(abs(y)), rate, 1 if y >= 0 else -1))
             # Where another profile is greater at the ε that was found, it is looked at as well.
             if not self._include(Fraction(abs(y))):
@@ -157,7 +157,7 @@ class _BestEpsilon:
     seen: set[float] = field(default_factory=set)
     highest: float = 0.0
 
-    def found(self) -> float:
+    def search(self) -> float:
         """The best y of all that were tried."""
         self.highest = max(0.0, -math.log(self.rate)) + 1e-9
         self._look()

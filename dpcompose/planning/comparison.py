@@ -134,7 +134,7 @@ class Change:
         return tuple(event for event in EVENTS if found[event])
 
     @property
-    def shown(self) -> Report:
+    def source_to_show(self) -> Report:
         """The spec as it is now, or as it was before it was removed."""
         shown = self.new or self.old
         assert shown is not None
@@ -144,10 +144,10 @@ class Change:
     def label(self) -> str:
         """What to call the spec: `old → new` where a revision has it under another name."""
         was, now = self.files
-        name = now or was or self.shown.file
+        name = now or was or self.source_to_show.file
         if was and now and was != now and self.old is not None and self.old.file != was:
             name = f"{was} → {now}"
-        return replace(self.shown, file=name).label
+        return replace(self.source_to_show, file=name).label
 
     @property
     def raises(self) -> bool:
@@ -286,7 +286,7 @@ def _grown(moved: Moved) -> Fraction:
 def _because(found: Change) -> Iterator[str]:
     """What made the bound another one: mechanisms that add more (or less), or other edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
-    yield from found.shown.reasons
+    yield from found.source_to_show.reasons
     down = found.direction == "decreased"
     told: set[tuple[str, str]] = set()
     for each in found.moved:

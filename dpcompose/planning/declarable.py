@@ -12,7 +12,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.errors import Path
 from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, inside, together
-from dpcompose.planning.declarable_noise import above, cells, named, replaced
+from dpcompose.planning.declarable_noise import above, add_noise, cells, replaced
 from dpcompose.report.wording import listing
 from dpcompose.source import Number, Source, Value
 
@@ -29,7 +29,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
         *_samples(spec),
         *replaced(spec),
         *cells(spec),
-        *named(spec),
+        *add_noise(spec),
         *_drops(spec),
         *_keeps(spec),
         *above(spec),

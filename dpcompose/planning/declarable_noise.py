@@ -84,7 +84,7 @@ def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
     return Entry(("mechanisms", at), write, puts)
 
 
-def named(spec: SpecParts) -> Iterator[Candidate]:
+def add_noise(spec: SpecParts) -> Iterator[Candidate]:
     """The noise by its name, where only a guarantee is stated."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
     for at, each in spec.mechanisms:

@@ -143,7 +143,7 @@ class _Search:
     away: int = 1
 
     @property
-    def most(self) -> Fraction:
+    def limit_amount(self) -> Fraction:
         """The budget in its main parameter."""
         return self.limit.parameters[0][1]
 
@@ -167,7 +167,7 @@ class _Search:
             found = certify(resolved.problem, [self.limit], compared=self.compared, judged=True)
             self.compared = any(each.rule in COMPARED for each in found.at_delta)
             verdict = found.held(self.limit)
-            value = None if verdict.slack is None else self.most - verdict.slack
+            value = None if verdict.slack is None else self.limit_amount - verdict.slack
             self.tried[scale] = text, value, verdict.ok
             self.step()
         return self.tried[scale][2]
@@ -184,9 +184,9 @@ class _Search:
             why = certify(resolved.problem, [self.limit]).held(self.limit).why
             raise Unfit(why or "there is no finite bound", over=True)
         spent = self.value(one)
-        if spent and self.most and self._spends_all(self.most / spent):
-            return self.most / spent, True
-        start = self.most / spent if spent and self.most else one
+        if spent and self.limit_amount and self._spends_all(self.limit_amount / spent):
+            return self.limit_amount / spent, True
+        start = self.limit_amount / spent if spent and self.limit_amount else one
         smallest, largest = min(SMALLEST, start * SMALLEST), max(LARGEST, start * LARGEST)
         while len(self.tried) < MOST_TRIED:
             low, high = self.low, self.high
@@ -212,13 +212,15 @@ class _Search:
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
-        return self.fits(scale) and self.value(scale) == self.most
+        return self.fits(scale) and self.value(scale) == self.limit_amount
 
     def _too_much(self, scale: Fraction) -> str:
         value = self.value(scale)
         names = listing(list(self.weights))
-        spent = "" if value is None else f": {number(value)} of {number(self.most)} is spent"
-        if not self.most:
+        spent = (
+            "" if value is None else f": {number(value)} of {number(self.limit_amount)} is spent"
+        )
+        if not self.limit_amount:
             return f"no scale of {names} keeps a budget of 0"
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
@@ -258,8 +260,8 @@ class _Search:
         """
         points: dict[float, Fraction] = {}
         for scale, (_, value, _) in self.tried.items():
-            if value and self.most:
-                points.setdefault(_log(value / self.most), scale)
+            if value and self.limit_amount:
+                points.setdefault(_log(value / self.limit_amount), scale)
         near = sorted(points, key=abs)[:3]
         if not near:
             return None
@@ -281,7 +283,7 @@ class _Search:
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
-        guess = low + (self.most - below) * (high - low) / (above - below)
+        guess = low + (self.limit_amount - below) * (high - low) / (above - below)
         return guess if low <= guess <= high else None
 
 

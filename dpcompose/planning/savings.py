@@ -133,7 +133,7 @@ class _Halves:
     def _halved(self, problem: Problem, solver: Solver) -> Fraction | None:
         if self._delta is None and self._notion is not Notion.APPROX:
             # Halving leaves the notions in which there is a bound as they are.
-            found = solver.least(self._notion)
+            found = solver.least_bound(self._notion)
             return None if found is None else bound_of(found).value
         deltas = () if self._delta is None else [self._delta]
         half = certify(problem, (), deltas, solver=solver, compared=self._compared)

@@ -20,7 +20,7 @@ class BadSettings(DpcomposeError):
     """Settings that make no sense; the message names their place and what is wrong."""
 
 
-def known(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:
+def refuse_unknown_keys(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:
     """Refuse keys that are none of the legal ones."""
     for key in table:
         if key not in legal:
@@ -68,7 +68,7 @@ def a_budget(value: Any, where: str) -> Budget:
     if not isinstance(value, Mapping) or not value:
         form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
         raise BadSettings(f"{where}: a table is due, {form}, not {_quoted_value(value)}")
-    known(value, tuple(LIMITS), where)
+    refuse_unknown_keys(value, tuple(LIMITS), where)
     if set(value) not in map(set, FORMS):
         raise BadSettings(
             f"{where}: a budget is epsilon, epsilon and delta, rho, mu, advantage, or success and "

@@ -16,9 +16,9 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Level
 from dpcompose.policy import setting_values
 from dpcompose.policy.codes import REQUIRED_BY
-from dpcompose.policy.setting_values import OFF, known
+from dpcompose.policy.setting_values import OFF, refuse_unknown_keys
 from dpcompose.policy.setting_values import BadSettings as BadSettings
-from dpcompose.report.verdict import least
+from dpcompose.report.verdict import strictest_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ _Merge = Callable[[Sequence[Said]], Sequence[Said]]
 
 
 def _least_budgets(said: Sequence[Said]) -> Sequence[Said]:
-    kept = least(each.value for each in said)
+    kept = strictest_limits(each.value for each in said)
     first = {each.value: each for each in reversed(said)}
     return [first[limit] for limit in kept]
 
@@ -146,7 +146,7 @@ class Settings:
     @property
     def defaults(self) -> tuple[Budget, ...]:
         """What a spec without a budget is held against."""
-        return least((*self.budgets, *self.ceilings))
+        return strictest_limits((*self.budgets, *self.ceilings))
 
     @property
     def total_budgets(self) -> tuple[Budget, ...]:
@@ -279,7 +279,7 @@ def merged(layers: Iterable[Layer]) -> Settings:
 
 def layer(table: Mapping[str, Any], origin: str, where: str, strength: int = FOUND) -> Layer:
     """The settings in a table. Raises BadSettings, which says `where` they stand."""
-    known(table, FIELDS, where)
+    refuse_unknown_keys(table, FIELDS, where)
     return Layer(
         {
             key: Said(FIELDS[key].read(value, f"{where}: {key}"), origin)

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpcompose.errors import printable
 from dpcompose.places import real, some_above, strays
-from dpcompose.policy.setting_values import BadSettings, a_switch, known
+from dpcompose.policy.setting_values import BadSettings, a_switch, refuse_unknown_keys
 from dpcompose.policy.settings import FIELDS, Layer, layer
 
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
@@ -170,7 +170,7 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
 def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
     if not isinstance(table, dict):
         raise BadSettings(f"{where}: a table is due")
-    known(table, (*FIELDS, _OVERRIDES, _ROOT), where)
+    refuse_unknown_keys(table, (*FIELDS, _OVERRIDES, _ROOT), where)
     base = layer({k: v for k, v in table.items() if k in FIELDS}, name, where)
     root = a_switch(table.get(_ROOT, False), f"{where}: {_ROOT}")
     listed = table.get(_OVERRIDES, [])
@@ -186,7 +186,7 @@ def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
 def _override(table: object, origin: str, where: str) -> _Override:
     if not isinstance(table, Mapping):
         raise BadSettings(f"{where}: a table is due")
-    known(table, ("paths", *FIELDS), where)
+    refuse_unknown_keys(table, ("paths", *FIELDS), where)
     paths = table.get("paths")
     if isinstance(paths, str):
         paths = [paths]

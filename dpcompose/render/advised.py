@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from dpcompose.render.console import literal, ruled
-from dpcompose.render.headlines import listed
+from dpcompose.render.headlines import ranges
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import route_text
 from dpcompose.report import Advice, Report
@@ -42,7 +42,7 @@ def _rows(each: Advice, table: Table, style: Style) -> None:
     told = len(lines) if style.detail == "full" else _MOST_TEXTS
     for write, where in list(lines.items())[:told]:
         says.append_text(literal(write, style, "strong"))
-        table.add_row(*cells, says, f":{listed(where)}")
+        table.add_row(*cells, says, f":{ranges(where)}")
         cells, says = (literal("", style), literal("", style)), literal("", style)
     more = sum(len(where) for where in list(lines.values())[told:])
     if more:

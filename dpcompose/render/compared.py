@@ -12,7 +12,7 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import plural
 from dpcompose.render.console import literal, ruled
-from dpcompose.render.headlines import asked
+from dpcompose.render.headlines import requested_number
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     equation,
@@ -79,7 +79,7 @@ def _row(mark: str, name: str, value: str, excess: str, why: str, style: Style) 
 
 
 def _routes(report: Report, style: Style) -> Iterator[_Row]:
-    at = asked(report)
+    at = requested_number(report)
     if at is None or at.value is None:
         return
     says = f"used at {given_text(at)}"

@@ -20,16 +20,16 @@ _MOST_NAMED = 20
 
 def diagnostics(report: Report, style: Style) -> list[RenderableType]:
     """Every finding of a report, with the lines it is about."""
-    return told(report.findings, report.file, report.lines, style)
+    return print_findings(report.findings, report.file, report.lines, style)
 
 
 def refusal(error: InvalidSpec, style: Style) -> str:
     """The faults of a spec that is refused, as lines without an end."""
-    parts = told(error.diagnostics, error.file, error.lines, style)
+    parts = print_findings(error.diagnostics, error.file, error.lines, style)
     return printed(parts, style).removesuffix("\n")
 
 
-def told(
+def print_findings(
     findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
 ) -> list[RenderableType]:
     """Each finding, those that say the same together, with an empty line between them."""

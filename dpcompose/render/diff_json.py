@@ -50,7 +50,7 @@ def _invalid(found: Invalid) -> Shape:
 
 def _change(change: Change) -> Shape:
     return {
-        **_file(change, change.shown),
+        **_file(change, change.source_to_show),
         "direction": change.direction,
         "says": headline(change),
         "why": change.why,

@@ -133,7 +133,7 @@ def headline(change: Change) -> str:
 
 
 def _removed(change: Change) -> str:
-    was = change.shown
+    was = change.source_to_show
     if was.status == "invalid":
         return "removed spec: it was invalid"
     around = neighbours(was)
@@ -178,7 +178,7 @@ def free(change: Change) -> list[str]:
 
 def _findings(change: Change, style: Style) -> list[RenderableType]:
     """The new findings; of more than so many the first."""
-    shown = diagnostics(replace(change.shown, findings=change.findings[:MOST]), style)
+    shown = diagnostics(replace(change.source_to_show, findings=change.findings[:MOST]), style)
     more = len(change.findings) - MOST
     return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
 

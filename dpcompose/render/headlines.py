@@ -15,7 +15,7 @@ from dpcompose.render.numbers import (
     given_text,
     left_text,
     limit_text,
-    named,
+    parameter_text,
 )
 from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
@@ -80,7 +80,7 @@ def neighbours(report: Report) -> str:
     return words if report.distance == 1 else f"{report.distance} steps of {words}"
 
 
-def asked(report: Report) -> At | None:
+def requested_number(report: Report) -> At | None:
     """The number that was asked for: at the budget's δ, or else at the first one with a number."""
     verdict = report.verdict
     if verdict is not None and verdict.at is not None and not verdict.of_adversary:
@@ -118,7 +118,7 @@ def verdict_words(report: Report) -> str:
 def budget_text(verdict: Verdict, report: Report) -> str:
     """The budget: `2` where its parameter is plain, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
     if report.bound is None and report.status == "ok":
-        return ", ".join(named(*each) for each in verdict.limit.parameters)
+        return ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     return limit_text(verdict.limit, report.bound)
 
 
@@ -155,7 +155,9 @@ def spending(record: FilterRecord) -> str:
         record.spent or (), record.limit, record.left, strict=False
     ):
         rest = f"{left_text(left)} left" if spent <= limit else "passed"
-        parts.append(f"{named(name, spent, record.exact)} of {left_text(limit)} spent, {rest}")
+        parts.append(
+            f"{parameter_text(name, spent, record.exact)} of {left_text(limit)} spent, {rest}"
+        )
     return "; ".join(parts)
 
 
@@ -182,12 +184,12 @@ def _spent(report: Report, verdict: Verdict) -> str:
         return found_text(at) if at.value is not None else f"{found_text(at)} at {given_text(at)}"
     main, limit = verdict.limit.parameters[0]
     if verdict.limit.of_risk and verdict.slack is not None:
-        return named(main, limit - verdict.slack, exact=False)
+        return parameter_text(main, limit - verdict.slack, exact=False)
     if bound is None:
         return profile_text(report)
     if verdict.slack is None or bound.notion.facts.symbol == main:
         return bound_text(bound)
-    return named(main, limit - verdict.slack, exact=False)
+    return parameter_text(main, limit - verdict.slack, exact=False)
 
 
 def _remaining(verdict: Verdict, slack: Fraction) -> str:
@@ -201,10 +203,10 @@ def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> st
     lines = sorted({span.line for span in spans if span})
     if not lines:
         return ""
-    return f"{before}{'line' if len(lines) == 1 else 'lines'} {listed(lines)}{after}"
+    return f"{before}{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}{after}"
 
 
-def listed(numbers: Iterable[int]) -> str:
+def ranges(numbers: Iterable[int]) -> str:
     """`1, 4-6, 9`."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):

@@ -250,7 +250,7 @@ def _advice(advice: Advice) -> Shape:
 
 def _learnt(learnt: Learnt) -> Shape:
     """The answer to a question; a guarantee as that of a result."""
-    profile = {"notion": "profile"} if learnt.known else None
+    profile = {"notion": "profile"} if learnt.is_finite else None
     return {
         "name": learnt.name,
         "changes": list(learnt.changes),

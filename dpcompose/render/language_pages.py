@@ -11,7 +11,7 @@ from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import bound_text, found_text, given_text
-from dpcompose.render.pages import Section, listed, page, paragraph, snippet, titles
+from dpcompose.render.pages import Section, aligned_rows, page, paragraph, snippet, titles
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
@@ -40,11 +40,11 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
             holds = literal(f"holds {either(each.holds)}", style, "weak")
             says = Text("\n").join((literal(each.says, style), holds))
             rows.append((either(each.of), says))
-        yield "A key of", listed(rows, style, fixed=0)
+        yield "A key of", aligned_rows(rows, style, fixed=0)
         return
     for each in keys:
         facts = [("holds", either(each.holds)), *_left_out(each)]
-        yield _where(each), [paragraph(each.says, style), *listed(facts, style)]
+        yield _where(each), [paragraph(each.says, style), *aligned_rows(facts, style)]
 
 
 def _where(each: Meaning) -> str:
@@ -63,7 +63,7 @@ def _left_out(key: Meaning) -> list[tuple[str, str]]:
 
 def _keys(keys: Sequence[Meaning], style: Style) -> list[RenderableType]:
     rows = [(each.word, "needed" if each.needed else "", each.says) for each in keys]
-    return ["", *listed(rows, style, ("key", "", "means"), fixed=2)] if rows else []
+    return ["", *aligned_rows(rows, style, ("key", "", "means"), fixed=2)] if rows else []
 
 
 def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
@@ -75,7 +75,7 @@ def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
         yield "What it gives", [paragraph(outcome(report), style, "strong")]
         cited = [report.theorem, *(each.theorem for each in report.chain)]
         identifiers = [*topic.theorems, *(each for each in cited if each is not None)]
-        yield "Theorems", listed(titles(identifiers), style)
+        yield "Theorems", aligned_rows(titles(identifiers), style)
         yield "See also", [paragraph(", ".join(_beside(word, topic)), style)]
 
 
@@ -102,7 +102,7 @@ def example_page(number: str, example: PrintedExample, analyze: Analyze, style: 
         spec = full_spec(each.lines)
         gives = paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
         sections.append((each.heading, [*snippet(spec.splitlines(), style), "", gives]))
-    sections.append(("Theorems", listed(titles(example.theorems), style)))
+    sections.append(("Theorems", aligned_rows(titles(example.theorems), style)))
     head: list[RenderableType] = [
         literal(example.title, style, "strong"),
         literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),
@@ -117,7 +117,7 @@ def language_page(style: Style) -> str:
     parts: list[RenderableType] = []
     for heading, group in topics().items():
         rows = [(word, _in_short(word)) for topic in group for word in topic.words]
-        parts += [*([""] if parts else []), ruled(heading, style), *listed(rows, style)]
+        parts += [*([""] if parts else []), ruled(heading, style), *aligned_rows(rows, style)]
     return printed(parts, style)
 
 

@@ -20,7 +20,7 @@ from dpcompose.render.numbers import (
     found_text,
     given_text,
     left_text,
-    named,
+    parameter_text,
 )
 from dpcompose.render.problems import problems
 from dpcompose.render.risk_text import in_brief
@@ -125,7 +125,7 @@ def _bound(report: Report) -> str:
 def _budget(report: Report) -> str:
     if report.verdict is None:
         return ""
-    words = ", ".join(named(*each) for each in report.verdict.limit.parameters)
+    words = ", ".join(parameter_text(*each) for each in report.verdict.limit.parameters)
     return f"{words} against the adversary alone" if report.verdict.of_adversary else words
 
 

@@ -26,7 +26,7 @@ _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 def bound_text(bound: Bound) -> str:
     """A bound for people: `ε = 17/10 (1.7)`, `ε = 1, δ = 1e-6`, `μ ≤ 0.707107`."""
-    return ", ".join(named(*each) for each in bound.parameters)
+    return ", ".join(parameter_text(*each) for each in bound.parameters)
 
 
 def amounts_text(bound: Bound) -> str:
@@ -77,10 +77,10 @@ def limit_text(limit: Budget, bound: Bound | None) -> str:
     main, value = limit.parameters[0]
     if len(limit.parameters) == 1 and (bound is None or bound.notion.facts.symbol == main):
         return amount_text(value)
-    return ", ".join(named(name, value) for name, value in limit.parameters)
+    return ", ".join(parameter_text(name, value) for name, value in limit.parameters)
 
 
-def named(name: str, value: Fraction, exact: bool = True) -> str:
+def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:
     """A parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
     return _signed(name, amount_text(value, exact))
 

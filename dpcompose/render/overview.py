@@ -15,7 +15,7 @@ from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
-from dpcompose.render.headlines import asked, outcome
+from dpcompose.render.headlines import outcome, requested_number
 from dpcompose.render.layout import Style, clipped
 from dpcompose.render.numbers import equation, found_text, given_text
 from dpcompose.render.numbers import route_text as _decimal
@@ -75,7 +75,7 @@ def _slim(report: Report, findings: tuple[object, ...]) -> Report:
 def _row(report: Report, checking: bool) -> _Row:
     verdict = report.verdict
     word = outcome(report, checking or verdict is not None)
-    at = asked(report)
+    at = requested_number(report)
     used = None
     if verdict is not None and verdict.slack is not None and report.status == "ok":
         used = share_used(verdict)
@@ -104,7 +104,7 @@ def _row(report: Report, checking: bool) -> _Row:
 
 
 def _number(report: Report) -> str:
-    at = asked(report)
+    at = requested_number(report)
     if at is not None:
         return found_text(at)
     if report.bound is None:

@@ -66,7 +66,7 @@ def snippet(lines: Iterable[str], style: Style) -> list[RenderableType]:
     return [Padding(literal(each, style, "dataset"), (0, 0, 0, 2)) for each in lines]
 
 
-def listed(
+def aligned_rows(
     rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
 ) -> list[RenderableType]:
     """Rows of texts in columns, the first `fixed` of which are never broken; none where empty."""
@@ -98,7 +98,7 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
     parts: list[RenderableType] = []
     for name, rows in groups.items():
         if rows:
-            parts += [*([""] if parts else []), ruled(name, style), *listed(rows, style)]
+            parts += [*([""] if parts else []), ruled(name, style), *aligned_rows(rows, style)]
     return printed(parts, style)
 
 
@@ -125,7 +125,7 @@ def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
         yield "Not computed", [paragraph(f"{entry.for_readers}.", style)]
     yield "Example", [paragraph(entry.example.says, style)] if entry.example else []
     yield "Departs from the print", [paragraph(entry.departs, style)] if entry.departs else []
-    yield "A case of", listed(titles(entry.specialises), style)
+    yield "A case of", aligned_rows(titles(entry.specialises), style)
     at_work = [f"dpcompose analyze {entry.spec}"] if entry.spec else []
     yield "See it at work", [paragraph(each, style) for each in at_work]
 
@@ -134,7 +134,7 @@ def _conditions(
     entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style
 ) -> list[RenderableType]:
     rows = [(entry.how(each), each.name, each.says) for each in hypotheses]
-    return listed(rows, style)
+    return aligned_rows(rows, style)
 
 
 # --- codes ---------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def code_page(code: str, meaning: str, style: Style) -> str:
     facts = [("Level", level(code)), ("Silenced", silenced(code))]
     sections: list[Section] = [
         *((name, snippet(lines, style)) for name, lines in snippets(entry)),
-        ("What it does", listed(facts, style)),
-        ("Theorems", listed(titles(entry.theorems), style)),
+        ("What it does", aligned_rows(facts, style)),
+        ("Theorems", aligned_rows(titles(entry.theorems), style)),
     ]
     return page(code, style, head, sections)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.render.console import literal
-from dpcompose.render.headlines import asked, neighbours, not_comparable
+from dpcompose.render.headlines import neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     bound_text,
@@ -23,7 +23,7 @@ from dpcompose.render.numbers import (
     found_text,
     given_text,
     left_text,
-    named,
+    parameter_text,
     route_text,
 )
 from dpcompose.render.risk_text import in_brief
@@ -94,7 +94,7 @@ def _bound(report: Report, style: Style) -> Text:
     """The number that was asked for leads, where it comes from stands beside it."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
-    first = asked(report)
+    first = requested_number(report)
     origin = None if report.bound is None else _bound_with_names(report.bound)
     if first is None:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
@@ -124,7 +124,7 @@ def _bound_with_names(bound: Bound) -> str:
 
 def _further(report: Report, style: Style) -> list[Text]:
     """The other numbers that were asked for."""
-    first = asked(report)
+    first = requested_number(report)
     others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
     if report.status != "ok":
         others = [each for each in others if each.value is not None]
@@ -137,7 +137,7 @@ def _further(report: Report, style: Style) -> list[Text]:
 
 def budget(report: Report, verdict: Verdict, style: Style) -> Text:
     """A bar, how much of the budget is spent, and what is left of it."""
-    limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     of = " against the adversary alone" if verdict.of_adversary else ""
     if report.status != "ok":
         return literal(f"{limit}{of}: ", style).append_text(literal("over budget", style, "bad"))

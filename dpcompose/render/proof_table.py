@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dpcompose.render.console import literal
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import named, short_text
+from dpcompose.render.numbers import parameter_text, short_text
 from dpcompose.render.theorem_text import in_short
 from dpcompose.report import Node
 
@@ -33,7 +33,11 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
-    shown = [_Shown(each) for each in nodes] if style.detail == "full" else few(alike(nodes))
+    shown = (
+        [_Shown(each) for each in nodes]
+        if style.detail == "full"
+        else few(merge_equal_nodes(nodes))
+    )
     guides = _guides([each.node.depth for each in shown])
     width = _name_width([each.node for each in shown], guides, style)
     for each, guide in zip(shown, guides, strict=True):
@@ -99,7 +103,7 @@ def _cost(shown: _Shown, style: Style) -> Text:
     if bound is None:
         return Text()
     if shown.node.kind == "reading":
-        return literal(named("epsilon", bound.value, bound.exact), style, "strong")
+        return literal(parameter_text("epsilon", bound.value, bound.exact), style, "strong")
     return literal(short_text(bound), style)
 
 
@@ -119,7 +123,7 @@ def _guides(depths: Sequence[int]) -> list[str]:
     return guides[::-1]
 
 
-def alike(nodes: Sequence[Node]) -> list[_Shown]:
+def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
     """The lines, where of what happens alike in several places next to each other one is told.
 
     Such places differ in names and lines alone. Of mechanisms by themselves some are.

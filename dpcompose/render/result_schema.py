@@ -17,9 +17,9 @@ from dpcompose.render.schema_parts import (
     TOO_LARGE,
     VERSION,
     Schema,
+    array_of,
     defined,
     document,
-    listed,
     mapping,
     maybe,
     published,
@@ -69,11 +69,11 @@ def _chosen(wanted: str, found: str) -> Schema:
             "rule": {**TEXT, "description": "The route that won."},
             "says": TEXT,
             f"{found}_lower": maybe(forms[found], least),
-            "others": listed(
+            "others": array_of(
                 mapping("A route that was compared.", rule=TEXT, **{found: value}, why=TEXT)
             ),
-            "worst_case": listed(TEXT, "The worst change here, where it is another one."),
-            "steps": listed(TEXT, "The steps of the delta bookkeeping."),
+            "worst_case": array_of(TEXT, "The worst change here, where it is another one."),
+            "steps": array_of(TEXT, "The steps of the delta bookkeeping."),
             "exact": EXACT,
         },
     )
@@ -97,7 +97,7 @@ _TOLD: Schema = {
     "fix": mapping(
         "What to write instead.",
         certain={"type": "boolean", "description": "Nothing else is meant: `--fix` writes it."},
-        edits=listed(
+        edits=array_of(
             mapping(
                 "A stretch of the file, the end excluded, and what takes its place.",
                 line=_POSITION,
@@ -119,11 +119,11 @@ _RESULT: Schema = mapping(
             "minimum": 1,
         },
         "population": {**TEXT, "description": "Whose data it is, where the spec says so."},
-        "at_epsilon": listed(defined("at_epsilon"), "Where an epsilon was chosen."),
+        "at_epsilon": array_of(defined("at_epsilon"), "Where an epsilon was chosen."),
         "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
-        "ignored": listed(defined("ignored"), "Where comments ignore findings."),
+        "ignored": array_of(defined("ignored"), "Where comments ignore findings."),
         "filter": defined("filter", "Where parameters are chosen along the way."),
-        "attributes": listed(defined("attribute"), "Who learns what, where that is asked."),
+        "attributes": array_of(defined("attribute"), "Who learns what, where that is asked."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
     },
@@ -140,13 +140,13 @@ _RESULT: Schema = mapping(
         },
         "Null without a finite one.",
     ),
-    at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+    at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
     theorem=maybe(defined("theorem"), "What gives the guarantee."),
     worst_case=maybe(defined("worst_case"), "Null where there is none."),
-    derivation=listed(defined("step")),
-    tree=listed(defined("node"), "The proof, line by line, in the order of reading."),
-    alternatives=listed(defined("alternative")),
-    assumptions=listed(
+    derivation=array_of(defined("step")),
+    tree=array_of(defined("node"), "The proof, line by line, in the order of reading."),
+    alternatives=array_of(defined("alternative")),
+    assumptions=array_of(
         mapping(
             "What the result rests on and cannot be checked from the spec.",
             {"because": TEXT},
@@ -154,8 +154,8 @@ _RESULT: Schema = mapping(
             line=LINE,
         )
     ),
-    reasons=listed(TEXT, "Why there is no finite guarantee."),
-    shares=listed(
+    reasons=array_of(TEXT, "Why there is no finite guarantee."),
+    shares=array_of(
         mapping(
             "What one mechanism adds at the worst change.",
             mechanism=TEXT,
@@ -168,8 +168,8 @@ _RESULT: Schema = mapping(
             ),
         )
     ),
-    findings=listed(defined("finding")),
-    advice=listed(defined("advice"), "What would make the number less, if true; of `analyze`."),
+    findings=array_of(defined("finding")),
+    advice=array_of(defined("advice"), "What would make the number less, if true; of `analyze`."),
     budget=maybe(defined("budget"), "Null without one."),
 )
 
@@ -181,7 +181,7 @@ _RISK: dict[str, Schema] = {
         "this chance at most, (1 + advantage)/2: with unbounded neighbours, whether a person is in "
         "the data.",
     },
-    "hits": listed(
+    "hits": array_of(
         mapping(
             "A test for which of two neighbouring tables was read: with unbounded neighbours, for "
             "whether a person is in the data.",
@@ -189,7 +189,7 @@ _RISK: dict[str, Schema] = {
             hits={**PROBABILITY, "description": "The most that it finds."},
         )
     ),
-    "success": listed(
+    "success": array_of(
         mapping(
             "An attack on an attribute, or a record: from 1/2, on one of two equally likely "
             "values, which is not membership.",
@@ -214,7 +214,7 @@ DEFINITIONS: dict[str, Schema] = {
     "document": document(
         "All results of a run.",
         {"left_out": defined("left_out", "Where something was met that has no result.")},
-        results=listed(defined("result"), "In the order of the files."),
+        results=array_of(defined("result"), "In the order of the files."),
     ),
     "line": {
         "description": "One result, with the version of the shape; the last one of a run has "
@@ -241,14 +241,14 @@ DEFINITIONS: dict[str, Schema] = {
         skipped={**COUNT, "description": "YAML files in folders that are no specs."},
         dangling={**COUNT, "description": "Links that lead to no file."},
         folders={**COUNT, "description": "Links to folders that are not looked into elsewhere."},
-        names=listed(TEXT, "The first of those that were not said to be unread."),
+        names=array_of(TEXT, "The first of those that were not said to be unread."),
     ),
     "result": _RESULT,
     "protect": mapping(
         "The neighbouring relation that is protected.",
         {
-            "keeps": listed(TEXT, "Columns that a replaced row keeps."),
-            "changes": listed(TEXT, "The columns that alone a replaced row changes."),
+            "keeps": array_of(TEXT, "Columns that a replaced row keeps."),
+            "changes": array_of(TEXT, "The columns that alone a replaced row changes."),
         },
         relation=TEXT,
         distance={"type": "integer", "minimum": 1},
@@ -256,7 +256,7 @@ DEFINITIONS: dict[str, Schema] = {
     "attribute": mapping(
         "What is learnt of some columns of a row by one who knows the others.",
         name={**TEXT, "description": "What the question is called, or the column."},
-        changes=listed(TEXT, "These columns."),
+        changes=array_of(TEXT, "These columns."),
         guarantee=maybe(
             {
                 "anyOf": [
@@ -266,10 +266,10 @@ DEFINITIONS: dict[str, Schema] = {
             },
             "Where a row is replaced in these columns alone; null without a finite one.",
         ),
-        at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+        at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
         risk=maybe(defined("risk"), "Null where it was not asked for, or nothing is known."),
-        mechanisms=listed(TEXT, "Those that the worst such change reaches."),
-        reasons=listed(TEXT, "Why there is no finite bound."),
+        mechanisms=array_of(TEXT, "Those that the worst such change reaches."),
+        reasons=array_of(TEXT, "Why there is no finite bound."),
     ),
     "bound": _bound(),
     "at_delta": _chosen("delta", "epsilon"),
@@ -295,9 +295,9 @@ DEFINITIONS: dict[str, Schema] = {
     ),
     "worst_case": mapping(
         "The worst neighbouring change.",
-        change=listed(TEXT, "One sentence for each thing that happens."),
-        datasets=listed(TEXT, "What it changes."),
-        mechanisms=listed(
+        change=array_of(TEXT, "One sentence for each thing that happens."),
+        datasets=array_of(TEXT, "What it changes."),
+        mechanisms=array_of(
             mapping(
                 "A mechanism that feels it.",
                 name=TEXT,
@@ -314,7 +314,7 @@ DEFINITIONS: dict[str, Schema] = {
         "What the author could say, if it is true, and what that brings: the spec that says so was "
         "analysed.",
         key={**TEXT, "description": "What it is about: a key of specs, or a word."},
-        write=listed(
+        write=array_of(
             mapping("What to write at an entry.", says=TEXT, line=LINE), "All of it together."
         ),
         number={**TEXT, "description": "What becomes less: ε, ρ, μ, or ε at a δ."},
@@ -328,9 +328,9 @@ DEFINITIONS: dict[str, Schema] = {
         number={"type": "integer", "minimum": 1},
         theorem=maybe(TEXT, "The theorem it is by; null where it says what is given."),
         says=TEXT,
-        inputs=listed(COUNT, "The numbers of the steps it is from."),
+        inputs=array_of(COUNT, "The numbers of the steps it is from."),
         bound=maybe(defined("bound"), "What it gives."),
-        lines=listed({"type": "integer", "minimum": 1}, "Lines of the spec."),
+        lines=array_of({"type": "integer", "minimum": 1}, "Lines of the spec."),
     ),
     "node": mapping(
         "A line of the proof tree.",
@@ -341,7 +341,7 @@ DEFINITIONS: dict[str, Schema] = {
         says=TEXT,
         bound=maybe(defined("bound"), "What it costs; of a reading, the epsilon and the delta."),
         theorem=maybe(TEXT, "The theorem it is by."),
-        lines=listed({"type": "integer", "minimum": 1}, "Lines of the spec."),
+        lines=array_of({"type": "integer", "minimum": 1}, "Lines of the spec."),
     ),
     "alternative": mapping(
         "A theorem that was compared.",
@@ -382,7 +382,7 @@ DEFINITIONS: dict[str, Schema] = {
         limit={**_PARAMETERS, "description": "What may be spent in all, rounded down."},
         spent=maybe({**_PARAMETERS, "description": "By the record, rounded up."}, "Not finite."),
         left={**_PARAMETERS, "description": "What a further release may spend, rounded down."},
-        at_delta=listed(
+        at_delta=array_of(
             mapping(
                 "What the whole interaction has at a delta, by the limit.",
                 delta=PROBABILITY,
@@ -403,7 +403,7 @@ DEFINITIONS: dict[str, Schema] = {
     "recheck": mapping(
         "What the kernel has checked again, without the search.",
         claims={**COUNT, "description": "The claims that prove all bounds; 0: there is none."},
-        leaves_out=listed(
+        leaves_out=array_of(
             {"enum": ["at_delta", "at_epsilon", "risk", "adversary"]},
             "Keys with numbers that it has not.",
         ),
@@ -411,15 +411,15 @@ DEFINITIONS: dict[str, Schema] = {
     "adversary": mapping(
         "What holds against an adversary with two hypotheses alone.",
         label=TEXT,
-        hypotheses=listed(TEXT),
+        hypotheses=array_of(TEXT),
         epsilon=maybe(AMOUNT, "Null where nothing is known."),
         delta=maybe(PROBABILITY, "Null where nothing is known."),
         theorem=maybe(defined("theorem"), "What gives it."),
         share_of_guarantee=maybe(AMOUNT, "Its epsilon as a share of that of the guarantee."),
         why=maybe(TEXT, "Why nothing is known."),
-        derivation=listed(defined("step")),
-        alternatives=listed(defined("alternative")),
-        assumptions=listed(TEXT),
-        at_delta=listed(defined("at_delta")),
+        derivation=array_of(defined("step")),
+        alternatives=array_of(defined("alternative")),
+        assumptions=array_of(TEXT),
+        at_delta=array_of(defined("at_delta")),
     ),
 }

@@ -43,14 +43,14 @@ def problems_of(found: Iterable[Change | Invalid]) -> Iterator[Report]:
         if isinstance(each, Invalid):
             yield from each.reports
             continue
-        shown = each.shown
+        shown = each.source_to_show
         findings = (*_events(each), *each.findings)
         file = each.files[1] or each.files[0] or shown.file
         yield Report(file, shown.title, "invalid", findings=findings, document=shown.document)
 
 
 def _events(change: Change) -> Iterator[Diagnostic]:
-    place, failing = change.shown.place if change.new is not None else None, change.failing
+    place, failing = change.source_to_show.place if change.new is not None else None, change.failing
     if change.direction != "same":
         level: Level = "note" if change.direction == "decreased" else "warning"
         if "increase" in failing:

@@ -15,7 +15,7 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import neighbours
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import equation, named, route_text
+from dpcompose.render.numbers import equation, parameter_text, route_text
 from dpcompose.report import Report, Risk
 
 #: Out of so many people rates are told, or of more where fewer than `_FEWEST` would be counted.
@@ -108,7 +108,7 @@ def point_text(risk: Risk) -> str:
     assert risk.point is not None
     epsilon, delta = risk.point
     text = equation("epsilon", route_text(epsilon))
-    return f"{text}, {named('delta', delta)}" if delta else text
+    return f"{text}, {parameter_text('delta', delta)}" if delta else text
 
 
 def per_cent(rate: Fraction) -> str:

@@ -58,7 +58,7 @@ def mapping(says: str, optional: Schema | None = None, /, **required: Schema) ->
     }
 
 
-def listed(items: Schema, says: str | None = None) -> Schema:
+def array_of(items: Schema, says: str | None = None) -> Schema:
     """An array of `items`."""
     return {**({"description": says} if says else {}), "type": "array", "items": items}
 

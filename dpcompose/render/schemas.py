@@ -13,9 +13,9 @@ from dpcompose.render.schema_parts import (
     TOO_LARGE,
     VERSION,
     Schema,
+    array_of,
     defined,
     document,
-    listed,
     mapping,
     maybe,
     published,
@@ -33,7 +33,7 @@ def diff_schema() -> Schema:
         document(
             "All changes.",
             {"left_out": defined("left_out", "Where something was met that has no result.")},
-            changes=listed(_ANY_CHANGE, "In the order of the files."),
+            changes=array_of(_ANY_CHANGE, "In the order of the files."),
         ),
         {**DEFINITIONS, "change": _CHANGE, "invalid": _INVALID},
     )
@@ -46,9 +46,9 @@ def total_schema() -> Schema:
         "What total --format json prints.",
         document(
             "The totals of all populations.",
-            totals=listed(_TOTAL, "In the order of the specs."),
-            without_population=listed(TEXT, "Specs that name none, and were left out."),
-            findings=listed(
+            totals=array_of(_TOTAL, "In the order of the specs."),
+            without_population=array_of(TEXT, "Specs that name none, and were left out."),
+            findings=array_of(
                 mapping("A finding with its file.", file=TEXT, finding=defined("finding")),
                 "What a revision had, and is gone or says less.",
             ),
@@ -67,7 +67,7 @@ def sensitivity_schema() -> Schema:
             file=TEXT,
             number={**TEXT, "description": "Which number, such as ε, or ε at δ = 1e-6."},
             total=maybe(AMOUNT, TOO_LARGE),
-            savings=listed(_SAVING, "The largest first."),
+            savings=array_of(_SAVING, "The largest first."),
         ),
         DEFINITIONS,
     )
@@ -81,7 +81,7 @@ def assumptions_schema() -> Schema:
         mapping(
             "What the authors of specs vouch for.",
             dpcompose_assumptions=VERSION,
-            accepted=listed(_ACCEPTED, "By spec, document and entry."),
+            accepted=array_of(_ACCEPTED, "By spec, document and entry."),
         ),
         DEFINITIONS,
     )
@@ -112,7 +112,7 @@ _INVALID = mapping(
     _DOCUMENT,
     **_FILES,
     direction={"const": "invalid"},
-    invalid=listed(defined("result"), "The invalid versions, the old one first."),
+    invalid=array_of(defined("result"), "The invalid versions, the old one first."),
 )
 
 _NUMBER = mapping(
@@ -137,7 +137,7 @@ _EDIT = mapping(
     kind={"enum": ["spec", "constant", "relation", "dataset", "mechanism"]},
     name={**TEXT, "description": "Empty for the keys at the top of the spec."},
     how={"enum": ["added", "removed", "changed"]},
-    keys=listed(
+    keys=array_of(
         mapping(
             "A key that differs; a long value is cut.",
             key={**TEXT, "description": "Its path in the entry; empty for the entry itself."},
@@ -159,17 +159,17 @@ _CHANGE = mapping(
     },
     says={**TEXT, "description": "The change in a sentence."},
     why=maybe(TEXT, "Why the bounds cannot be compared."),
-    because=listed(TEXT, "What made the bound another one."),
-    numbers=listed(_NUMBER, "The parameters of the bound, and the ε at each δ."),
-    mechanisms=listed(_MOVED),
-    edits=listed(_EDIT),
-    assumed=listed(TEXT, "What is newly assumed."),
-    no_longer_assumed=listed(TEXT),
-    free=listed(TEXT, "Mechanisms that post-process now, and did not."),
-    settings=listed(TEXT, "What the settings files around the spec say now, and did not."),
-    events=listed({"enum": list(EVENTS)}, "What --fail-on can stop at."),
-    failing=listed({"enum": list(EVENTS)}, "Those of them that it was told to."),
-    findings=listed(defined("finding"), "Those that the spec did not have before."),
+    because=array_of(TEXT, "What made the bound another one."),
+    numbers=array_of(_NUMBER, "The parameters of the bound, and the ε at each δ."),
+    mechanisms=array_of(_MOVED),
+    edits=array_of(_EDIT),
+    assumed=array_of(TEXT, "What is newly assumed."),
+    no_longer_assumed=array_of(TEXT),
+    free=array_of(TEXT, "Mechanisms that post-process now, and did not."),
+    settings=array_of(TEXT, "What the settings files around the spec say now, and did not."),
+    events=array_of({"enum": list(EVENTS)}, "What --fail-on can stop at."),
+    failing=array_of({"enum": list(EVENTS)}, "Those of them that it was told to."),
+    findings=array_of(defined("finding"), "Those that the spec did not have before."),
     old=maybe(defined("result"), "Null for a new spec."),
     new=maybe(defined("result"), "Null for a spec that was removed."),
 )
@@ -177,17 +177,17 @@ _CHANGE = mapping(
 _TOTAL = mapping(
     "What all releases on one population cost together.",
     population=maybe(TEXT, "Null where all specs are added up."),
-    files=listed(TEXT, "What was added up."),
+    files=array_of(TEXT, "What was added up."),
     protect={**TEXT, "description": "The neighbours that are protected, in words."},
     status={"enum": ["ok", "no-guarantee", "refused"]},
     refused=maybe(TEXT, "Why the releases cannot be added up."),
-    groups=listed(
-        mapping("Releases that protect the same.", protect=TEXT, files=listed(TEXT)),
+    groups=array_of(
+        mapping("Releases that protect the same.", protect=TEXT, files=array_of(TEXT)),
         "Where they are refused since they protect different things.",
     ),
     guarantee=maybe(defined("bound"), "Null without one: see at_delta."),
-    others=listed(defined("bound"), "Further bounds, which hold as well."),
-    at_delta=listed(defined("at_delta"), "Where a delta was chosen."),
+    others=array_of(defined("bound"), "Further bounds, which hold as well."),
+    at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
     filter=maybe(defined("filter"), "Null where all parameters were fixed, or without a budget."),
     before=maybe(defined("filter"), "The record without what is new, with `check --ledger`."),
     record=maybe(
@@ -195,12 +195,12 @@ _TOTAL = mapping(
             "What became of the releases that a revision had.",
             revision=TEXT,
             releases=COUNT,
-            corrected=listed(TEXT, "What says more than it did."),
-            rewritten=listed(TEXT, "What is gone or says less, and is counted as it was."),
+            corrected=array_of(TEXT, "What says more than it did."),
+            rewritten=array_of(TEXT, "What is gone or says less, and is counted as it was."),
         ),
         "Null where none was looked at.",
     ),
-    over_time=listed(
+    over_time=array_of(
         mapping(
             "The record after one more release.",
             file=TEXT,
@@ -223,15 +223,15 @@ _TOTAL = mapping(
         "With --remaining: what one more mechanism on the whole table may have.",
     ),
     theorem=maybe(defined("theorem"), "What gives the guarantee."),
-    worst_case=listed(TEXT, "The worst change, a sentence for each thing that happens."),
-    releases=listed(
+    worst_case=array_of(TEXT, "The worst change, a sentence for each thing that happens."),
+    releases=array_of(
         mapping(
             "A release by itself.",
             file=TEXT,
             guarantee=maybe(defined("bound"), "Null without a finite one."),
         )
     ),
-    shares=listed(
+    shares=array_of(
         mapping(
             "What one mechanism adds at the worst change.",
             mechanism=TEXT,
@@ -240,8 +240,8 @@ _TOTAL = mapping(
             bound=defined("bound"),
         )
     ),
-    assumptions=listed(TEXT, "What rests on the names of populations and datasets."),
-    reasons=listed(TEXT, "Why there is no finite guarantee."),
+    assumptions=array_of(TEXT, "What rests on the names of populations and datasets."),
+    reasons=array_of(TEXT, "Why there is no finite guarantee."),
     budget=maybe(defined("budget"), "Null without one."),
 )
 

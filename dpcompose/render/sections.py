@@ -10,7 +10,7 @@ from rich.table import Table
 
 from dpcompose.curves.rounding import listing
 from dpcompose.render.console import literal, ruled
-from dpcompose.render.headlines import listed
+from dpcompose.render.headlines import ranges
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     bound_text,
@@ -71,7 +71,7 @@ def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str,
             says = sentence(f"{before}{listing(names)}{after}")
         if not says:
             continue
-        place = f":{listed(lines)}" if lines else ""
+        place = f":{ranges(lines)}" if lines else ""
         if place in told and not told[place].endswith("."):
             told[place] += f". {says}" if says[:1] != "`" else f"; {says}"
         else:
@@ -141,10 +141,10 @@ def sentences(report: Report, style: Style) -> Iterator[RenderableType]:
         bound = f" → {bound_text(each.bound)}" if each.bound else ""
         rests = [each.theorem] if each.theorem else []
         if each.inputs:
-            rests.append(f"from {listed(each.inputs)}")
+            rests.append(f"from {ranges(each.inputs)}")
         lines = sorted({span.line for span in each.spans})
         if lines:
-            rests.append(f"{'line' if len(lines) == 1 else 'lines'} {listed(lines)}")
+            rests.append(f"{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}")
         text = literal(sentence(each.says) + bound, style)
         if rests:
             text.append_text(literal(f" [{'; '.join(rests)}]", style, "weak"))

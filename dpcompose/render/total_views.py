@@ -12,7 +12,7 @@ from dpcompose.core.notions.notion import SIGNS
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
-from dpcompose.render.diagnostics import told
+from dpcompose.render.diagnostics import print_findings
 from dpcompose.render.headlines import spending
 from dpcompose.render.inline import code, plain
 from dpcompose.render.json import (
@@ -33,8 +33,8 @@ from dpcompose.render.numbers import (
     found_text,
     given_text,
     left_text,
-    named,
     number_down,
+    parameter_text,
     route_text,
 )
 from dpcompose.render.panel import adaptivity_cost, framed, record_rows, spent
@@ -51,7 +51,7 @@ def text(found: Sum, style: Style) -> Iterator[str]:
     for index, total in enumerate(found.totals):
         yield ("\n" if index else "") + printed(_parts(total, style), style)
     for file, lines, each in found.findings:
-        yield "\n" + printed(told([each], file, lines, style), style)
+        yield "\n" + printed(print_findings([each], file, lines, style), style)
     left_out = _left_out(found)
     if left_out:
         yield ("\n" if found.totals else "") + printed(literal(left_out, style), style)
@@ -102,7 +102,7 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
         yield "bound", text.append_text(literal(f"{words} in {releases}", style))
     verdict = total.verdict
     if verdict is not None:
-        limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+        limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
         if verdict.slack is None and (total.record is not None or verdict.why is None):
             word = "within budget" if verdict.ok else "over budget"
             how = "good" if verdict.ok else "bad"
@@ -174,7 +174,7 @@ def _verdict(total: Total) -> str:
     verdict = total.verdict
     if verdict is None:
         return ""
-    limit = ", ".join(named(*each) for each in verdict.limit.parameters)
+    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     if total.record is not None:
         word = "within" if verdict.ok else "over"
         return f", {word} the budget {limit}: {spending(total.record)}"

@@ -174,7 +174,7 @@ class Learnt:
     reasons: tuple[str, ...] = ()
 
     @property
-    def known(self) -> bool:
+    def is_finite(self) -> bool:
         """Whether anything is certified."""
         return self.bound is not None or any(at.value is not None for at in self.at_delta)
 

@@ -17,7 +17,7 @@ from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import for_question
 from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case
-from dpcompose.report.wording import number, plural, whole
+from dpcompose.report.wording import count_text, number, plural
 from dpcompose.resolve.bind_adversary import Opponent
 from dpcompose.source import Source
 
@@ -181,7 +181,7 @@ def _blocks(asked: Opponent, question: Question) -> Iterator[str]:
         key = asked.partition.classes[index].dataset.name, block.epsilon, block.delta
         seen[key] = seen.get(key, 0) + block.count
     for (name, epsilon, delta), count in list(seen.items())[:MOST_LISTED]:
-        which = f"each of {whole(count)} blocks `{name}`" if count > 1 else f"`{name}`"
+        which = f"each of {count_text(count)} blocks `{name}`" if count > 1 else f"`{name}`"
         yield f"{which} loses at most {_amount(epsilon, delta)} for a row of the person in it"
     if len(seen) > MOST_LISTED:
         yield f"{len(seen) - MOST_LISTED} more kinds of blocks are not listed"

@@ -98,7 +98,7 @@ def at_points(
         # Neighbours share most of the work.
         {
             point: _at_point(choose(patterned, point, bounds, compared), told)
-            for point in sorted(points, key=lambda point: point.given)
+            for point in sorted(points, key=lambda point: point.chosen_number)
         }
         for points in asked
     )
@@ -110,7 +110,7 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     worst = chosen.worst.pattern
     return At(
         wanted="delta" if chosen.point.delta is not None else "epsilon",
-        given=chosen.point.given,
+        given=chosen.point.chosen_number,
         value=chosen.value,
         lower=chosen.lower,
         rule=str(best.rule),
@@ -128,7 +128,7 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
 
 def _why_none(chosen: Chosen) -> str:
     leak = 1 - chosen.worst.composition.stay
-    if leak > chosen.point.given:
+    if leak > chosen.point.chosen_number:
         return f"the stated δ's give all away with chance up to {wording.number(leak)}"
     return "no ε is known to hold at so small a δ"
 
@@ -177,7 +177,7 @@ def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
 def _worst_change_lines(trace: Trace) -> Iterable[str]:
     flat = _flat(trace)
     for felt, n in flat.most_common(MOST_LISTED):
-        times = "" if n == 1 else f"{wording.whole(n)} × "
+        times = "" if n == 1 else f"{wording.count_text(n)} × "
         yield f"{times}`{felt.mechanism}` on `{felt.dataset}`: {wording.change(felt.state)}"
     if len(flat) > MOST_LISTED:
         yield f"and {len(flat) - MOST_LISTED} more mechanisms"
@@ -193,7 +193,8 @@ def _chain(chosen: Chosen) -> Iterable[str]:
     if chosen.worst.pattern.loose:
         yield "the changes are bounded together, by one that is at least as bad as each of them"
     elif chosen.patterns > 1:
-        yield f"the worst of {wording.whole(chosen.patterns)} changes none of which covers another"
+        changes = wording.count_text(chosen.patterns)
+        yield f"the worst of {changes} changes none of which covers another"
     more = len(composition.parts) + bool(composition.gaussian) - MOST_LISTED
     listed = "; ".join(kinds) + (f"; {more} more" if more > 0 else "")
     yield f"what composes: {listed}" if kinds else "nothing is lost"
@@ -202,7 +203,7 @@ def _chain(chosen: Chosen) -> Iterable[str]:
             "that is very many different losses: their parameters are rounded up to fewer, and "
             "the bound is a little larger than it need be"
         )
-    given = chosen.point.given
+    given = chosen.point.chosen_number
     leak = 1 - composition.stay
     if leak:
         text = f"the stated δ's give all away with chance at most {wording.number(leak)}"
@@ -224,7 +225,7 @@ def _chain(chosen: Chosen) -> Iterable[str]:
 
 def _losses(composition: Curve) -> Iterable[str]:
     for part, n in composition.parts:
-        yield (f"{wording.whole(n)} × " if n > 1 else "") + part_text(part)
+        yield (f"{wording.count_text(n)} × " if n > 1 else "") + part_text(part)
     if composition.gaussian:
         yield f"Gaussian with μ = {wording.number(sqrt_up(composition.gaussian))} in all"
 
@@ -263,7 +264,9 @@ def part_text(part: Part) -> str:
                 f"rows replaced, up to {len(once)} of them in a sample of one size, of ({inside})"
             )
         case Grouped(base, steps):
-            return f"a path of {wording.whole(steps)} steps of ({_listing(list(_losses(base)))})"
+            return (
+                f"a path of {wording.count_text(steps)} steps of ({_listing(list(_losses(base)))})"
+            )
         case Maximum(options):
             return f"any of ({_listing([' and '.join(_losses(each)) for each in options])})"
 

@@ -197,7 +197,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
     """
     met: dict[int, list[State]] = {}
     for each in (solution.accountant, solution.accountant.pure):
-        for at, state in each.known():
+        for at, state in each.answers():
             met.setdefault(at, []).append(state)
     for place in (place for _, top in solver.tops for place in top.subtree()):
         sample, edge = place.dataset.made_by, place.edge
@@ -271,7 +271,7 @@ def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> N
 def _refuse_choices(solver: Solver, solution: Solution) -> None:
     """Refuse mechanisms with several (ε, δ) for one change: one has to be chosen in advance."""
     at = {id(place): place for _, top in solver.tops for place in top.subtree()}
-    for (key, _), answer in solution.accountant.known().items():
+    for (key, _), answer in solution.accountant.answers().items():
         for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):
             if len(own) > 1:
                 raise NoFilter(

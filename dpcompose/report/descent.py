@@ -18,12 +18,12 @@ def descent(visit: Visit) -> Iterator[str]:
     for choice in visit.answer.choices[: len(visit.place.derived)]:
         after = next((branch for branch in choice.branches if branch.state), None)
         if after is not None:
-            units = f" (at most {wording.whole(choice.units)} such units)"
+            units = f" (at most {wording.count_text(choice.units)} such units)"
             yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
                 units if choice.units > 1 else ""
             )
     for _, choice, says in splits(visit):
-        units = f" (for each of {wording.whole(choice.units)} such units)"
+        units = f" (for each of {wording.count_text(choice.units)} such units)"
         yield says + (units if choice.units > 1 else "")
 
 

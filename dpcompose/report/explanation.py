@@ -140,7 +140,9 @@ class _Teller:
         return numbers
 
     def _unchanged_index(self, step: Step) -> int:
-        says = f"`{step.facts['place'].dataset.name}`: {wording.kept(step.facts['place'])}"
+        says = (
+            f"`{step.facts['place'].dataset.name}`: {wording.unchanged_text(step.facts['place'])}"
+        )
         return self.add(step.theorem, says, (), None, step.paths)
 
     def _cost(self, step: Step) -> int:
@@ -164,12 +166,12 @@ class _Teller:
         if read_as:
             says += f"; read as {self.solution.notion.facts.words}"
         if felt.mechanism.count > 1:
-            says += f"; {wording.whole(felt.mechanism.count)} copies"
+            says += f"; {wording.count_text(felt.mechanism.count)} copies"
         draws = draws_of(place)
         if draws > 1:
-            says += f"; in each of {wording.whole(draws)} draws of the sample"
+            says += f"; in each of {wording.count_text(draws)} draws of the sample"
         if felt.visit.copies > draws:
-            says += f"; on each of {wording.whole(felt.visit.copies // draws)} blocks"
+            says += f"; on each of {wording.count_text(felt.visit.copies // draws)} blocks"
         bound = None if step.bound is None else bound_of(step.bound)
         return self.add(step.theorem, says, (), bound, [given.paths[0]])
 

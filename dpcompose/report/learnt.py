@@ -100,7 +100,7 @@ def learnt(
         why: list[str] = []
         if not known:
             why = why_none(asked, found.solver.tops, found.solved, found.at_delta, found.chosen)
-        _, felt = found.solver.shown() if first is None else ((), first.felt)
+        _, felt = found.solver.example_change() if first is None else ((), first.felt)
         reached = dict.fromkeys(feeling.mechanism.name for feeling in felt)
         told.append(
             Learnt(

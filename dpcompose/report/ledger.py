@@ -115,21 +115,21 @@ def of_ledger(
 def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
     """What settings allow at most, held against the guarantee."""
     if ceiling.of_risk:
-        return of_risk(ceiling, worst_trade_off.of_quantity(counted.whole))
-    return verdict(ceiling, [bound, bound_of(counted.whole)])
+        return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
+    return verdict(ceiling, [bound, bound_of(counted.total_loss)])
 
 
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     """What an attacker gains at most of all that the filter admits."""
     given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
-    return risk_of(worst_trade_off.of_quantity(counted.whole), asked, (), given)
+    return risk_of(worst_trade_off.of_quantity(counted.total_loss), asked, (), given)
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
     """The budget as a guarantee; for one in risk the limit of the filter that it becomes."""
     given = dict(budget.parameters)
     if budget.of_risk:
-        return bound_of(replace(limit.whole, exact=False))
+        return bound_of(replace(limit.total_loss, exact=False))
     if "epsilon" in given:
         notion = Notion.APPROX if given.get("delta") else Notion.PURE
         return Bound(notion, given["epsilon"], given.get("delta") or None)

@@ -93,7 +93,7 @@ def _protects(problem: Problem, solver: Solver) -> str:
     goal = problem.goal
     units = list(dict.fromkeys(root.unit for root in problem.roots if root.unit is not None))
     if goal.relation.kind is RelationKind.USER and units:
-        times = "one" if goal.distance == 1 else wording.whole(goal.distance)
+        times = "one" if goal.distance == 1 else wording.count_text(goal.distance)
         return f"{times} `{'` or `'.join(units)}`: all its rows added or removed"
     states = [initial(root, top, goal) for root, top in solver.tops]
     changes = dict.fromkeys(wording.change(state) for state in states if state)
@@ -184,7 +184,9 @@ def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report
         return report
     return replace(
         report,
-        tree=proof_tree.of_profile(case.problem, case.solver.shown(), found, case.source.span),
+        tree=proof_tree.of_profile(
+            case.problem, case.solver.example_change(), found, case.source.span
+        ),
         chain=explanation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
     )

@@ -181,7 +181,7 @@ class _Writer:
         if edge is not None and isinstance(edge.made_by, Sample):
             says = f"{edge.made_by.describe()}: {says}"
         if visit.via is not None and visit.via.units > 1:
-            says += f", {wording.whole(visit.via.units)} times"
+            says += f", {wording.count_text(visit.via.units)} times"
         theorem = self._theorems.get(id(visit))
         self.add(depth, "dataset", place.dataset.name, says, None, theorem, (place.dataset.path,))
         for felt in self._feeling.get(id(visit), ()):
@@ -192,7 +192,7 @@ class _Writer:
     def _unchanged(self, depth: int, visit: Visit) -> None:
         for step in self.kept.get(id(visit), ()):
             place = step.facts["place"]
-            says = wording.kept(place)
+            says = wording.unchanged_text(place)
             self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
@@ -217,7 +217,9 @@ class _Writer:
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
     ) -> list[_Next]:
         units = (
-            f", for each of {wording.whole(choice.units)} such units" if choice.units > 1 else ""
+            f", for each of {wording.count_text(choice.units)} such units"
+            if choice.units > 1
+            else ""
         )
         says = says.removeprefix(f"in `{partition.name}`, ").removesuffix(f" of `{partition.name}`")
         self.add(
@@ -260,7 +262,7 @@ class _Writer:
             path = datasets.get(dataset)
             self.add(0, "dataset", dataset, meets, None, None, () if path is None else (path,))
             for each in found:
-                says = "once" if each.times == 1 else f"{wording.whole(each.times)} times"
+                says = "once" if each.times == 1 else f"{wording.count_text(each.times)} times"
                 self.add(
                     1, "mechanism", each.mechanism, says, None, None, (mechanisms[each.mechanism],)
                 )
@@ -305,7 +307,7 @@ def _which(block: Visit) -> str:
     edge = block.place.edge
     assert edge is not None and edge.partition is not None
     if block.copies > 1:
-        return f"{wording.whole(block.copies)} blocks of"
+        return f"{wording.count_text(block.copies)} blocks of"
     names = edge.partition.classes[edge.block].names
     return f"block {names[0]}:" if len(names) == 1 else ""
 
@@ -319,7 +321,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     needed = step.facts["steps"]
     if needed and needed > 1:
         squared = solution.notion is Notion.ZCDP and statement.guarantee.notion is Notion.ZCDP
-        says = f"{wording.whole(needed)}{'²' if squared else ''} × {says}"
+        says = f"{wording.count_text(needed)}{'²' if squared else ''} × {says}"
     notes: list[str] = []
     if statement.relation != problem.goal.relation and statement.guarantee.noise is None:
         notes.append(f"{statement.relation}")
@@ -348,9 +350,9 @@ def _copies(felt: FeltLoss) -> str:
     parts: list[str] = []
     draws = draws_of(felt.visit.place)
     if felt.mechanism.count > 1:
-        parts.append(f"{wording.whole(felt.mechanism.count)} × ")
+        parts.append(f"{wording.count_text(felt.mechanism.count)} × ")
     if draws > 1:
-        parts.append(f"{wording.whole(draws)} draws: ")
+        parts.append(f"{wording.count_text(draws)} draws: ")
     return "".join(parts)
 
 

@@ -111,7 +111,7 @@ def implies(one: Budget, other: Budget) -> bool:
     )
 
 
-def least(limits: Iterable[Budget]) -> tuple[Budget, ...]:
+def strictest_limits(limits: Iterable[Budget]) -> tuple[Budget, ...]:
     """The limits that no other one implies, in their order: they hold where all of them do."""
     kept: list[Budget] = []
     for each in limits:

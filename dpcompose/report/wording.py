@@ -14,11 +14,11 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import NAMES as NAMES
 from dpcompose.curves.rounding import chance as chance
+from dpcompose.curves.rounding import count_text as count_text
 from dpcompose.curves.rounding import listing as listing
 from dpcompose.curves.rounding import number as number
 from dpcompose.curves.rounding import plural as plural
 from dpcompose.curves.rounding import sqrt_up
-from dpcompose.curves.rounding import whole as whole
 
 
 def guarantee(stated: Guarantee) -> str:
@@ -58,10 +58,10 @@ def steps(count: int, which: Relation) -> str:
     if which.kind is RelationKind.EUCLIDEAN:
         return "the distance moved"
     name = which.kind.value if which.changes is not None else which
-    return f"{whole(count)} {name} step" + ("" if count == 1 else "s")
+    return f"{count_text(count)} {name} step" + ("" if count == 1 else "s")
 
 
-def kept(place: Place) -> str:
+def unchanged_text(place: Place) -> str:
     """That a dataset does not change, since it is made of columns that are kept."""
     assert place.edge is not None and place.edge.made_by is not None
     return f"nothing changes in {place.edge.made_by.describe()}"
@@ -76,7 +76,7 @@ def _leaf(leaf: Leaf, count: int) -> str:
             return f"{plural(count, 'row')} replaced"
         case Kind.USER:
             rows = "all rows" if leaf.size is None else f"at most {plural(int(leaf.size), 'row')}"
-            who = "one unit" if count == 1 else f"each of {whole(count)} units"
+            who = "one unit" if count == 1 else f"each of {count_text(count)} units"
             return f"{rows} of {who} added or removed"
         case Kind.EDGE:
             return f"{plural(count, 'edge')} added or removed"
@@ -95,7 +95,7 @@ def _leaf(leaf: Leaf, count: int) -> str:
 
 
 def _times(count: int) -> str:
-    return "" if count == 1 else f", {whole(count)} times"
+    return "" if count == 1 else f", {count_text(count)} times"
 
 
 def change(state: State) -> str:

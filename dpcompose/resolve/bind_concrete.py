@@ -21,7 +21,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.forest import SpecPlace
-from dpcompose.resolve.norms import Moves, alike, plain, said
+from dpcompose.resolve.norms import Moves, in_one_norm, plain, read_norms
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import concrete as written
@@ -122,7 +122,7 @@ class ConcreteMechanisms:
                 each.given,
                 i > 0,
             )
-            for each, moves in zip(moved, alike(known), strict=True)
+            for each, moves in zip(moved, in_one_norm(known), strict=True)
             for own in moves
             for i, notion in enumerate(states)
         ]
@@ -154,7 +154,7 @@ class ConcreteMechanisms:
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
             return None if found is None else plain(form, found)
-        return said(given, at, form, self._numbers.parameter, self._faults, replaced, alone)
+        return read_norms(given, at, form, self._numbers.parameter, self._faults, replaced, alone)
 
     # sensitivities
 

@@ -30,7 +30,7 @@ class Hypotheses:
         #: Blocks named in some set: each becomes a class of its own.
         self._named: dict[str | int, int] = {}
         where = partition.kind.where(())
-        self._most = min(partition.size, where.most)
+        self._most = min(partition.size, where.most_blocks)
         self._kinds: list[frozenset[int]] | None = None
         if isinstance(where, InSets):
             for index, each in enumerate(partition.classes):

@@ -60,15 +60,17 @@ class Moves(NamedTuple):
     def inside(self, unit: Fraction) -> Moves:
         """The same in L2 and another unit, rounded up; a distance in L1 is at least that in L2."""
 
-        def told(distance: Fraction) -> Fraction:
+        def converted(distance: Fraction) -> Fraction:
             return sqrt_up(distance * distance * self.unit / unit)
 
         if isinstance(self.distance, dict):
-            return Moves("L2", {block: told(each) for block, each in self.distance.items()}, unit)
-        return Moves("L2", told(self.distance), unit)
+            return Moves(
+                "L2", {block: converted(each) for block, each in self.distance.items()}, unit
+            )
+        return Moves("L2", converted(self.distance), unit)
 
 
-def said(
+def read_norms(
     given: Normed,
     at: Path,
     form: FamilyForm,
@@ -164,7 +166,7 @@ def _squared(square: Fraction) -> Moves:
     return Moves("L2", sqrt_up(square)) if is_square(square) else Moves("L2", _ONE, square)
 
 
-def alike(known: list[list[Moves]]) -> list[list[Moves]]:
+def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
     """The same where all are in one norm and unit; else each in L2 and one unit as well.
 
     Along a path only moves in one norm and unit add up.

@@ -249,7 +249,7 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
         said = draft.on(None).guarantee
         if said.notion in notions and said.noise is None:
             pair = said.value, said.delta
-            changes = columns - (draft.relation.kept(columns) or frozenset())
+            changes = columns - (draft.relation.required_columns(columns) or frozenset())
             alike.setdefault(said.notion, []).append((changes, pair, draft))
     for notion, each in alike.items():
         for count in range(2, min(len(each), _MOST_IN_TURN) + 1):

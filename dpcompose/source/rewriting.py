@@ -159,7 +159,7 @@ def _text(source: Source, path: Path) -> str | None:
     return source.lines[key.line - 1][key.column - 1 : value.end_column - 1]
 
 
-def listed(source: Source, path: Path, key: str) -> Replacements:
+def as_list(source: Source, path: Path, key: str) -> Replacements:
     """The mapping at `path` is a list: what names each entry stands in it, under `key`."""
     tree = source.at(path)
     if not isinstance(tree, dict) or _is_flow(source, path):
@@ -185,7 +185,7 @@ def listed(source: Source, path: Path, key: str) -> Replacements:
     return tuple(found)
 
 
-def named(source: Source, path: Path, key: str) -> Replacements:
+def as_mapping(source: Source, path: Path, key: str) -> Replacements:
     """The list at `path` is a mapping: each item is named by what stands in it first, at `key`.
 
     A text alone is the name of an empty mapping.

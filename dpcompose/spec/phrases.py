@@ -29,7 +29,7 @@ BUDGET_FORMS = (
 _SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Reporting}
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """How a message quotes a value that is not what it should be."""
     match value:
         case None:

@@ -9,11 +9,11 @@ from typing import Any
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults
-from dpcompose.source.rewriting import Rewrite, is_plain, listed, named, wrapping, writing
+from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, wrapping, writing
 from dpcompose.spec import synonyms
 from dpcompose.spec.keys import example_of, missing_keys
 from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
-from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, shown
+from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, value_text
 from dpcompose.spec.unions import no_member
 from dpcompose.spec.unknown_keys import unknown_keys
 
@@ -87,7 +87,7 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     elif error["type"] == "string_type" and isinstance(value, list):
         hint, fix = _one_due(value, path)
     code = context.get("code", "DPC103")
-    message = f"{name_of(path)} must be {what}, not {shown(value)}"
+    message = f"{name_of(path)} must be {what}, not {value_text(value)}"
     faults.add(code, path, message, hint, fix=fix, certain=certain)
 
 
@@ -106,7 +106,7 @@ def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bo
         return f"a blank stands after the `-` of an item: `- {next(iter(value))[1:]}`", None, True
     if path == ("mechanisms",) and isinstance(value, dict):
         hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
-        return hint, lambda source: listed(source, path, "name"), True
+        return hint, lambda source: as_list(source, path, "name"), True
     if isinstance(value, dict) and path[-1] == "guarantees":
         return "one guarantee is a list of one", wrapping(path, "[", "]"), True
     if isinstance(value, str) and value and is_plain(value):
@@ -130,7 +130,7 @@ def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | Non
 
 
 def _naming(path: Path) -> Rewrite:
-    return lambda source: named(source, path, "name")
+    return lambda source: as_mapping(source, path, "name")
 
 
 def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -149,7 +149,7 @@ def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         word = find(value)
         best = word.write if word is not None and word.write in legal else None
     fix = None if best is None else writing(path, best)
-    message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {shown(value)}"
+    message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {value_text(value)}"
     faults.add("DPC104", path, message, hint, fix=fix)
 
 
@@ -197,7 +197,7 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         )
     if field == "report" and isinstance(value, str):
         hint = f"at a δ: `{{delta: {value}}}`"
-    message = f"{name_of(path)} must be {_SHAPES[field]}, not {shown(value)}"
+    message = f"{name_of(path)} must be {_SHAPES[field]}, not {value_text(value)}"
     faults.add("DPC103", path, message, hint, fix=fix)
 
 

@@ -12,7 +12,7 @@ from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.source import Number, Source
 from dpcompose.spec.model import Spec
-from dpcompose.spec.phrases import shown
+from dpcompose.spec.phrases import value_text
 from dpcompose.spec.pydantic_faults import report
 
 #: What stands for a top-level key that is missing or faulty.
@@ -46,7 +46,7 @@ def read(source: Source, faults: Faults) -> Reading | None:
     tree = source.value
     if not isinstance(tree, dict):
         hint = "it starts with `dpcompose: 1`"
-        faults.add("DPC103", (), f"a spec is a mapping, not {shown(tree)}", hint)
+        faults.add("DPC103", (), f"a spec is a mapping, not {value_text(tree)}", hint)
         return None
     try:
         spec = Spec.model_validate(tree)

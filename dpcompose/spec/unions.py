@@ -19,7 +19,7 @@ from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import example_of
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, shown
+from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, value_text
 from dpcompose.spec.synonyms import Word
 
 _MOST_KEYS = 50
@@ -131,7 +131,7 @@ def _kind(
         about = {name: forms[name].about for name in legal}
         _word(kind, at, faults, "DPC104", message, about, find)
     else:
-        faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {shown(kind)}")
+        faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {value_text(kind)}")
 
 
 def _kind_elsewhere(
@@ -187,7 +187,7 @@ def _word(
 def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     kind, at = value["mechanism"], (*path, "mechanism")
     if not isinstance(kind, str):
-        message = f"`mechanism` must be a concrete mechanism, not {shown(kind)}"
+        message = f"`mechanism` must be a concrete mechanism, not {value_text(kind)}"
         hint = _beside("mechanism", kind, CONCRETE) or f"one of {listing(CONCRETE)}"
         faults.add("DPC103", at, message, hint)
         return
@@ -208,7 +208,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         _no_notion(value, path, faults)
     elif not isinstance(notion, str):
         hint = _beside("notion", notion, NOTIONS) or f"one of {listing(NOTIONS)}"
-        faults.add("DPC103", at, f"`notion` must be a notion, not {shown(notion)}", hint)
+        faults.add("DPC103", at, f"`notion` must be a notion, not {value_text(notion)}", hint)
     elif (noise := _noise(notion)) is not None and "guarantees" not in path:
         message = f"unknown notion {quoted(notion)}"
         stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))

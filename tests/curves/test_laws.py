@@ -196,7 +196,9 @@ def test_a_sampled_response_by_its_formula(rate: Fraction) -> None:
         Sampled(rate, BASE, side="removed"), F(1, 500), "removed", base_law
     )
     covers(removed, lambda e: q * response(1)(inner(e, q)), 2e-3)
-    drawn = sampled_laws.drawn(MixtureOfDraws(((rate, BASE),)), F(1, 500), "removed", base_law)
+    drawn = sampled_laws.law_of_draws(
+        MixtureOfDraws(((rate, BASE),)), F(1, 500), "removed", base_law
+    )
     covers(drawn, lambda e: q * response(1)(e), 2e-3)
 
 

@@ -92,7 +92,7 @@ def test_another_worst_change_is_told() -> None:
     assert found.direction == "increased"
     assert found.because[0] == "`north` adds 0.9, where it added nothing"
     assert "the constant `share` changed: 1/2 → 0.9" in found.because
-    assert found.old is not None and found.old.worst != found.shown.worst
+    assert found.old is not None and found.old.worst != found.source_to_show.worst
 
 
 def test_entries_are_told_by_name_and_numbers_by_value() -> None:
@@ -247,7 +247,7 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
         found = change(Version("old@HEAD", text, path="old"), None)
         assert isinstance(found, Change) and (found.direction, found.raises) == ("decreased", False)
         assert headline(found) == f"removed spec: {words}"
-        assert (found.label, found.shown, found.new) == ("old", found.old, None)
+        assert (found.label, found.source_to_show, found.new) == ("old", found.old, None)
         shown = {
             "text": "".join(diff_text.text([found], Style())),
             "md": "".join(markdown([found])),

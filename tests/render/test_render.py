@@ -37,7 +37,7 @@ from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 from dpcompose.render import CHECKERS, RENDERERS, quiet
 from dpcompose.render.console import grid, literal, printed
-from dpcompose.render.headlines import listed, outcome
+from dpcompose.render.headlines import outcome, ranges
 from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
@@ -583,8 +583,8 @@ def test_a_grid_of_nothing_is_nothing() -> None:
 
 
 def test_runs_of_numbers_are_joined() -> None:
-    assert listed([3, 1, 2, 9, 9]) == "1-3, 9"
-    assert listed([]) == ""
+    assert ranges([3, 1, 2, 9, 9]) == "1-3, 9"
+    assert ranges([]) == ""
 
 
 # --- theorems ------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def test_a_narrow_default_gives_no_answer_to_other_questions_and_says_why() -> N
     report = analyze(text)
     no, yes = report.attributes
     assert report.bound is not None and report.bound.value == 1
-    assert no.bound is None and not no.known and not no.mechanisms
+    assert no.bound is None and not no.is_finite and not no.mechanisms
     assert "its guarantee is for bounded neighbours changing a alone of `t`" in no.reasons[0]
     assert "(`relation: bounded`)" in no.reasons[0]
     assert yes.bound is not None and yes.bound.value == 1
@@ -119,7 +119,7 @@ def test_an_answer_may_be_known_at_a_delta_alone_or_where_the_whole_has_none() -
     x, y = report.attributes
     assert report.status == "no-guarantee"
     assert x.bound is not None and x.bound.value == 1 and x.at_delta[0].value is not None
-    assert not y.known and not y.at_delta and y.reasons
+    assert not y.is_finite and not y.at_delta and y.reasons
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_risk_is_told_of_each_answer() -> None:
 def test_a_ledger_has_no_answers() -> None:
     text = SCHOOL.read_text("utf-8").replace("protect:", "adaptivity: parameters\nprotect:")
     report = analyze(text)
-    assert report.attributes and not any(each.known for each in report.attributes)
+    assert report.attributes and not any(each.is_finite for each in report.attributes)
     assert "no guarantee" in report.attributes[0].reasons[0]
 
 

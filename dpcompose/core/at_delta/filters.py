@@ -74,13 +74,13 @@ class PrivacyFilter:
         return (*found, ("delta", delta)) if self.notion is Notion.APPROX else tuple(found)
 
     @property
-    def whole(self) -> Quantity:
+    def total_loss(self) -> Quantity:
         """What the whole interaction has."""
         return Quantity(self.notion, self.amount, self.delta)
 
     def at(self, point: Point) -> RouteBound:
         """What the whole interaction has at a δ or an ε, by the limit alone."""
-        return of_bound(self.whole, point)
+        return of_bound(self.total_loss, point)
 
 
 def default_notion(budget: Budget) -> Notion:

@@ -19,9 +19,9 @@ from dpcompose.core.change.units import (
     Item,
     Kind,
     State,
-    alike,
     all_leaves,
     leaf_item,
+    rows_that_change_alike,
     state_of,
     with_alike,
     wrap,
@@ -45,7 +45,7 @@ def drawn(state: State, rate: Fraction) -> DrawnRows | None:
 
     A part may be told as a larger one that holds it.
     """
-    rows, units = alike(state), all_leaves(state)
+    rows, units = rows_that_change_alike(state), all_leaves(state)
     if rows is not None and (units.total() == 1 or not any(u.kind is Kind.USER for u in units)):
         numbers = told_apart(rows, rate, True)
         parts = [(), *(with_alike(state, n) for n in numbers)]

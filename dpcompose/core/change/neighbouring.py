@@ -53,7 +53,9 @@ class Relation:
         name = self.name or self.kind.value
         return f"{name} neighbours{str(self).removeprefix(name)}"
 
-    def kept(self, columns: frozenset[str] | None, others: bool = False) -> frozenset[str] | None:
+    def required_columns(
+        self, columns: frozenset[str] | None, others: bool = False
+    ) -> frozenset[str] | None:
         """The columns of a table that a replacement must keep to be one step (theory, section 12).
 
         `columns`: those that the table is known to have, None where its root names none: then any

@@ -279,14 +279,14 @@ def with_rows(state: State, rows: int) -> State:
     return ((item, rows),)
 
 
-def alike(state: State) -> int | None:
+def rows_that_change_alike(state: State) -> int | None:
     """How many rows change, if they all do in the same way: replaced, in one table alone, or all
     of one user; of several users how many these are; else None."""
     if len(state) != 1:
         return None
     item, count = state[0]
     if item.below:
-        inner = alike(item.below)
+        inner = rows_that_change_alike(item.below)
         return None if inner is None or (inner > 1 and count > 1) else inner * count
     if item.leaf.kind is Kind.USER:
         size = item.leaf.size

@@ -95,7 +95,7 @@ def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator
 def _answers(accountant: Accountant) -> Answers:
     """What is known of one row added or removed, for each place by its identity."""
     found: Answers = {}
-    for (identity, state), answer in accountant.known().items():
+    for (identity, state), answer in accountant.answers().items():
         leaves = all_leaves(state)
         if sum(leaves.values()) == 1 and next(iter(leaves)).kind is Kind.SINGLE:
             found.setdefault(identity, []).append(answer)

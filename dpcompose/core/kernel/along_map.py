@@ -23,8 +23,8 @@ from dpcompose.core.change.units import (
     Kind,
     Leaf,
     State,
-    alike,
     all_leaves,
+    rows_that_change_alike,
     single_units,
     undirected,
     with_alike,
@@ -412,7 +412,7 @@ class AlongMap:
             total = algebra.times(together, self.rounds)
             return Choice(total, (branch,), True, how=How("sampled-rows"))
         # They are alike: all replaced, or none.
-        rate, rows = made_by.rate, alike(state) or 0
+        rate, rows = made_by.rate, rows_that_change_alike(state) or 0
         pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
         [(leaf, units), *_] = all_leaves(state).items()
         if leaf.kind is Kind.USER and units > 1:
@@ -449,7 +449,7 @@ class AlongMap:
 
     def _replaced(self, state: State) -> int:
         """How many rows are replaced; `Refused` where they are not alike, or where it is one."""
-        rows = alike(state) or 0
+        rows = rows_that_change_alike(state) or 0
         if rows < 2 or any(leaf.kind is not Kind.PAIR for leaf in all_leaves(state)):
             raise Refused("it is for several rows that are replaced alike")
         return rows

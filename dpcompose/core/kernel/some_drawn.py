@@ -13,8 +13,8 @@ from dpcompose.core.change.units import (
     Kind,
     Leaf,
     State,
-    alike,
     all_leaves,
+    rows_that_change_alike,
     single_units,
     with_alike,
 )
@@ -82,7 +82,7 @@ def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: 
     where that is not known."""
     ways: list[tuple[Fraction, Fraction, Fraction]] = []
     pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
-    if algebra.notion is not Notion.PURE or not pairs or (alike(state) or 0) < 2:
+    if algebra.notion is not Notion.PURE or not pairs or (rows_that_change_alike(state) or 0) < 2:
         return algebra.none
     for some, chance in drawn(state, rate) or ():
         if some:
@@ -104,7 +104,7 @@ def of_part(
         return loss
     units = single_units(part)
     if len(units) == 1 and units[0][1] == 1:
-        if (alike(part) or 1) == 1:
+        if (rows_that_change_alike(part) or 1) == 1:
             return loss
         units = [(with_alike(part, 1), 1)]
     for unit, _ in units:

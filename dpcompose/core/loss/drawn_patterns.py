@@ -40,7 +40,7 @@ def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Curve]:
             yield curve_of(Grouped(composition, 1))
 
 
-def drawn(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
+def mixture_of_draws(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
     """The loss where parts of the change are drawn with these chances, all of it last."""
     rate, whole = ways[-1]
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]

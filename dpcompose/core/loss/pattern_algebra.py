@@ -11,7 +11,7 @@ from itertools import accumulate, combinations_with_replacement, islice, pairwis
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, dominates, weighed
-from dpcompose.core.loss.drawn_patterns import amplified, drawn, from_above, unsampled
+from dpcompose.core.loss.drawn_patterns import amplified, from_above, mixture_of_draws, unsampled
 from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
@@ -242,10 +242,10 @@ class Patterns:
         see `MixtureOfDraws`."""
         if len(ways) == 1:
             ((rate, loss),) = ways
-            return tuple(drawn([(rate, pattern)]) for pattern in loss)
+            return tuple(mixture_of_draws([(rate, pattern)]) for pattern in loss)
         if not all(loss for _, loss in ways):
             return ()
-        return (drawn([(rate, covering(loss)) for rate, loss in ways]),)
+        return (mixture_of_draws([(rate, covering(loss)) for rate, loss in ways]),)
 
     def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
         """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""

@@ -97,7 +97,7 @@ def _arrived(item: Item, levels: int | None) -> int | None:
 def _replacements(placed: Placed, item: Item) -> int | None:
     """Steps of replacing one row (in what the relation does not keep of the table)."""
     leaf, padded, traits = item.leaf, placed.padded, placed.traits
-    keeps = placed.statement.relation.kept(traits.columns, traits.others)
+    keeps = placed.statement.relation.required_columns(traits.columns, traits.others)
     if keeps is None:
         return None
     if leaf.kind is Kind.PAIR:

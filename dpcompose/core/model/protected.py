@@ -25,7 +25,7 @@ def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = No
         parts = {relation.distance: goal.distance} if taken is None else Counter(taken)
         name, relation = relation.name, relation.within
     columns = top.traits.columns
-    kept = relation.kept(columns) or frozenset()
+    kept = relation.required_columns(columns) or frozenset()
     if relation.changes is not None and kept == columns:
         return ()
     leaf = _step_leaf(root, relation.kind, tuple(sorted(kept)))

@@ -21,8 +21,8 @@ from dpcompose.core.numbers.other_notation import (
     cut,
     in_our_notation,
     other_notation,
+    quote,
     reserved,
-    shown,
 )
 from dpcompose.curves.rounding import decimal_up, exp_up, log1p_up, sqrt_up
 
@@ -105,7 +105,7 @@ def _rewritten(error: ExpressionError, text: str, names: Mapping[str, Fraction])
         _Parser(known.text, names, Meter()).parse()
     except ExpressionError:
         return error
-    return ExpressionError(known.message, f"write {shown(known.text)}", known.offset, known.text)
+    return ExpressionError(known.message, f"write {quote(known.text)}", known.offset, known.text)
 
 
 #: A plain fraction of few digits.
@@ -150,7 +150,7 @@ def literal(text: str) -> Fraction:
 
 def _refuse_leading_zero(text: str, whole: str) -> NoReturn:
     meant = (whole.lstrip("0") or "0") + text[len(whole) :]
-    message, hint = f"{shown(text)} has a leading zero", f"write {cut(meant)}"
+    message, hint = f"{quote(text)} has a leading zero", f"write {cut(meant)}"
     if _OCTAL.fullmatch(text):
         octal = str(int(text, 8))
         message += ", which YAML 1.1 takes for octal"
@@ -196,7 +196,7 @@ class _Parser:
         if token.text == ")":
             raise ExpressionError("this parenthesis was never opened", None, token.offset)
         if token.kind != "end":
-            message = f"an operator is missing before {shown(token.text)}"
+            message = f"an operator is missing before {quote(token.text)}"
             raise ExpressionError(message, "write one of + - * /", token.offset)
         return value
 
@@ -215,7 +215,7 @@ class _Parser:
         known = other_notation(number.text, number.text + tail)
         if known is not None:
             raise ExpressionError(*known, number.offset)
-        message = f"{shown(tail)} cannot follow the number {shown(number.text)}"
+        message = f"{quote(tail)} cannot follow the number {quote(number.text)}"
         raise ExpressionError(message, None, number.offset + len(number.text))
 
     def _refuse_character(self, offset: int) -> NoReturn:
@@ -224,7 +224,7 @@ class _Parser:
         hint = CHARACTERS.get(char)
         if hint is None and char.isdigit():
             hint = "write digits as 0 to 9"
-        raise ExpressionError(f"unexpected {shown(char)}", hint, at)
+        raise ExpressionError(f"unexpected {quote(char)}", hint, at)
 
     def _take(self) -> _Token:
         token = self._token
@@ -278,7 +278,7 @@ class _Parser:
         if token.kind == "name":
             self._take()
             return self._constant(token)
-        found = shown(token.text) if token.text else "the end"
+        found = quote(token.text) if token.text else "the end"
         raise ExpressionError(f"a number is missing before {found}", None, token.offset)
 
     def _parenthesis(self, depth: int) -> Fraction:
@@ -290,7 +290,7 @@ class _Parser:
         if self._token.text != ")":
             if self._token.kind == "end":
                 raise ExpressionError("this parenthesis is never closed", None, opening.offset)
-            message = f"an operator is missing before {shown(self._token.text)}"
+            message = f"an operator is missing before {quote(self._token.text)}"
             raise ExpressionError(message, "write one of + - * /", self._token.offset)
         self._take()
         return value
@@ -305,13 +305,13 @@ class _Parser:
     def _constant(self, token: _Token) -> Fraction:
         word = token.text
         if self._token.text == "(":
-            message = f"{shown(word)} is a function, and functions are not evaluated"
+            message = f"{quote(word)} is a function, and functions are not evaluated"
             raise ExpressionError(message, self._value_of(token) or _FRACTION_HINT, token.offset)
         if known := reserved(word):
             raise ExpressionError(*known, token.offset)
         value = self._names.get(word)
         if value is None:
-            message = f"{shown(word)} is no known constant"
+            message = f"{quote(word)} is no known constant"
             raise ExpressionError(message, self._legal(word), token.offset)
         return value
 
@@ -336,8 +336,8 @@ class _Parser:
         meant = ""
         if len(word) <= 2 * SHOWN and self._meter.spend_hint():
             near = difflib.get_close_matches(word, few, n=1)
-            meant = f"did you mean {shown(near[0])}? " if near else ""
-        listed = ", ".join(map(shown, sorted(few)[:_MOST_LISTED]))
+            meant = f"did you mean {quote(near[0])}? " if near else ""
+        listed = ", ".join(map(quote, sorted(few)[:_MOST_LISTED]))
         return f"{meant}declared: {listed}" + (", ..." if len(names) > _MOST_LISTED else "")
 
 

@@ -36,7 +36,7 @@ CHARACTERS = {
 
 def other_notation(number: str, word: str) -> tuple[str, str | None] | None:
     """Message and hint for a ``word`` that starts with ``number`` but goes on; None if unclear."""
-    said, tail = shown(word), word[len(number) :]
+    said, tail = quote(word), word[len(number) :]
     if prefixed := _PREFIXED.fullmatch(word):
         return _other_base(word, prefixed[1].lower(), prefixed[2])
     if tail.startswith("_"):
@@ -65,7 +65,7 @@ def _other_base(word: str, letter: str, digits: str) -> tuple[str, str | None]:
         hint = f"write {cut(str(int(digits, base)))}"
     except ValueError:
         hint = None
-    return f"{shown(word)} is {kind} number", hint
+    return f"{quote(word)} is {kind} number", hint
 
 
 def _hundredth(number: str) -> str:
@@ -83,9 +83,9 @@ def reserved(word: str) -> tuple[str, str] | None:
     if plain in _INFINITE:
         return "an infinite value is no guarantee", "write a finite number"
     if plain in _BOOLEANS:
-        return f"{shown(word)} is a boolean, not a number", BOOLEAN_HINT
+        return f"{quote(word)} is a boolean, not a number", BOOLEAN_HINT
     if plain in RESERVED:
-        return f"{shown(word)} is not a number", "write a number"
+        return f"{quote(word)} is not a number", "write a number"
     return None
 
 
@@ -120,7 +120,7 @@ def in_our_notation(text: str) -> Rewritten | None:
         if written == text:
             continue
         if found.start() < offset:
-            message, offset = f"{shown(found[0].strip())} is {says}", found.start()
+            message, offset = f"{quote(found[0].strip())} is {says}", found.start()
         text = written
     return Rewritten(text.strip(), message, offset) if message else None
 
@@ -200,7 +200,7 @@ def cut(text: str) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """The same in quotes; it may hold what a terminal acts upon."""
     text = cut(text)
     return f"`{text if text.isprintable() else text.encode('unicode_escape').decode()}`"

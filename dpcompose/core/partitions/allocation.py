@@ -184,7 +184,7 @@ class _RunSums:
         self.ends = list(accumulate((many for _, many, _ in lasting), initial=0))
         self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
 
-    def whole(self, capacity: int) -> int:
+    def whole_runs(self, capacity: int) -> int:
         """How many runs are taken whole."""
         return bisect_right(self.ends, capacity) - 1
 
@@ -192,7 +192,7 @@ class _RunSums:
         """The total of `_take`."""
         if capacity <= 0:
             return ZERO
-        whole = self.whole(capacity)
+        whole = self.whole_runs(capacity)
         total = self._totals[whole]
         left = capacity - self.ends[whole]
         if left and whole < len(self._amounts):
@@ -225,7 +225,7 @@ class _Totals:
         capacity = 2 * self._most - 2 * twice
         total = self._doubles.at(twice)
         best = total + self._gains.at(capacity)
-        whole = self._doubles.whole(twice)
+        whole = self._doubles.whole_runs(twice)
         if capacity < 1 or whole >= len(self._free):
             return best
         rest = self._gains.at(capacity - 1)

@@ -55,15 +55,15 @@ def spread(
     if isinstance(where, InSets):
         return _sets(algebra, where.fed, rule.pair, once, both, new)
     if not rule.pair:
-        return algebra.undominated(_largest(algebra, once, rule.sizes, where.most))
+        return algebra.undominated(_largest(algebra, once, rule.sizes, where.most_blocks))
     if isinstance(where, InOne):
         return _two_of(algebra, once, both, rule.sizes, new)
     if new is not None:
         return algebra.worst_case(
             algebra.add(algebra.times(loss, n) for loss, n in way if n)
-            for way in _directed(once, new, both, rule.sizes, where.most)
+            for way in _directed(once, new, both, rule.sizes, where.most_blocks)
         )
-    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most))
+    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most_blocks))
 
 
 def covers(over: Patterned, under: Patterned) -> bool:

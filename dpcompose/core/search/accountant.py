@@ -118,7 +118,7 @@ class Accountant:
                 return stop.value
             sent = self.answer(place, state).loss
 
-    def known(self) -> dict[tuple[int, State], Answer]:
+    def answers(self) -> dict[tuple[int, State], Answer]:
         """Every answer found so far, by the identity of the place and the change there."""
         return self._known
 

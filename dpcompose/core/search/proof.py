@@ -187,8 +187,8 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certific
     algebra = solution.algebra
     return certify(
         SearchFinding(
-            solution.accountant.known(),
-            solution.accountant.pure.known(),
+            solution.accountant.answers(),
+            solution.accountant.pure.answers(),
             [place for _, top in solver.tops for place in top.subtree()],
             solution.notion,
             isinstance(algebra, Pairs) and algebra.survival,

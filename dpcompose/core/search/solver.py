@@ -169,7 +169,7 @@ class Solver:
             solution = self._solve(algebra_of(notion, survival=True))
         return solution
 
-    def least(self, notion: Notion) -> Quantity | None:
+    def least_bound(self, notion: Notion) -> Quantity | None:
         """The bound of `solve` in a notion of one number, without the change that attains it."""
         algebra = algebra_of(notion)
         loss, _ = self._joint(self._accountant(algebra))
@@ -239,7 +239,7 @@ class Solver:
         unlike = len(pairs) > 1 or any(each[0] is Notion.APPROX for each in pairs)
         return (unlike or several) and len(stated) <= MOST_PATHS
 
-    def shown(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
+    def example_change(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))

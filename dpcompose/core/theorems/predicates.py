@@ -117,10 +117,10 @@ def compatible(setting: Setting) -> None:
     if relation.kind is RelationKind.UNBOUNDED:
         if kind.assignment().shifts:
             raise Refused("an added row shifts the positions of all rows after it")
-        if kind.where(()).most > 1:
+        if kind.where(()).most_blocks > 1:
             raise Refused(f"one row may be in several blocks of `{partition.name}`")
     elif relation.kind is RelationKind.BOUNDED:
-        if not kind.where(relation.kept(setting.top.traits.columns) or ()).stays:
+        if not kind.where(relation.required_columns(setting.top.traits.columns) or ()).stays:
             raise Refused(
                 f"the partition `{partition.name}` is not compatible with bounded neighbours: "
                 "a replaced row can leave one block and enter another"

@@ -47,7 +47,7 @@ def all_sets(asked: Asked) -> None:
         raise Refused("not all sets of blocks but the empty one are held possible, equally")
 
 
-def alike(asked: Asked) -> None:
+def have_equal_losses(asked: Asked) -> None:
     """All blocks have the same (ε, δ)."""
     if len({(block.epsilon, block.delta) for block in asked.question.blocks}) > 1:
         raise Refused("the blocks do not all lose the same")

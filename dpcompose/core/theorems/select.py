@@ -43,7 +43,7 @@ def setting_of(solver: Solver, solution: Solution) -> Setting:
         solution.algebra,
         solution.loss,
         tuple(each.answer for each in solution.visits if each.via is None),
-        solution.accountant.known(),
+        solution.accountant.answers(),
         [Reach(each.place, each.state, each.distance) for each in solution.visits],
     )
 

@@ -44,7 +44,9 @@ UNIFORM = Hypothesis(
     "the other holds all sets but the empty one possible, equally",
     test=questions.all_sets,
 )
-ALIKE = Hypothesis("equal blocks", "all blocks have the same (ε, δ)", test=questions.alike)
+ALIKE = Hypothesis(
+    "equal blocks", "all blocks have the same (ε, δ)", test=questions.have_equal_losses
+)
 
 #: `core.hypotheses` computes the bounds, of many blocks at once.
 COMPUTED = "the tool finds the bound, and by which method, without listing what this lists"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, even, least
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, double_of, even
 from dpcompose.curves.backends.renyi.cumulants import NOTHING, Cumulant
 from dpcompose.curves.curve import Concentrated, MechanismLoss
 from dpcompose.curves.rounding.words import number
@@ -84,7 +84,7 @@ class DiscreteGaussianLoss(MechanismLoss):
         return self.natural_step()
 
     def spread(self) -> float:
-        return math.sqrt(least(self.shift * self.shift / self.variance, 1e300))
+        return math.sqrt(double_of(self.shift * self.shift / self.variance, 1e300))
 
     def line(self) -> Fraction:
         return Fraction(self.shift)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import least
+from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import MechanismLoss
 from dpcompose.curves.rounding.doubles import digits_of, mpf_of, up
@@ -78,7 +78,7 @@ class BoundedRange(MechanismLoss):
         return self.epsilon
 
     def spread(self) -> float:
-        return least(self.epsilon * Fraction(4, 7), _WIDEST)
+        return double_of(self.epsilon * Fraction(4, 7), _WIDEST)
 
     def line(self) -> None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, even, least
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, double_of, even
 from dpcompose.curves.backends.renyi.cumulants import (
     Cumulant,
     gap,
@@ -127,7 +127,7 @@ class GeometricLoss(MechanismLoss):
         return self.natural_step()
 
     def spread(self) -> float:
-        return least(self.greatest(), _WIDEST)
+        return double_of(self.greatest(), _WIDEST)
 
     def line(self) -> Fraction:
         return Fraction(self.shift)

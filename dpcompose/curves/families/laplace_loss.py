@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import least
+from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import Certified, MechanismLoss
 from dpcompose.curves.rounding.doubles import digits_of, down, mpf_of, up
@@ -99,7 +99,7 @@ class LaplaceLoss(MechanismLoss):
         return self.shift
 
     def spread(self) -> float:
-        return least(self.shift, _WIDEST)
+        return double_of(self.shift, _WIDEST)
 
     def line(self) -> Fraction:
         return self.shift

@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpcompose.curves.curve import Curve, Part, Response
 from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.order import rank
-from dpcompose.curves.rounding.words import number, whole
+from dpcompose.curves.rounding.words import count_text, number
 
 #: So many different paths are composed as they are: each takes a law of its own.
 MOST_PATHS = 32
@@ -47,7 +47,7 @@ class PureSteps(GeometricLoss):
         return False
 
     def describe(self) -> str:
-        return f"{number(1 / self.scale)}-DP over {whole(self.shift)} steps"
+        return f"{number(1 / self.scale)}-DP over {count_text(self.shift)} steps"
 
     def about_rho(self) -> float:
         """About `rho`, quickly."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import RESPONSE, least
+from dpcompose.curves.backends.lattice.sizes import RESPONSE, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below, of_response
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import MechanismLoss
@@ -65,9 +65,9 @@ class KaryResponse(MechanismLoss):
         return self.epsilon
 
     def spread(self) -> float:
-        odds = math.exp(least(self.epsilon, 700))
+        odds = math.exp(double_of(self.epsilon, 700))
         share = (odds + 1) / (odds + min(self.k, 1e300) - 1)
-        return least(self.epsilon, RESPONSE) * math.sqrt(share)
+        return double_of(self.epsilon, RESPONSE) * math.sqrt(share)
 
     def line(self) -> None:
         return None

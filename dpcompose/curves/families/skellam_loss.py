@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcompose.curves.backends.lattice.sizes import least
+from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
@@ -95,7 +95,7 @@ class SkellamLoss(MechanismLoss):
         return None
 
     def spread(self) -> float:
-        return math.sqrt(least(self.shift * self.shift / self.variance, 1e300))
+        return math.sqrt(double_of(self.shift * self.shift / self.variance, 1e300))
 
     def line(self) -> Fraction:
         return Fraction(self.shift)

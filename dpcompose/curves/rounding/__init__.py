@@ -34,11 +34,11 @@ from dpcompose.curves.rounding.exact import (
 from dpcompose.curves.rounding.words import (
     NAMES,
     chance,
+    count_text,
     listing,
     number,
     number_below,
     plural,
-    whole,
 )
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "capped_down",
     "chance",
     "chances",
+    "count_text",
     "decimal_up",
     "exchanged_up",
     "exp_up",
@@ -78,5 +79,4 @@ __all__ = [
     "tanh_up",
     "told_apart",
     "watch_rounding",
-    "whole",
 ]

@@ -35,14 +35,14 @@ def chance(text: str) -> str:
     return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
 
 
-def whole(count: int) -> str:
+def count_text(count: int) -> str:
     """A count; one of more than 20 digits is rounded up."""
     return str(count) if count.bit_length() <= 64 else decimal_up(Fraction(count), 4)
 
 
 def plural(count: int, noun: str) -> str:
     """`1 row`, `2 rows`."""
-    return f"{whole(count)} {noun}" if count == 1 else f"{whole(count)} {noun}s"
+    return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
 
 
 def listing(names: Iterable[str], most: int = NAMES) -> str:

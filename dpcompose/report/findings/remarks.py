@@ -22,7 +22,7 @@ from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path,
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.search.solver import FeltLoss, Solution, Visit
 from dpcompose.errors import Level
-from dpcompose.report.wording import listing, whole
+from dpcompose.report.wording import count_text, listing
 
 #: The codes of this module with their meanings.
 FINDING_CODES = {
@@ -159,7 +159,9 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
     """A replaced row of the root at a place, from what it is above; None: it is no change."""
     edge = place.edge
     if edge is None:
-        return PAIR._replace(kept=tuple(sorted(goal.relation.kept(place.traits.columns) or ())))
+        return PAIR._replace(
+            kept=tuple(sorted(goal.relation.required_columns(place.traits.columns) or ()))
+        )
     row = rows[id(edge.parent)]
     # A graph has no rows that are replaced: those of a table made of one may be any.
     if row is None or edge.made_by is None or edge.parent.traits.shape is Shape.GRAPH:
@@ -326,8 +328,8 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         each = (
             f"copy i of {listing(named)} reads the i-th fresh sample `{sample}`"
             if others
-            else f"each of the {whole(first.count)} copies of `{first.name}` reads its own fresh "
-            f"sample `{sample}`"
+            else f"each of the {count_text(first.count)} copies of `{first.name}` reads its own "
+            f"fresh sample `{sample}`"
         )
         hint = f"for one sample that all of them read write `draws: one` at `{sample}`"
         if others:

@@ -36,10 +36,10 @@ class Touched(NamedTuple):
 def uncovered(touched: Touched) -> Iterator[Reason]:
     """The reason and the way out; none below a sample of fixed size, which is a reason itself."""
     if not in_public_sample(touched.place, touched.state):
-        yield _says(touched), _way_out(touched), touched.mechanism.path
+        yield _message(touched), _way_out(touched), touched.mechanism.path
 
 
-def _says(touched: Touched) -> str:
+def _message(touched: Touched) -> str:
     name = touched.place.dataset.name
     reader = touched.mechanism.name
     what = change(touched.state)

@@ -44,7 +44,7 @@ def test_what_is_known_of_a_composition() -> None:
     assert is_stated(TEN) and not is_stated(noise) and not is_stated(rho)
     assert in_renyi_terms(rho) and not in_renyi_terms(TEN)
     assert realised(TEN) and realised(noise) and not realised(rho)
-    assert Point(epsilon=F(1)).given == 1 == Point(delta=F(1)).given
+    assert Point(epsilon=F(1)).chosen_number == 1 == Point(delta=F(1)).chosen_number
 
 
 def test_basic_composition() -> None:

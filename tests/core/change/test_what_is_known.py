@@ -188,7 +188,9 @@ def test_of_rows_removed_and_added_some_may_vanish_on_the_way() -> None:
 
 def test_what_a_replacement_must_keep_where_not_all_columns_are_known() -> None:
     of_a = Relation(RelationKind.BOUNDED, changes=A)
-    assert of_a.kept(A | B) == B and of_a.kept(None) == frozenset()
-    assert of_a.kept(A | B, others=True) is None
+    assert of_a.required_columns(A | B) == B and of_a.required_columns(None) == frozenset()
+    assert of_a.required_columns(A | B, others=True) is None
     keeping = Relation(RelationKind.BOUNDED, B)
-    assert keeping.kept(A) == frozenset() and keeping.kept(A, others=True) == B
+    assert (
+        keeping.required_columns(A) == frozenset() and keeping.required_columns(A, others=True) == B
+    )

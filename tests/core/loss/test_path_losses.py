@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.loss.drawn_patterns import amplified, drawn
+from dpcompose.core.loss.drawn_patterns import amplified, mixture_of_draws
 from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import one
 from dpcompose.core.loss.pattern_algebra import Patterns
@@ -51,6 +51,6 @@ def test_an_epsilon_through_a_sample(rate: Fraction) -> None:
 
 def test_parts_of_a_change_are_drawn_with_their_chances() -> None:
     two = one(curve_of(Response(F(2))))
-    (atom,) = drawn([(F(1, 4), ONE), (F(1, 2), two), (F(1, 8), two)]).atoms
+    (atom,) = mixture_of_draws([(F(1, 4), ONE), (F(1, 2), two), (F(1, 8), two)]).atoms
     [part] = [known.part for known in atom.options if isinstance(known.part, MixtureOfDraws)]
     assert sorted(chance for chance, _ in part.ways) == [F(1, 4), F(5, 8)]

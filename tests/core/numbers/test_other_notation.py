@@ -9,9 +9,9 @@ import pytest
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, literal
-from dpcompose.core.numbers.other_notation import cut, other_notation, reserved, shown
+from dpcompose.core.numbers.other_notation import cut, other_notation, quote, reserved
 from dpcompose.curves.order import rank
-from dpcompose.curves.rounding.words import listing, number, plural, whole
+from dpcompose.curves.rounding.words import count_text, listing, number, plural
 
 F = Fraction
 
@@ -32,7 +32,7 @@ def test_a_fraction_in_a_sentence(value: Fraction, said: str) -> None:
 
 def test_counts_in_a_sentence() -> None:
     assert [plural(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
-    assert whole(2**64 - 1) == "18446744073709551615" and whole(2**64) == "1.845e19"
+    assert count_text(2**64 - 1) == "18446744073709551615" and count_text(2**64) == "1.845e19"
 
 
 def test_lists_in_a_sentence() -> None:
@@ -66,7 +66,7 @@ def test_a_decimal_that_is_refused(text: str, message: str, hint: str) -> None:
 
 def test_texts_are_shown_short_and_harmless() -> None:
     assert cut("9" * 40) == "9" * 40 and cut("9" * 41) == "9" * 37 + "..."
-    assert shown("a\x1b[1m") == "`a\\x1b[1m`"
+    assert quote("a\x1b[1m") == "`a\\x1b[1m`"
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_all_blocks_can_be_charged_with_the_same_costs() -> None:
     assert accountant.answer(top, of(SINGLE)).loss == 4
     assert accountant.charging_all().answer(top, of(SINGLE)).loss == 7
     assert accountant.answer(top, of(SINGLE)).loss == 4
-    assert any(answer.loss == 4 for answer in accountant.known().values())
+    assert any(answer.loss == 4 for answer in accountant.answers().values())
 
 
 def test_answers_are_kept() -> None:

@@ -23,7 +23,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
 from dpcompose.core.mechanisms.family import FormKey, Need, Sort
-from dpcompose.curves.rounding import capped, listing, number, plural, whole
+from dpcompose.curves.rounding import capped, count_text, listing, number, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +120,25 @@ class Sample(Map):
         if self.size is None:
             how = f"each row by itself with chance {number(self.rate)}"
         else:
-            rows, of = plural(self.size, "row"), whole(self.of or 0)
+            rows, of = plural(self.size, "row"), count_text(self.of or 0)
             how = f"{rows} of at least {of} without replacement"
         drawn = ""
         if readers.copies > 1 and self.shared:
             drawn = ", once for all copies of what reads it"
         elif readers.copies > 1 and len(readers.names) == 1:
-            copies = whole(readers.copies)
+            copies = count_text(readers.copies)
             drawn = f", afresh for each of the {copies} copies of {listing(readers.names)}"
         elif readers.copies > 1:
-            drawn = f", {whole(readers.copies)} times: copy i of each mechanism reads the i-th draw"
+            times = count_text(readers.copies)
+            drawn = f", {times} times: copy i of each mechanism reads the i-th draw"
         yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret", ()
 
     def describe(self) -> str:
         """`a Poisson sample of rate 0.1`."""
         if self.size is None:
             return f"a Poisson sample of rate {number(self.rate)}"
-        of = whole(self.of or 0)
-        return f"a sample of {whole(self.size)} of {of} rows without replacement"
+        of = count_text(self.of or 0)
+        return f"a sample of {count_text(self.size)} of {of} rows without replacement"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class _OfARow(ABC):
 
     @property
     @abstractmethod
-    def most(self) -> int:
+    def most_blocks(self) -> int:
         """In how many blocks it is at most, however many there are."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Fixed(_OfARow):
     stays: ClassVar[bool] = True
 
     @property
-    def most(self) -> int:
+    def most_blocks(self) -> int:
         """One."""
         return 1
 
@@ -57,7 +57,7 @@ class InOne(_OfARow):
     """In one block, or in none: the blocks are disjoint."""
 
     @property
-    def most(self) -> int:
+    def most_blocks(self) -> int:
         """One."""
         return 1
 
@@ -74,7 +74,7 @@ class InSome(_OfARow):
     limit: int
 
     @property
-    def most(self) -> int:
+    def most_blocks(self) -> int:
         """The limit."""
         return self.limit
 
@@ -92,7 +92,7 @@ class InSets(_OfARow):
     fed: tuple[tuple[int, ...], ...]
 
     @property
-    def most(self) -> int:
+    def most_blocks(self) -> int:
         """As many as the largest set has."""
         return max(map(len, self.fed), default=0)
 

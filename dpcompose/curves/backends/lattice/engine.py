@@ -181,7 +181,7 @@ def log_deltas(
 
 
 @lru_cache(maxsize=1)
-def kept(
+def shared_ensemble(
     responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
 ) -> tuple[Ensemble, Shared]:
     """The rough ensemble of some responses, and their laws, for many questions about them."""

@@ -69,7 +69,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
         case Sampled():
             return sampled_laws.sampled(part, step, side, base_law)
         case MixtureOfDraws():
-            return sampled_laws.drawn(part, step, side, base_law)
+            return sampled_laws.law_of_draws(part, step, side, base_law)
         case PoissonReplaceOne():
             return exchange.exchanged(part, step, base_law)
         case PoissonGroup():

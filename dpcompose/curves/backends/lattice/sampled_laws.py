@@ -118,7 +118,7 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
     return mirrored(step, positive, infinite, max(0.0, 1 - float(taken)) + SUM)
 
 
-def drawn(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
+def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """The loss of each part with its chance, and none where nothing is drawn."""
     bases = [base for _, base in part.ways]
     if any(leans(each) for base in bases for each, _ in base.parts):

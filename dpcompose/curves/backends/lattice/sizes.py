@@ -83,27 +83,29 @@ def scale(part: Part) -> float:
     """About the standard deviation of the loss; for choosing a grid, not for a bound."""
     match part:
         case Response(epsilon):
-            return least(epsilon, RESPONSE)
+            return double_of(epsilon, RESPONSE)
         case MechanismLoss():
             return part.spread()
         case Points(points):
-            return least(next((epsilon for epsilon, _ in points if epsilon), 1), RESPONSE)
+            return double_of(next((epsilon for epsilon, _ in points if epsilon), 1), RESPONSE)
         case Concentrated(rho):
-            return math.sqrt(least(2 * rho, 1e300))
+            return math.sqrt(double_of(2 * rho, 1e300))
         case Renyi(points, rho):
             lowest = min((epsilon / order for order, epsilon in points), default=Fraction(0))
-            return math.sqrt(least(2 * (lowest + rho), 1e300))
+            return math.sqrt(double_of(2 * (lowest + rho), 1e300))
         case Sampled(rate, base):
-            return _sampled(least(rate, 1), composed_scale(base))
+            return _sampled(double_of(rate, 1), composed_scale(base))
         case MixtureOfDraws(ways):
-            return math.sqrt(sum(least(q, 1) * _square(composed_scale(base)) for q, base in ways))
+            return math.sqrt(
+                sum(double_of(q, 1) * _square(composed_scale(base)) for q, base in ways)
+            )
         case PoissonReplaceOne(rate, once, both):
             moved = 2 * composed_scale(once) if both is None else composed_scale(both)
-            return _sampled(least(rate, 1), moved)
+            return _sampled(double_of(rate, 1), moved)
         case PoissonGroup(rate, once, replaced):
-            return _sampled(least(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
+            return _sampled(double_of(rate, 1), composed_scale(once[-1]) * (2 if replaced else 1))
         case ReplacedRows(chances, once):
-            return _sampled(least(1 - chances[0], 1), composed_scale(once[-1]))
+            return _sampled(double_of(1 - chances[0], 1), composed_scale(once[-1]))
         case Grouped(base, steps):
             return min(steps, 1e100) * composed_scale(base)
         case Maximum(options):
@@ -116,13 +118,13 @@ def far(part: Part) -> float:
         case Sampled(rate, base):
             deviation = min(composed_scale(base), 1e100)
             most = _DEVIATIONS * deviation + deviation**2 / 2
-            return max(math.log(max(least(rate, 1), 1e-300)) + most, 0.0) + scale(part)
+            return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
     return _DEVIATIONS * min(scale(part), 1e100)
 
 
 def composed_scale(composition: Curve) -> float:
     """As `scale`, of a composition."""
-    square = least(composition.gaussian, 1e300)
+    square = double_of(composition.gaussian, 1e300)
     for part, count in composition.parts:
         square += scale(part) ** 2 * min(count, 1e100)
     return math.sqrt(square)
@@ -132,7 +134,7 @@ def _square(x: float) -> float:
     return x * x  # infinite where it is too large
 
 
-def least(x: Fraction | int, most: float) -> float:
+def double_of(x: Fraction | int, most: float) -> float:
     """`x` as a double, at most `most`."""
     return float(x) if x < most else most
 

@@ -46,7 +46,7 @@ class _OrderSum:
     rough_rho: float
 
     @property
-    def most(self) -> float:
+    def largest_order(self) -> float:
         """The largest s at which it is known."""
         return min((each.most for each, _ in self.rest), default=math.inf)
 
@@ -103,7 +103,7 @@ def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
     In nats; infinite where none is known. What `stay` leaves out is not in it.
     """
     total, s = _sum(composition), float_up(Fraction(alpha) - 1)
-    if total is None or s > total.most:
+    if total is None or s > total.largest_order:
         return math.inf
     value = total.other(s) / s + total.rough_rho * (1 + s)
     return value * (1 + ROUNDING)
@@ -214,14 +214,14 @@ def _up(value: Decimal, size: Decimal) -> Fraction:
 
 def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
     """The s at which a bound with one valley is about least."""
-    highest = min(_HIGHEST, math.log(total.most))
+    highest = min(_HIGHEST, math.log(total.largest_order))
 
     def of(u: float) -> float:
-        return bound(min(math.exp(u), total.most))
+        return bound(min(math.exp(u), total.largest_order))
 
     start = min(math.log(max(guess, 1e-50)), highest)
-    best = min(math.exp(valley(of, start, _LOWEST, highest)), total.most)
-    candidates = [best, *(s for s in total.kinks(best) if s <= total.most)]
+    best = min(math.exp(valley(of, start, _LOWEST, highest)), total.largest_order)
+    candidates = [best, *(s for s in total.kinks(best) if s <= total.largest_order)]
     return min(candidates, key=bound)
 
 

@@ -128,7 +128,7 @@ class VerticalLine:
     @cached_property
     def smooth(self) -> bool:
         """Whether the sum without a tilt ends somewhere, as others then do as well."""
-        return float(self.kept(0.0, np.array([_FAR]))[0]) < -_BEYOND
+        return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_BEYOND
 
     @cached_property
     def few(self) -> FewBetween | None:
@@ -140,7 +140,7 @@ class VerticalLine:
         few = FewBetween(laplaces[0], responses[0] if responses else None)
         return few if few.is_listed() and not self.smooth else None
 
-    def kept(self, theta: float, places: Floats) -> Floats:
+    def log_decay(self, theta: float, places: Floats) -> Floats:
         """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
         kept = -self.square * places * places / 2
         for kind in self.kinds:
@@ -202,7 +202,7 @@ class VerticalLine:
             return None
         most = 0
         if self.few is None:
-            found = _faint(self.kept, theta, step, size)
+            found = _faint(self.log_decay, theta, step, size)
         else:
             found, most = self._last_of_few(self.few, theta, step, size)
         places = None if found is None else self._places(theta, step, found)

@@ -59,7 +59,7 @@ def test_where_a_row_can_be(kind: PartitionKind, kept: tuple[str, ...], where: W
 )
 def test_the_sets_of_blocks_of_a_row(where: Whereabouts, sets: list[set[int]]) -> None:
     assert [set(each) for each in where.sets(range(3))] == sets
-    assert where.most == max(map(len, sets))
+    assert where.most_blocks == max(map(len, sets))
 
 
 #: What a block loses that a row enters or leaves, and one in which a row is replaced.
