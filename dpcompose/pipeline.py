@@ -250,12 +250,12 @@ def _report(
     if finite:
         report = certified(case, finite, (*at_delta, *at_epsilon), extent)
     elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
-        from dpcompose.report.at_points import told_apart
+        from dpcompose.report.at_points import with_document_numbers
 
         report = profile(case, (*at_delta, *at_epsilon), extent)
         assert report.worst is not None
         at_delta, at_epsilon = (
-            told_apart(ats, report.worst.says) for ats in (at_delta, at_epsilon)
+            with_document_numbers(ats, report.worst.says) for ats in (at_delta, at_epsilon)
         )
     else:
         points = (*at_delta, *at_epsilon)

@@ -10,11 +10,11 @@ from itertools import pairwise
 
 from dpcompose.commands.adding import file_of, release_of
 from dpcompose.commands.bounds import Most, within
+from dpcompose.commands.ledger_audit import Found, changed, gone
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Policies
 from dpcompose.commands.repository.history import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
-from dpcompose.commands.standing import Found, changed, gone
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.releases import Release

@@ -12,10 +12,10 @@ from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.formats import Told
 from dpcompose.commands.goals import AskedPoints
+from dpcompose.commands.ledger_audit import LedgerAudit, as_before, can_look_up, looked_up
 from dpcompose.commands.output import Look
 from dpcompose.commands.outputs import Format
 from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.commands.standing import Standing, as_before, can_look_up, looked_up
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release
@@ -62,7 +62,7 @@ def join_ledger(
             folder = replace(folder, allow_empty=selection.allow_empty or past is not None)
             read_all(known, folder, sources, strict, output)
         code = max(found.code, known.code)
-        standing = Standing()
+        standing = LedgerAudit()
         if past is not None and code is ExitCode.FINE:
             standing, code = looked_up(past, folder, known, limit, sources)
     if code is not ExitCode.FINE:
@@ -104,7 +104,7 @@ def join_ledger(
 
 
 def _of_their_own(
-    new: Sequence[Release], standing: Standing, sources: Sources
+    new: Sequence[Release], standing: LedgerAudit, sources: Sources
 ) -> Iterator[tuple[Source, Diagnostic]]:
     """That a new release names people of whom the ledger had none, and so opens a fresh budget.
 

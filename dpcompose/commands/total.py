@@ -13,10 +13,10 @@ from dpcompose.commands.chronicle import looked_through
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable
+from dpcompose.commands.ledger_audit import LedgerAudit, is_unnamed, looked_up
 from dpcompose.commands.output import Look
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.repository.revision import Past
-from dpcompose.commands.standing import Standing, is_unnamed, looked_up
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
@@ -89,7 +89,7 @@ def _stand(
     selection: Selection,
     limit: Budget | None,
     sources: Sources,
-) -> tuple[Standing | None, ExitCode]:
+) -> tuple[LedgerAudit | None, ExitCode]:
     """Whether the releases of files and folders still stand as they came; None: that is not known.
 
     `present`: whether the files of now are meant, and not those of a revision. Raises BadCall.
@@ -99,7 +99,7 @@ def _stand(
         return None, ExitCode.FINE
     try:
         named = [each for each in named if history.was_there(each)]
-        standing, code = Standing(), ExitCode.FINE
+        standing, code = LedgerAudit(), ExitCode.FINE
         if present:
             then = replace(selection, files=named)
             standing, code = looked_up(history, then, found, limit, sources, counted=False)

@@ -19,9 +19,9 @@ from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.curve import (
     BEST,
     ROUGH,
-    Care,
     Certified,
     Curve,
+    EvaluationEffort,
     Grouped,
     MechanismLoss,
     Part,
@@ -43,7 +43,9 @@ _EXACT_BITS = 8192
 _LEAST_LOG = -20_000.0
 
 
-def epsilon_at(composition: Curve, delta: Fraction, care: Care = BEST) -> Certified | None:
+def epsilon_at(
+    composition: Curve, delta: Fraction, effort: EvaluationEffort = BEST
+) -> Certified | None:
     """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
     if delta >= 1:
         return Certified(ZERO, ZERO)
@@ -58,13 +60,13 @@ def epsilon_at(composition: Curve, delta: Fraction, care: Care = BEST) -> Certif
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Certified(ZERO, ZERO)
-    found = _epsilon(parts, composition.gaussian, left, bound, care)
+    found = _epsilon(parts, composition.gaussian, left, bound, effort)
     if bound is not None and (found is None or found.upper >= bound):
         found = Certified(bound, found.lower if found else None, found.exact if found else False)
     return found
 
 
-def delta_at(composition: Curve, epsilon: Fraction, care: Care = BEST) -> Certified:
+def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = BEST) -> Certified:
     """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
@@ -75,10 +77,12 @@ def delta_at(composition: Curve, epsilon: Fraction, care: Care = BEST) -> Certif
         # δ(0) ≤ tanh(bound/2).
         rest = Certified(shorten(bound / 2, up=True), None, False)
     else:
-        rest = _delta(parts, composition.gaussian, epsilon, care)
-    stay = composition.stay
-    upper = shorten(1 - stay + stay * min(ONE, rest.upper), up=True)
-    lower = None if rest.lower is None else shorten(1 - stay + stay * rest.lower, up=False)
+        rest = _delta(parts, composition.gaussian, epsilon, effort)
+    no_failure = composition.no_failure
+    upper = shorten(1 - no_failure + no_failure * min(ONE, rest.upper), up=True)
+    lower = (
+        None if rest.lower is None else shorten(1 - no_failure + no_failure * rest.lower, up=False)
+    )
     return replace(rest, upper=min(ONE, upper), lower=lower)
 
 
@@ -89,18 +93,18 @@ def _settled(composition: Curve) -> Curve:
     orders of the tables alike.
     """
     parts: list[tuple[Part, int]] = []
-    stay = composition.stay
+    no_failure = composition.no_failure
     for part, count in composition.parts:
         if isinstance(part, Points) and count > 0:
             least = min((delta for _, delta in part.points), default=ONE)
             if 0 < least < 1 and least.denominator.bit_length() * count <= _EXACT_BITS:
-                stay *= (1 - least) ** count
+                no_failure *= (1 - least) ** count
                 rest = tuple((e, (delta - least) / (1 - least)) for e, delta in part.points)
                 part = Points(rest)
             if len(part.points) == 1 and part.points[0][1] == 0:
                 part = Response(part.points[0][0])
         parts.append((part, count))
-    return replace(composition, parts=tuple(parts), stay=stay)
+    return replace(composition, parts=tuple(parts), no_failure=no_failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,7 @@ def _epsilon(
     gaussian: Fraction,
     delta: Fraction,
     bound: Fraction | None,
-    care: Care = BEST,
+    effort: EvaluationEffort = BEST,
 ) -> Certified | None:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
@@ -161,7 +165,7 @@ def _epsilon(
         if on_line is not None:
             return Certified(Fraction(on_line))
     parts, rounded = _fewer(parts)
-    found = _epsilon_of_few(parts, gaussian, delta, bound, care)
+    found = _epsilon_of_few(parts, gaussian, delta, bound, effort)
     return replace(found, lower=None, exact=False) if found and rounded else found
 
 
@@ -176,7 +180,7 @@ def _epsilon_of_few(
     gaussian: Fraction,
     delta: Fraction,
     bound: Fraction | None,
-    care: Care,
+    effort: EvaluationEffort,
 ) -> Certified | None:
     if not parts.others:
         if not parts.responses:
@@ -195,23 +199,25 @@ def _epsilon_of_few(
                 return Certified(rest.upper + little.upper, None, False, rest.grid)
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_epsilon(single, delta, partial(_epsilon_by_any_way, care=care))
+        return alone.sampled_epsilon(single, delta, partial(_epsilon_by_any_way, effort=effort))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_epsilon(single, delta, epsilon_at)
-        curve = _epsilon_on_grid(parts, gaussian, delta, bound, care)
+        curve = _epsilon_on_grid(parts, gaussian, delta, bound, effort)
         if not alone.is_plain(single.base):
             return curve
         # By the formula as well, which needs no grid.
         known = alone.grouped_epsilon(single, delta, epsilon_at)
         found = [each for each in (curve, known) if each is not None]
         return min(found, key=lambda each: each.upper, default=None)
-    return _epsilon_on_grid(parts, gaussian, delta, bound, care)
+    return _epsilon_on_grid(parts, gaussian, delta, bound, effort)
 
 
-def _epsilon_by_any_way(composition: Curve, delta: Fraction, care: Care) -> Certified | None:
+def _epsilon_by_any_way(
+    composition: Curve, delta: Fraction, effort: EvaluationEffort
+) -> Certified | None:
     """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
-    found = epsilon_at(composition, delta, _alone(care))
+    found = epsilon_at(composition, delta, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
             other = renyi.epsilon_at(composition, delta)
@@ -220,14 +226,14 @@ def _epsilon_by_any_way(composition: Curve, delta: Fraction, care: Care) -> Cert
     return found
 
 
-def _alone(care: Care) -> Care:
+def _alone(effort: EvaluationEffort) -> EvaluationEffort:
     """For a composition of which one point decides, so that it needs no grids to share."""
-    return ROUGH if care.rough else BEST
+    return ROUGH if effort.rough else BEST
 
 
-def _delta_by_any_way(composition: Curve, epsilon: Fraction, care: Care) -> Certified:
+def _delta_by_any_way(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """The same as `delta_at`, likewise."""
-    found = delta_at(composition, epsilon, _alone(care))
+    found = delta_at(composition, epsilon, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
             other = renyi.delta_at(composition, epsilon)
@@ -237,7 +243,11 @@ def _delta_by_any_way(composition: Curve, epsilon: Fraction, care: Care) -> Cert
 
 
 def _epsilon_on_grid(
-    parts: _Gathered, gaussian: Fraction, delta: Fraction, bound: Fraction | None, care: Care
+    parts: _Gathered,
+    gaussian: Fraction,
+    delta: Fraction,
+    bound: Fraction | None,
+    effort: EvaluationEffort,
 ) -> Certified | None:
     # numpy is needed from here on only.
     from dpcompose.curves.backends.lattice.engine import (
@@ -252,12 +262,12 @@ def _epsilon_on_grid(
     log_delta = _log_below(delta)
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, effort)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
         told = (
             shared_ensemble(tuple(parts.responses.items()), gaussian)
-            if care.shared
+            if effort.shared
             else (None, None)
         )
         found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
@@ -279,7 +289,9 @@ def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
     return part if count == 1 else None
 
 
-def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care = BEST) -> Certified:
+def _delta(
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort = BEST
+) -> Certified:
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
         return known
@@ -290,13 +302,15 @@ def _delta(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care =
         if on_line is not None:
             return Certified(_exp(on_line, up=True))
     parts, rounded = _fewer(parts)
-    found = _delta_of_few(parts, gaussian, epsilon, care)
+    found = _delta_of_few(parts, gaussian, epsilon, effort)
     return replace(found, lower=None, exact=False) if rounded else found
 
 
-def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care) -> Certified:
+def _delta_of_few(
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
+) -> Certified:
     if not parts.others:
-        few = delta_of_few(parts.responses, gaussian, epsilon) if care.shared else None
+        few = delta_of_few(parts.responses, gaussian, epsilon) if effort.shared else None
         if few is not None:
             return few
         if not parts.responses:
@@ -307,7 +321,7 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care:
                 return found
     single = _only(parts, gaussian)
     if isinstance(single, Sampled):
-        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, care=care))
+        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, effort=effort))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)
@@ -321,11 +335,11 @@ def _delta_of_few(parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care:
             return curve
         known = alone.grouped_delta(single, epsilon, delta_at)
         return min(curve, known, key=lambda each: each.upper)
-    return _delta_on_grid(parts, gaussian, epsilon, care)
+    return _delta_on_grid(parts, gaussian, epsilon, effort)
 
 
 def _delta_on_grid(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, care: Care
+    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
     from dpcompose.curves.backends.lattice.engine import (
         Result,
@@ -338,12 +352,12 @@ def _delta_on_grid(
     from dpcompose.curves.backends.lattice.loss_distribution import laws
 
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, care)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, effort)
         result = log_delta_on_grid(asked, epsilon)
     else:
         told = (
             shared_ensemble(tuple(parts.responses.items()), gaussian)
-            if care.shared
+            if effort.shared
             else (None, None)
         )
         result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)

@@ -44,7 +44,7 @@ def of_several_kinds(options: Sequence[Curve]) -> bool:
 
 def _form(curve: Curve) -> object:
     part = curve.part
-    if curve.stay != 1 or isinstance(part, Points):
+    if curve.no_failure != 1 or isinstance(part, Points):
         return Points
     return "gaussian" if part is None else type(part)
 
@@ -158,7 +158,7 @@ def _least_delta(options: Sequence[Curve], epsilon: Fraction) -> Fraction:
 
 def _pure(curve: Curve) -> Fraction | None:
     """The ε at δ = 0 of what has one in closed form."""
-    if curve.stay != 1 or curve.gaussian:
+    if curve.no_failure != 1 or curve.gaussian:
         return None
     match curve.part:
         case None:

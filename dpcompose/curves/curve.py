@@ -334,10 +334,12 @@ def is_tight(part: Part) -> bool:
 
 
 def curve_of(
-    part: Part | None, gaussian: Fraction = Fraction(0), stay: Fraction = Fraction(1)
+    part: Part | None,
+    gaussian: Fraction = Fraction(0),
+    no_failure: Fraction = Fraction(1),
 ) -> Curve:
     """The curve of one part, or of none."""
-    return Curve(() if part is None else ((part, 1),), gaussian, stay)
+    return Curve(() if part is None else ((part, 1),), gaussian, no_failure)
 
 
 class Backends(Protocol):
@@ -371,7 +373,7 @@ class Curve:
 
     parts: tuple[tuple[Part, int], ...] = ()
     gaussian: Fraction = Fraction(0)
-    stay: Fraction = Fraction(1)
+    no_failure: Fraction = Fraction(1)
     #: Set by `dpcompose.curves`: the backends are made of curves, and so cannot be imported here.
     backends: ClassVar[Backends]
 
@@ -386,7 +388,7 @@ class Curve:
 
     def left(self, delta: Fraction) -> Fraction:
         """What the stated δ's leave of δ for the rest; below 0 where that is less than nothing."""
-        return 1 - (1 - delta) / self.stay if self.stay > 0 else Fraction(-1)
+        return 1 - (1 - delta) / self.no_failure if self.no_failure > 0 else Fraction(-1)
 
     def compose(self, *others: Curve) -> Curve:
         """The curve of this and other mechanisms on the same data (Zhu, Dong and Wang 2022, 10)."""
@@ -394,9 +396,11 @@ class Curve:
         for each in (self, *others):
             for part, count in each.parts:
                 parts[part] = parts.get(part, 0) + count
-        stay = capped_down(math.prod((each.stay for each in others), start=self.stay))
+        no_failure = capped_down(
+            math.prod((each.no_failure for each in others), start=self.no_failure)
+        )
         gaussian = sum((each.gaussian for each in others), self.gaussian)
-        return Curve(tuple(parts.items()), gaussian, stay)
+        return Curve(tuple(parts.items()), gaussian, no_failure)
 
     def repeat(self, times: int) -> Curve:
         """The curve of so many runs of the mechanism, adaptively chosen."""
@@ -404,7 +408,7 @@ class Curve:
         if not times:
             return Curve()
         parts = tuple((part, count * times) for part, count in self.parts)
-        return Curve(parts, self.gaussian * times, power_down(self.stay, times))
+        return Curve(parts, self.gaussian * times, power_down(self.no_failure, times))
 
     def sample(self, *, poisson: Number | None = None, fixed: Number | None = None) -> Curve:
         """The curve of the mechanism on a secret random sample of the rows.
@@ -427,9 +431,9 @@ class Curve:
         steps = count_of(steps, "steps", 1)
         if steps == 1 or self == Curve():
             return self
-        if not self.parts and self.stay == 1:
+        if not self.parts and self.no_failure == 1:
             return Curve((), self.gaussian * steps**2)
-        if not self.gaussian and self.stay == 1 and len(self.parts) == 1:
+        if not self.gaussian and self.no_failure == 1 and len(self.parts) == 1:
             [(part, count)] = self.parts
             if isinstance(part, MechanismLoss) and (line := part.line()) is not None:
                 return Curve(((part.with_shift(line * steps), count),))
@@ -464,7 +468,7 @@ class Curve:
             if mu is None:
                 return None
             square += mu * mu * count
-        if self.stay != 1:
+        if self.no_failure != 1:
             return None
         exact = not self.parts
         return Certified(sqrt_up(square), None, exact, how="the squares of μ add up")
@@ -502,7 +506,7 @@ class Certified:
 
 
 @dataclass(frozen=True, slots=True)
-class Care:
+class EvaluationEffort:
     """What is done for an answer, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
@@ -515,4 +519,8 @@ class Care:
     known: float = math.inf
 
 
-BEST, SHARED, ROUGH = Care(), Care(shared=True), Care(rough=True)
+BEST, SHARED, ROUGH = (
+    EvaluationEffort(),
+    EvaluationEffort(shared=True),
+    EvaluationEffort(rough=True),
+)

@@ -42,7 +42,7 @@ def rho_of(curve: Curve) -> Certified | None:
         if rho is None:
             return None
         total += rho * count
-    return Certified(total, exact=False, how="zCDP adds up") if curve.stay == 1 else None
+    return Certified(total, exact=False, how="zCDP adds up") if curve.no_failure == 1 else None
 
 
 def misses_of(curve: Curve, rate: Fraction) -> Certified:

@@ -19,10 +19,10 @@ from dpcompose.curves.curve import (
     BEST,
     ROUGH,
     SHARED,
-    Care,
     Certified,
     Concentrated,
     Curve,
+    EvaluationEffort,
     MechanismLoss,
     Part,
     Renyi,
@@ -177,27 +177,27 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    care = _care(point)
-    bracket = _bracket_at(composition, point, care)
+    effort = _care(point)
+    bracket = _bracket_at(composition, point, effort)
     whole = as_responses(composition)
     if whole is not composition:
         # What is gained over several steps may be less than what is lost by rounding.
-        other = _bracket_at(whole, point, care)
+        other = _bracket_at(whole, point, effort)
         if other is not None and (bracket is None or other.upper <= bracket.upper):
             bracket = replace(other, lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
-def _care(point: Point) -> Care:
+def _care(point: Point) -> EvaluationEffort:
     if point.many:
         return SHARED
     if point.known is not None:
         with suppress(*BEYOND_DOUBLES):
-            return Care(known=float_up(point.known))
+            return EvaluationEffort(known=float_up(point.known))
     return BEST
 
 
-def _bracket_at(composition: Curve, point: Point, care: Care) -> Certified | None:
+def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:
     from dpcompose.curves.answers import delta_at, epsilon_at
 
     bracket: Certified | None
@@ -206,10 +206,10 @@ def _bracket_at(composition: Curve, point: Point, care: Care) -> Certified | Non
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta, care)
+                bracket = epsilon_at(composition, point.delta, effort)
             else:
                 assert point.epsilon is not None
-                bracket = delta_at(composition, point.epsilon, care)
+                bracket = delta_at(composition, point.epsilon, effort)
     except BEYOND_DOUBLES:
         return None
     one = len(composition.parts) < 2 and all(isinstance(p, Response) for p, _ in composition.parts)
@@ -274,8 +274,8 @@ def _stated(composition: Curve) -> list[tuple[Fraction, Fraction, int]]:
     stated = [
         (epsilon, zero, n) for part, n in composition.parts if (epsilon := _pure(part)) is not None
     ]
-    if composition.stay != 1:
-        stated.append((zero, 1 - composition.stay, 1))
+    if composition.no_failure != 1:
+        stated.append((zero, 1 - composition.no_failure, 1))
     return stated
 
 
@@ -288,7 +288,9 @@ def basic_bound(composition: Curve, point: Point) -> Fraction | None:
     if point.delta is not None:
         return stated_pairs.basic(stated, point.delta)
     total = sum((epsilon * n for epsilon, _, n in stated), Fraction(0))
-    return 1 - composition.stay if point.epsilon is not None and total <= point.epsilon else None
+    return (
+        1 - composition.no_failure if point.epsilon is not None and total <= point.epsilon else None
+    )
 
 
 @_remembered

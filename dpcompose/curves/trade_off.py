@@ -46,15 +46,19 @@ class Divergences:
 
     def power(self, rate: Fraction) -> Fraction:
         """The most hits: all where everything is given away, which is never a false alarm."""
-        stay = self.composition.stay
-        if rate >= stay:
+        no_failure = self.composition.no_failure
+        if rate >= no_failure:
             return ONE
-        return 1 - stay + stay * Fraction(most_hits(self._curve, float_up(rate / stay)))
+        return (
+            1
+            - no_failure
+            + no_failure * Fraction(most_hits(self._curve, float_up(rate / no_failure)))
+        )
 
     def advantage(self) -> Fraction:
         """The most that hits are above false alarms."""
-        stay = self.composition.stay
-        return 1 - stay + stay * Fraction(most_advantage(self._curve))
+        no_failure = self.composition.no_failure
+        return 1 - no_failure + no_failure * Fraction(most_advantage(self._curve))
 
     def _curve(self, order: float) -> float:
         return renyi.curve(self.composition, order)

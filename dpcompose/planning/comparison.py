@@ -28,7 +28,7 @@ from dpcompose.report.bound_changes import (
     named_parameters,
     to_nothing,
 )
-from dpcompose.report.vouched import claims
+from dpcompose.report.declared_assumptions import claims
 from dpcompose.report.wording import number
 from dpcompose.source import Source, load
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from dpcompose.report import Report
+from dpcompose.report.declared_assumptions import Vouched, difference, is_new
 from dpcompose.report.verdict import implies
-from dpcompose.report.vouched import Vouched, difference, is_new
 
 Event = Literal[
     "increase",

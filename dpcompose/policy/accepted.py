@@ -16,7 +16,7 @@ from typing import Any
 
 from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
-from dpcompose.report.vouched import Vouched, claims, difference
+from dpcompose.report.declared_assumptions import Vouched, claims, difference
 from dpcompose.source import Source
 
 VERSION = 1

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.at_delta.chosen import Chosen, choose
-from dpcompose.core.loss.pattern import Felt, Trace
+from dpcompose.core.loss.pattern import Trace, TracedCharge
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
     Concentrated,
@@ -127,13 +127,13 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
 
 
 def _why_none(chosen: Chosen) -> str:
-    leak = 1 - chosen.worst.composition.stay
+    leak = 1 - chosen.worst.composition.no_failure
     if leak > chosen.point.chosen_number:
         return f"the stated δ's give all away with chance up to {wording.number(leak)}"
     return "no ε is known to hold at so small a δ"
 
 
-def told_apart(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
+def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
     """The numbers, without their worst change where it is the one that the report tells."""
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
@@ -153,14 +153,14 @@ def _route(found: RouteBound) -> Route:
 # The worst change
 
 
-def _flat(trace: Trace) -> Counter[Felt]:
+def _flat(trace: Trace) -> Counter[TracedCharge]:
     """How often each mechanism is touched."""
-    found: Counter[Felt] = Counter()
+    found: Counter[TracedCharge] = Counter()
     stack: list[tuple[Trace, int]] = [(trace, 1)]
     while stack:
         inner, times = stack.pop()
         for each, n in inner:
-            if isinstance(each, Felt):
+            if isinstance(each, TracedCharge):
                 found[each] += n * times
             else:
                 stack.append((each, n * times))
@@ -204,7 +204,7 @@ def _chain(chosen: Chosen) -> Iterable[str]:
             "the bound is a little larger than it need be"
         )
     given = chosen.point.chosen_number
-    leak = 1 - composition.stay
+    leak = 1 - composition.no_failure
     if leak:
         text = f"the stated δ's give all away with chance at most {wording.number(leak)}"
         if chosen.point.delta is None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_notion, filter_of
-from dpcompose.core.change.maps.kind import Picks
+from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Pairs
@@ -171,7 +171,7 @@ def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
         conduct = None if made_by is None else made_by.conduct()
         if conduct is not None and conduct.random is not None:
             drawn = depth
-            if conduct.picks in (Picks.SAMPLE, Picks.ONE) and notion is Notion.APPROX:
+            if conduct.picks in (RowSelection.SAMPLE, RowSelection.ONE) and notion is Notion.APPROX:
                 _refuse_shared_sample(dataset, conduct.random)
         for mechanism in dataset.mechanisms:
             for each in mechanism.statements:
@@ -208,7 +208,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
         units = [all_leaves(state) for state in met.get(id(edge.parent), ())]
         # A row drawn again, for its key, is more that may be drawn.
         again = any(
-            each.edge and each.edge.conduct and each.edge.conduct.picks is Picks.ONE
+            each.edge and each.edge.conduct and each.edge.conduct.picks is RowSelection.ONE
             for each in place.subtree()
         )
         if releases > 1 and (

@@ -10,7 +10,7 @@ from dpcompose.core.model.problem import Derived, Path
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.search.proof import change_at
-from dpcompose.core.search.solver import FeltLoss, Solution, Visit
+from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.errors import Span
@@ -43,7 +43,7 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
     )
 
 
-def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
+def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
     return Touch(
         felt.mechanism.name,
         felt.visit.place.dataset.name,
@@ -54,7 +54,7 @@ def _touch(solution: Solution, felt: FeltLoss, span: SpanOf) -> Touch:
     )
 
 
-def touched_by(felt: Iterable[FeltLoss]) -> Counter[tuple[str, str, str]]:
+def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
     """How often each mechanism feels a change, by its name, its dataset and what happens there."""
     found: Counter[tuple[str, str, str]] = Counter()
     for each in felt:
@@ -146,7 +146,7 @@ class _Teller:
         return self.add(step.theorem, says, (), None, step.paths)
 
     def _cost(self, step: Step) -> int:
-        felt: FeltLoss = step.facts["felt"]
+        felt: ChangeCharge = step.facts["felt"]
         given = step.inputs[0]
         placed = given.facts["placed"]
         statement = placed.statement

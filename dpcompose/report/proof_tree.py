@@ -15,7 +15,7 @@ from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import amplifying, change_at
-from dpcompose.core.search.solver import FeltLoss, Solution, Visit
+from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.curves.rounding import summed
@@ -84,7 +84,7 @@ def with_readings(tree: Sequence[Node], ats: Iterable[At], span: SpanOf) -> tupl
 
 def of_profile(
     problem: Problem,
-    shown: tuple[Sequence[Visit], Sequence[FeltLoss]],
+    shown: tuple[Sequence[Visit], Sequence[ChangeCharge]],
     ats: Sequence[At],
     span: SpanOf,
 ) -> tuple[Node, ...]:
@@ -150,12 +150,12 @@ class _Writer:
         number = len(self.nodes) + 1
         self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))
 
-    def write(self, visits: Sequence[Visit], felt: Iterable[FeltLoss]) -> None:
+    def write(self, visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> None:
         """The change from the roots down; each dataset has its mechanisms first."""
         below: dict[int | None, list[Visit]] = {}
         for visit in visits:
             below.setdefault(None if visit.above is None else id(visit.above), []).append(visit)
-        feeling: dict[int, list[FeltLoss]] = {}
+        feeling: dict[int, list[ChangeCharge]] = {}
         for each in felt:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
@@ -240,7 +240,7 @@ class _Writer:
             following += deeper
         return following
 
-    def _mechanism(self, depth: int, felt: FeltLoss, where: str) -> None:
+    def _mechanism(self, depth: int, felt: ChangeCharge, where: str) -> None:
         cost = self._costs.get(id(felt))
         if cost is None:  # one of those that are told together
             return
@@ -313,7 +313,7 @@ def _which(block: Visit) -> str:
 
 
 def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
-    felt: FeltLoss = step.facts["felt"]
+    felt: ChangeCharge = step.facts["felt"]
     given = step.inputs[0]
     placed = given.facts["placed"]
     statement, place = placed.statement, felt.visit.place
@@ -339,13 +339,13 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 
 
-def _stated(felt: FeltLoss) -> _Cost:
+def _stated(felt: ChangeCharge) -> _Cost:
     """A mechanism of which only the statement is told."""
     statement = felt.placed[0].statement
     return _Cost(_copies(felt) + wording.shortly(statement.guarantee))
 
 
-def _copies(felt: FeltLoss) -> str:
+def _copies(felt: ChangeCharge) -> str:
     """How often one line counts: copies and draws."""
     parts: list[str] = []
     draws = draws_of(felt.visit.place)

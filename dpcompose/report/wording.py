@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
+from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
@@ -67,7 +67,7 @@ def unchanged_text(place: Place) -> str:
     return f"nothing changes in {place.edge.made_by.describe()}"
 
 
-def _leaf(leaf: Leaf, count: int) -> str:
+def _leaf(leaf: ChangeUnit, count: int) -> str:
     match leaf.kind:
         case Kind.SINGLE:
             way = "added or removed" if not leaf.directed else "added" if leaf.sign else "removed"
@@ -101,7 +101,7 @@ def _times(count: int) -> str:
 def change(state: State) -> str:
     """What happens to a dataset, in words."""
     found: Counter[tuple[object, ...]] = Counter()
-    example: dict[tuple[object, ...], Leaf] = {}
+    example: dict[tuple[object, ...], ChangeUnit] = {}
     for leaf, count in all_leaves(state).items():
         if leaf.kind is Kind.ANY:
             return "changed in any way"

@@ -67,8 +67,8 @@ def model_at(loc: Path) -> type[Model]:
         return Adversary
     if "<adversary budget>" in loc and "adversary" in loc[:-1]:
         return AdversaryLimit
-    tags = [step for step in loc if step in TAGS]
-    return TAGS[str(tags[-1])] if tags else Spec
+    ends = [step for step in loc if step in TAGS]
+    return TAGS[str(ends[-1])] if ends else Spec
 
 
 def keys_of(model: type[Model]) -> dict[str, str]:

@@ -210,17 +210,17 @@ def stated_mixture(rng: random.Random, most: int) -> Mixture:
     """Responses on a grid that is not too fine, some with δ, and maybe a Gaussian."""
     unit = rng.choice([f("0.05"), f("0.1"), f("1/30"), f("0.123"), f("0.7")])
     parts: list[tuple[Part, int]] = []
-    law, stay = lattice.Law(), Fraction(1)
+    law, no_failure = lattice.Law(), Fraction(1)
     for times in rng.sample(range(1, 12), rng.randint(1, 4)):
         count = rng.randint(1, max(1, most // times))
         parts.append((Response(times * unit), count))
         law = law * lattice.responses(times * unit, count)
         if rng.random() < 0.3:
-            stay *= (1 - f("1e-22")) ** count
-    law.infinite = 1 - stay
+            no_failure *= (1 - f("1e-22")) ** count
+    law.infinite = 1 - no_failure
     square = rng.choice([f("0"), f("0"), f("0.01"), f("0.3"), f("4")])
     profile = curves.mixed(law, curves.gaussian(square)) if square else law.delta
-    return Mixture(Curve(tuple(parts), square, stay), profile, 1 - stay)
+    return Mixture(Curve(tuple(parts), square, no_failure), profile, 1 - no_failure)
 
 
 class TestStated:
@@ -257,7 +257,7 @@ class TestStated:
         check(Curve(gaussian=f(square)), curves.gaussian(f(square)), f(delta), 1e-11)
 
     def test_no_slack(self) -> None:
-        composition = Curve(((Response(f("0.1")), 10),), stay=(1 - f("1e-8")) ** 10)
+        composition = Curve(((Response(f("0.1")), 10),), no_failure=(1 - f("1e-8")) ** 10)
         assert solve.epsilon_at(composition, f("1e-8")) is None
         leak = 1 - (1 - f("1e-8")) ** 10
         found = solve.epsilon_at(composition, leak)
@@ -450,8 +450,8 @@ def theirs(composition: Curve, delta: Fraction, interval: float) -> float:
         total = total.compose(
             pld.from_gaussian_mechanism(sigma, value_discretization_interval=interval)
         )
-    if composition.stay < 1:
-        leak = common.DifferentialPrivacyParameters(0.0, float(1 - composition.stay))
+    if composition.no_failure < 1:
+        leak = common.DifferentialPrivacyParameters(0.0, float(1 - composition.no_failure))
         total = total.compose(pld.from_privacy_parameters(leak, interval))
     return float(total.get_epsilon_for_delta(float(delta)))
 
@@ -474,8 +474,8 @@ def random_mixture(rng: random.Random) -> Curve:
             part = DiscreteGaussianLoss(1, Fraction(rng.randint(1, 9) * scale * scale))
         parts.append((part, count))
     square = rng.choice([f("0"), f("0.04"), f("1")])
-    stay = rng.choice([f("1"), 1 - f("1e-10")])
-    return Curve(tuple(parts), square, stay)
+    no_failure = rng.choice([f("1"), 1 - f("1e-10")])
+    return Curve(tuple(parts), square, no_failure)
 
 
 @pytest.mark.parametrize("seed", seeds(16, range(24)))

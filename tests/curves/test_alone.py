@@ -25,8 +25,8 @@ ONE, MILLIONTH = F(1), F(1, 10**6)
 Outcomes = tuple[list[tuple[Any, Any]], Any]
 
 
-def pure(epsilon: Fraction, count: int = 1, stay: Fraction = ONE) -> Curve:
-    return Curve(((Response(epsilon), count),), stay=stay)
+def pure(epsilon: Fraction, count: int = 1, no_failure: Fraction = ONE) -> Curve:
+    return Curve(((Response(epsilon), count),), no_failure=no_failure)
 
 
 def once(part: Part) -> Curve:
@@ -84,7 +84,7 @@ def drawn(rng: random.Random) -> tuple[Curve, list[Outcomes]]:
         both = [outcomes(lattice.kary(k, epsilon))] * 2
         if rng.random() < 0.7:
             rate, side = F(rng.choice([1, 30, 400]), 1000), rng.choice(["removed", "added"])
-            part = Sampled(rate, pure(epsilon, stay=1 - leak), False, side)
+            part = Sampled(rate, pure(epsilon, no_failure=1 - leak), False, side)
             law = outcomes(lattice.response(epsilon, leak))
             both = [sampled(law, rate, (side == "added") != flipped) for flipped in (False, True)]
         parts.append((part, count))
@@ -137,7 +137,7 @@ def test_one_sample_is_exact(delta: str, side: str, replace: bool) -> None:
 
 def test_all_of_the_delta_goes_to_the_leak() -> None:
     leak = F(1, 10**5)
-    part = Sampled(F(1, 10), pure(F(1), stay=1 - leak))
+    part = Sampled(F(1, 10), pure(F(1), no_failure=1 - leak))
     found = epsilon_at(once(part), leak / 10)
     assert found is not None
     assert float(found.upper) == pytest.approx(float(mp.log1p(mp.expm1(1) / 10)), rel=1e-12)

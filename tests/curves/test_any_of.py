@@ -71,7 +71,11 @@ def test_two_together_are_not_below_any_two_of_them() -> None:
     found = epsilon_at(Curve(((ANY, 2),)), delta)
     each = [
         epsilon_at(
-            Curve(one.parts + two.parts, one.gaussian + two.gaussian, one.stay * two.stay),
+            Curve(
+                one.parts + two.parts,
+                one.gaussian + two.gaussian,
+                one.no_failure * two.no_failure,
+            ),
             delta,
         )
         for one, two in product(OPTIONS, repeat=2)

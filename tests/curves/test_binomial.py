@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from scipy.stats import binom
 
-from dpcompose.curves.rounding.binomial import chances, told_apart
+from dpcompose.curves.rounding.binomial import chances, distinct_numbers
 
 F = Fraction
 
@@ -29,7 +29,7 @@ F = Fraction
 )
 def test_more_are_drawn_than_by_the_binomial_law(rows: int, rate: F) -> None:
     for at_once in (True, False):
-        numbers = told_apart(rows, rate, at_once)
+        numbers = distinct_numbers(rows, rate, at_once)
         assert numbers[-1] == rows and numbers == sorted(set(numbers)) and len(numbers) < 1200
         found = chances(rows, rate, numbers)
         assert sum(found) == 1 and min(found) >= 0
@@ -47,13 +47,13 @@ def test_chances_grow_with_the_rows_and_with_the_rate() -> None:
     for least, most in pairwise(
         [(33, F(1, 50)), (34, F(1, 50)), (500, F(1, 50)), (1000, F(1, 50)), (1001, F(1, 49))]
     ):
-        numbers = told_apart(least[0], least[1], False)[:-1]
+        numbers = distinct_numbers(least[0], least[1], False)[:-1]
         few, many = (chances(*each, [*numbers, each[0]]) for each in (least, most))
         for n in range(len(numbers) + 1):
             assert sum(few[: n + 1]) >= sum(many[: n + 1]) * (1 - F(1, 10**9))
 
 
 def test_few_rows_are_told_apart_exactly() -> None:
-    assert told_apart(10, F(1, 7), True) == list(range(1, 11))
+    assert distinct_numbers(10, F(1, 7), True) == list(range(1, 11))
     assert chances(2, F(1, 3), [1, 2]) == [F(4, 9), F(4, 9), F(1, 9)]
     assert chances(2, F(1, 3), [2]) == [F(4, 9), F(5, 9)]

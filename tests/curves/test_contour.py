@@ -15,7 +15,7 @@ from reference import curves
 
 from dpcompose.curves.answers import delta_at, epsilon_at
 from dpcompose.curves.backends.vertical_line import contour, sampled_transforms, transforms
-from dpcompose.curves.backends.vertical_line.few_between import FewBetween
+from dpcompose.curves.backends.vertical_line.laplace_atoms import FewBetween
 from dpcompose.curves.backends.vertical_line.line_sum import VerticalLine
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
 from dpcompose.curves.curve import Curve, Part, Response, Sampled

@@ -49,7 +49,7 @@ def gaussian(mu: Any, epsilon: Any) -> Any:
 
 
 def true_delta(
-    epsilons: list[Fraction], square: Fraction, stay: Fraction, epsilon: Fraction
+    epsilons: list[Fraction], square: Fraction, no_failure: Fraction, epsilon: Fraction
 ) -> Any:
     """δ(ε) by definition."""
     e = number(epsilon)
@@ -58,17 +58,19 @@ def true_delta(
         rest = mp.fsum(p * gaussian(mu, e - loss) for loss, p in outcomes(epsilons))
     else:
         rest = mp.fsum(-p * mp.expm1(e - loss) for loss, p in outcomes(epsilons) if loss > e)
-    return 1 - number(stay) + number(stay) * rest
+    return 1 - number(no_failure) + number(no_failure) * rest
 
 
-def composition(epsilons: list[Fraction], square: Fraction = ZERO, stay: Fraction = ONE) -> Curve:
-    return Curve(tuple((Response(e), 1) for e in epsilons), square, stay)
+def composition(
+    epsilons: list[Fraction], square: Fraction = ZERO, no_failure: Fraction = ONE
+) -> Curve:
+    return Curve(tuple((Response(e), 1) for e in epsilons), square, no_failure)
 
 
 def holds(
     epsilons: list[Fraction],
     square: Fraction,
-    stay: Fraction,
+    no_failure: Fraction,
     delta: Fraction,
     found: Certified | None,
     excess: Fraction = MILLIONTH,
@@ -77,13 +79,17 @@ def holds(
     assert found is not None
     with mp.workdps(70):
         wanted = number(delta)
-        assert true_delta(epsilons, square, stay, found.upper) <= wanted * (1 + mpf(10) ** -60)
+        assert true_delta(epsilons, square, no_failure, found.upper) <= wanted * (
+            1 + mpf(10) ** -60
+        )
         if found.upper:
             below = found.upper / (1 + excess)
-            assert true_delta(epsilons, square, stay, below) > wanted
+            assert true_delta(epsilons, square, no_failure, below) > wanted
         if found.lower:
             assert found.lower <= found.upper
-            assert true_delta(epsilons, square, stay, found.lower) >= wanted * (1 - mpf(10) ** -60)
+            assert true_delta(epsilons, square, no_failure, found.lower) >= wanted * (
+                1 - mpf(10) ** -60
+            )
 
 
 DELTAS = [F(1, 2), F(1, 10), F(1, 10**3), F(1, 10**6), F(1, 10**9), F(1, 10**15), F(1, 10**30)]
@@ -101,9 +107,9 @@ def drawn(rng: Random) -> list[Fraction]:
 def test_random_responses(seed: int) -> None:
     rng = Random(seed)
     epsilons, delta = drawn(rng), rng.choice(DELTAS)
-    stay = rng.choice([F(1), 1 - delta / 3])
-    found = epsilon_at(composition(epsilons, F(0), stay), delta)
-    holds(epsilons, F(0), stay, delta, found)
+    no_failure = rng.choice([F(1), 1 - delta / 3])
+    found = epsilon_at(composition(epsilons, F(0), no_failure), delta)
+    holds(epsilons, F(0), no_failure, delta, found)
 
 
 @pytest.mark.slow
@@ -132,8 +138,10 @@ def test_random_delta(seed: int) -> None:
 # --- printed numbers -----------------------------------------------------------------------------
 
 
-def repeated(*parts: tuple[Fraction, int], square: Fraction = ZERO, stay: Fraction = ONE) -> Any:
-    return Curve(tuple((Response(e), n) for e, n in parts), square, stay)
+def repeated(
+    *parts: tuple[Fraction, int], square: Fraction = ZERO, no_failure: Fraction = ONE
+) -> Any:
+    return Curve(tuple((Response(e), n) for e, n in parts), square, no_failure)
 
 
 TENTHS = [(F(i, 100), 1) for i in range(1, 11)]
@@ -145,10 +153,14 @@ PRINTED = [
     (repeated((F(1, 10), 10)), MILLIONTH, "0.999370905721758725"),
     (repeated((F(1, 10), 1000)), MILLIONTH, "19.3446714479930437"),
     (repeated((F(1, 10), 10000)), MILLIONTH, "96.5718400331302032"),
-    (repeated((F(1), 30), stay=THOUSANDTH**30), F(6, 100), "21.7096126245282"),
-    (repeated((F(1), 30), stay=THOUSANDTH**30), F(1, 10), "19.8173791700521"),
+    (repeated((F(1), 30), no_failure=THOUSANDTH**30), F(6, 100), "21.7096126245282"),
+    (repeated((F(1), 30), no_failure=THOUSANDTH**30), F(1, 10), "19.8173791700521"),
     (repeated((F(1), 2)), F(1, 10), "1.79284123779635"),
-    (repeated((F(1, 10), 1000), stay=(1 - F(1, 10**9)) ** 1000), MILLIONTH, "26.8191437897306618"),
+    (
+        repeated((F(1, 10), 1000), no_failure=(1 - F(1, 10**9)) ** 1000),
+        MILLIONTH,
+        "26.8191437897306618",
+    ),
     (repeated(*((e, 10) for e, _ in TENTHS)), MILLIONTH, "2.76692928173938239"),
     (repeated(*((e, 100) for e, _ in TENTHS)), MILLIONTH, "10.6910196302554884"),
     (Curve(gaussian=F(1, 4)), MILLIONTH, "2.25408465021974"),
@@ -187,7 +199,7 @@ def test_laplace(count: int, printed: str) -> None:
 
 def test_no_finite_epsilon() -> None:
     assert epsilon_at(Curve(gaussian=F(1)), ZERO) is None
-    assert epsilon_at(repeated((F(1), 1), stay=1 - MILLIONTH), F(1, 10**7)) is None
+    assert epsilon_at(repeated((F(1), 1), no_failure=1 - MILLIONTH), F(1, 10**7)) is None
     found = epsilon_at(repeated((F(1), 2), (F(1, 3), 4)), ZERO)
     assert found is not None and found.upper == F(10, 3)
 

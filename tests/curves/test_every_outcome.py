@@ -80,23 +80,23 @@ def turned(pair: Pair) -> Pair:
     return Pair(pair.q, pair.p)
 
 
-def leaking(pair: Pair, stay: float) -> Pair:
+def leaking(pair: Pair, no_failure: float) -> Pair:
     """With what is left of 1 everything is given away."""
-    p, q = (tuple(stay * each for each in side) for side in pair)
-    return Pair((*p, 1 - stay, 0.0), (*q, 0.0, 1 - stay))
+    p, q = (tuple(no_failure * each for each in side) for side in pair)
+    return Pair((*p, 1 - no_failure, 0.0), (*q, 0.0, 1 - no_failure))
 
 
 def delta(pair: Pair, epsilon: float) -> float:
     return sum(max(0.0, a - math.exp(epsilon) * b) for a, b in zip(*pair, strict=True))
 
 
-def of(*parts: tuple[Part, int], stay: Fraction = ONE) -> Curve:
-    return Curve(tuple(parts), F(0), stay)
+def of(*parts: tuple[Part, int], no_failure: Fraction = ONE) -> Curve:
+    return Curve(tuple(parts), F(0), no_failure)
 
 
 R1, R2 = response(1), response(0.5)
 BASE = of((Response(ONE), 2))
-LEAKY = of((Response(ONE), 2), stay=F(9, 10))
+LEAKY = of((Response(ONE), 2), no_failure=F(9, 10))
 S = sampled(both(R1, R1), 0.25)
 #: A sample of a sample, with the inner tables in either order.
 SS, ST = sampled(S, 0.5), sampled(turned(S), 0.5)

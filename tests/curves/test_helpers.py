@@ -79,7 +79,7 @@ def test_a_valley_at_an_end() -> None:
 
 
 ONE = Curve(((Response(F(1)), 1),))
-LEAK = Curve(((Response(F(1)), 1),), stay=F(1, 2))
+LEAK = Curve(((Response(F(1)), 1),), no_failure=F(1, 2))
 
 
 def test_the_greatest_loss() -> None:

@@ -347,7 +347,7 @@ def test_divergences_at_some_orders() -> None:
 
 BASES = [
     (Curve(((Response(F(1)), 1),)), stated(F(1))),
-    (Curve(((Response(F(1)), 1),), stay=F(999, 1000)), stated(F(1), F(1, 1000))),
+    (Curve(((Response(F(1)), 1),), no_failure=F(999, 1000)), stated(F(1), F(1, 1000))),
     (Curve(((LaplaceLoss(F(1)), 1),)), laplace(F(1))),
     (
         Curve((), F(1), F(99, 100)),

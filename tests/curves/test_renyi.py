@@ -173,7 +173,7 @@ class TestCurves:
             Grouped(one(Response(f("1"))), 2),
             Sampled(f("0.1"), one(Response(f("1")))),
             Sampled(f("0.1"), Curve(gaussian=f("1")), replace=True),
-            Sampled(f("0.1"), Curve(gaussian=f("1"), stay=f("0.9"))),
+            Sampled(f("0.1"), Curve(gaussian=f("1"), no_failure=f("0.9"))),
         ],
     )
     def test_unknown_divergences(self, part: Part) -> None:
@@ -258,11 +258,11 @@ class TestConversion:
 
     def test_what_stay_leaves_out(self) -> None:
         pure = one(Response(f("0.1")), 100)
-        leaking = Curve(pure.parts, stay=(1 - f("1e-9")) ** 100)
-        left = 1 - (1 - f("1e-6")) / leaking.stay
+        leaking = Curve(pure.parts, no_failure=(1 - f("1e-9")) ** 100)
+        left = 1 - (1 - f("1e-6")) / leaking.no_failure
         assert renyi.epsilon_at(leaking, f("1e-6")) == renyi.epsilon_at(pure, left)
         assert renyi.epsilon_at(leaking, f("1e-8")) is None
-        assert renyi.delta_at(leaking, f("20")) >= 1 - leaking.stay
+        assert renyi.delta_at(leaking, f("20")) >= 1 - leaking.no_failure
 
     def test_extremes(self) -> None:
         assert renyi.epsilon_at(Curve(), f("1e-6")) == 0

@@ -99,7 +99,7 @@ def test_extremes() -> None:
     assert greatest_loss(ReplacedRows((F(1, 2), F(1, 2)), (Curve((), F(1)),))) is None
     nothing = ReplacedRows((F(1, 3), F(2, 3)), (Curve(),))
     assert profile(masses(nothing, F(1, 64)), 0.0) <= 1e-9
-    lost = ReplacedRows((F(1, 3), F(1, 3), F(1, 3)), (Curve((), stay=F(0)),) * 2)
+    lost = ReplacedRows((F(1, 3), F(1, 3), F(1, 3)), (Curve((), no_failure=F(0)),) * 2)
     assert profile(masses(lost, F(1, 64)), 0.0) == pytest.approx(2 / 3, rel=1e-6)
     # All rows of the sample are other ones: there is none without them.
     whole = masses(ReplacedRows((F(0), F(0), F(1)), (response(F(1)), response(F(2)))), F(1, 64))

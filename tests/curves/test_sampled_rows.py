@@ -245,7 +245,7 @@ def test_extremes() -> None:
     assert truth * (1 - 1e-6) <= profile(whole, 0.5) <= truth * (1 + 1e-4)
     nothing = PoissonGroup(F(1, 3), (Curve(), Curve()))
     assert profile(masses(nothing, F(1, 64)), 0.0) <= 1e-9
-    lost = PoissonGroup(F(1, 3), (Curve((), stay=F(0)),) * 2)
+    lost = PoissonGroup(F(1, 3), (Curve((), no_failure=F(0)),) * 2)
     assert profile(masses(lost, F(1, 64)), 0.0) == pytest.approx(5 / 9, rel=1e-6)
     far = PoissonGroup(F(1, 3), (response(F(10**7)), response(F(2 * 10**7))))
     assert profile(masses(far, F(1, 64)), 1.0) >= 5 / 9 * (1 - 1e-9)

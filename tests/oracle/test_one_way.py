@@ -19,7 +19,7 @@ from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.group import Group
 from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 
 
 def spec(protect: str, datasets: str, released: str, more: str) -> str:
@@ -116,8 +116,8 @@ def test_training_that_draws_users_is_training_that_draws_rows(made: str) -> Non
 
 def test_a_map_that_says_nothing_of_directions_drops_them() -> None:
     traits = Traits(unit="person")
-    user = Leaf(Kind.USER, size=2, directed=True)
-    for leaf in (user, Leaf(Kind.SINGLE, directed=True)):
+    user = ChangeUnit(Kind.USER, size=2, directed=True)
+    for leaf in (user, ChangeUnit(Kind.SINGLE, directed=True)):
         [fate] = Stable(3).becomes(leaf, traits)
         assert not any(each.directed for each, _ in fate.units)
     # Rows that each row gives go with it, and so does the one row of a user.

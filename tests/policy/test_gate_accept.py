@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from contracts import checked
 
-from dpcompose.report.vouched import Vouched, claims, is_new
+from dpcompose.report.declared_assumptions import Vouched, claims, is_new
 from dpcompose.source import load
 
 from .reviewer import OVERLAPPING, SPEC, codes, run, write

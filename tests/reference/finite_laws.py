@@ -30,4 +30,4 @@ def points(*pairs: tuple[np.ndarray, np.ndarray]) -> Curve:
         delta = max(max(stick(p, q, float(epsilon)), stick(q, p, float(epsilon))) for p, q in pairs)
         if delta < 1:
             found.append((epsilon, Fraction(delta * (1 + 1e-12))))
-    return Curve(((Points(tuple(found)), 1),)) if found else Curve((), stay=Fraction(0))
+    return Curve(((Points(tuple(found)), 1),)) if found else Curve((), no_failure=Fraction(0))

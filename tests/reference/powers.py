@@ -46,9 +46,11 @@ class Power:
     def law(self) -> Law:
         """The losses at the first table."""
         with mp.workdps(DIGITS + 20):
-            stay = 1 - self.start
+            no_failure = 1 - self.start
             leak = Fraction(int(mp.nint(self.start * mpf(10) ** 110)), 10**110)
-            masses = ((loss, length * mp.exp(exact(loss)) / stay) for loss, length in self.pieces)
+            masses = (
+                (loss, length * mp.exp(exact(loss)) / no_failure) for loss, length in self.pieces
+            )
             return finite(masses, leak)
 
 
@@ -66,9 +68,9 @@ def joined(start: Any, pieces: Iterable[tuple[Fraction, Any]]) -> Power:
 def step(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Power:
     """min(1, δ + e^ε·x, 1 - e^-ε·(1-δ-x)): of all that is (ε, δ)-DP."""
     with mp.workdps(DIGITS + 20):
-        stay = 1 - exact(delta)
-        first = stay / (1 + mp.exp(exact(epsilon)))
-        return joined(exact(delta), [(epsilon, first), (-epsilon, stay - first)])
+        no_failure = 1 - exact(delta)
+        first = no_failure / (1 + mp.exp(exact(epsilon)))
+        return joined(exact(delta), [(epsilon, first), (-epsilon, no_failure - first)])
 
 
 def then(first: Power, second: Power) -> Power:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Atom, Pattern, Patterned, size
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, UndominatedLosses, size
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (
@@ -43,7 +43,7 @@ ROUGHLY = Fraction(1, 4)
 class Evaluated:
     """A pattern at a point: the composition of the best options, and its routes, best first."""
 
-    pattern: Pattern
+    pattern: LossMultiset
     composition: Curve
     found: tuple[RouteBound, ...]
 
@@ -73,7 +73,10 @@ class Chosen:
 
 
 def choose(
-    patterned: Patterned, point: Point, bounds: Sequence[Quantity] = (), compared: bool = True
+    patterned: UndominatedLosses,
+    point: Point,
+    bounds: Sequence[Quantity] = (),
+    compared: bool = True,
 ) -> Chosen:
     """The answer for the patterns of a problem (at least one).
 
@@ -94,7 +97,7 @@ def choose(
     return Chosen(point, complete, _lower(complete), len(patterned))
 
 
-def _deciding_pattern(patterns: Sequence[Pattern], point: Point) -> Evaluated:
+def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
     """The pattern that decides, the first of those that do."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
@@ -116,7 +119,7 @@ def _deciding_pattern(patterns: Sequence[Pattern], point: Point) -> Evaluated:
     return worst
 
 
-def _rough(pattern: Pattern, point: Point, worst: Evaluated) -> Fraction | None:
+def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | None:
     """A bound that takes less time than the best; any that is not above the worst is enough."""
     first, *others = compositions(pattern)
     best = rough_bound(first, point)
@@ -128,12 +131,12 @@ def _rough(pattern: Pattern, point: Point, worst: Evaluated) -> Fraction | None:
     return best
 
 
-def _unlike(patterned: Patterned) -> list[Pattern]:
+def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
     """The patterns by size, without those that are others seen from the other table."""
     if len(patterned) == 1:
         return list(patterned)
-    kept: list[Pattern] = []
-    seen: set[frozenset[tuple[Atom, int]]] = set()
+    kept: list[LossMultiset] = []
+    seen: set[frozenset[tuple[MechanismLossOptions, int]]] = set()
     for pattern in sorted(patterned, key=size, reverse=True):
         if frozenset(pattern.atoms.items()) not in seen:
             kept.append(pattern)
@@ -151,7 +154,7 @@ def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Rout
     return min(found, key=lambda each: _key(each.value), default=None)
 
 
-def _basic_of_all(worst: Evaluated, patterned: Patterned, point: Point) -> Evaluated:
+def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) -> Evaluated:
     """Basic composition has its own worst change, which may be another one."""
     if len(patterned) == 1 and all(len(atom.options) == 1 for atom in worst.pattern.atoms):
         return worst
@@ -171,7 +174,7 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
     return (value is None, value or Fraction(0))
 
 
-def evaluate(pattern: Pattern, point: Point) -> Evaluated:
+def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
     """The least value of a pattern over the options of its atoms and the routes."""
     ways = list(compositions(pattern))
     first, others = ways[0], point
@@ -203,7 +206,7 @@ def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
     return _key(rough_bound(composition, point)) > _key(best.value)
 
 
-def _surely_below(pattern: Pattern, point: Point, worst: Evaluated) -> bool:
+def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool:
     """Whether a bound that is quick to compute shows that a pattern does not decide."""
     quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value

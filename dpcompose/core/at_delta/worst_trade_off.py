@@ -8,7 +8,7 @@ from functools import partial
 
 from dpcompose.core.at_delta.chosen import choose, of_bound
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Patterned
+from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Concentrated, Curve, Divergences, Point, TradeOff, in_renyi_terms
@@ -18,10 +18,10 @@ from dpcompose.curves.rounding import MAX_EXPONENT, ONE, exp_up
 MOST_APART = 100
 
 
-def of_patterns(patterned: Patterned, bounds: Sequence[Quantity] = ()) -> TradeOff:
+def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -> TradeOff:
     """The curve of a problem's patterns, with `bounds` that hold for all; not both are empty."""
 
-    def profile(patterns: Patterned, epsilon: Fraction) -> Fraction:
+    def profile(patterns: UndominatedLosses, epsilon: Fraction) -> Fraction:
         point = Point(epsilon=epsilon, many=True)
         if patterns:
             found = [choose(patterns, point, bounds, compared=False).value]
@@ -62,7 +62,9 @@ def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
             yield Fraction(bound.amount)
 
 
-def _by_divergences(patterned: Patterned, bounds: Sequence[Quantity]) -> Iterable[Divergences]:
+def _by_divergences(
+    patterned: UndominatedLosses, bounds: Sequence[Quantity]
+) -> Iterable[Divergences]:
     """Those of the only change, where they are all that is known of it."""
     if len(patterned) == 1:
         for composition in compositions(patterned[0]):

@@ -16,9 +16,9 @@ from itertools import combinations_with_replacement, islice, product
 from dpcompose.core.change.units import (
     NEW_END,
     OLD_END,
-    Item,
     Kind,
     State,
+    TracedUnit,
     all_leaves,
     leaf_item,
     rows_that_change_alike,
@@ -26,7 +26,7 @@ from dpcompose.core.change.units import (
     with_alike,
     wrap,
 )
-from dpcompose.curves.rounding import ONE, ZERO, chances, told_apart
+from dpcompose.curves.rounding import ONE, ZERO, chances, distinct_numbers
 
 #: So many parts of a change are told apart, and so many ways of sharing it out.
 MOST_PARTS, MOST_WAYS = 120, 60
@@ -37,7 +37,7 @@ _EACH, _MOST_COUNTED = 8, 1_000
 #: Parts of a change, with chances that add up to 1; the empty part is that nothing is drawn.
 DrawnRows = Sequence[tuple[State, Fraction]]
 #: Some items, with how often each is there.
-_Some = tuple[tuple[Item, int], ...]
+_Some = tuple[tuple[TracedUnit, int], ...]
 
 
 def drawn(state: State, rate: Fraction) -> DrawnRows | None:
@@ -47,7 +47,7 @@ def drawn(state: State, rate: Fraction) -> DrawnRows | None:
     """
     rows, units = rows_that_change_alike(state), all_leaves(state)
     if rows is not None and (units.total() == 1 or not any(u.kind is Kind.USER for u in units)):
-        numbers = told_apart(rows, rate, True)
+        numbers = distinct_numbers(rows, rate, True)
         parts = [(), *(with_alike(state, n) for n in numbers)]
         return tuple(zip(parts, chances(rows, rate, numbers), strict=True))
     found: list[tuple[_Some, Fraction]] = [((), ONE)]
@@ -63,7 +63,7 @@ def drawn(state: State, rate: Fraction) -> DrawnRows | None:
     return tuple(merged.items())
 
 
-def _of_equal(item: Item, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
+def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
     """What is drawn of so many equal items."""
     one = _of_one(item, rate)
     if one is None:
@@ -88,9 +88,9 @@ def _of_equal(item: Item, count: int, rate: Fraction) -> list[tuple[_Some, Fract
     return found
 
 
-def _of_one(item: Item, rate: Fraction) -> list[tuple[Item | None, Fraction]] | None:
+def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
     """What is drawn of one item, nothing first."""
-    found: list[tuple[Item | None, Fraction]]
+    found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:
         inner = drawn(item.below, rate)
@@ -163,9 +163,9 @@ def shared_out(state: State) -> list[tuple[State, State]] | None:
     return list(dict.fromkeys(made))
 
 
-def _ways_of(item: Item, count: int) -> list[tuple[_Some, _Some]] | None:
+def _ways_of(item: TracedUnit, count: int) -> list[tuple[_Some, _Some]] | None:
     """Ways of sharing out so many equal items."""
-    once: list[tuple[Item | None, Item | None]]
+    once: list[tuple[TracedUnit | None, TracedUnit | None]]
     leaf = item.leaf
     if item.below:
         inner = shared_out(item.below)
@@ -176,7 +176,7 @@ def _ways_of(item: Item, count: int) -> list[tuple[_Some, _Some]] | None:
             for some, rest in inner
         ]
     elif leaf.kind is Kind.PAIR:
-        old, new = OLD_END._replace(tags=leaf.tags[:1]), NEW_END._replace(tags=leaf.tags[1:])
+        old, new = OLD_END._replace(ends=leaf.ends[:1]), NEW_END._replace(ends=leaf.ends[1:])
         once = [(leaf_item(old), leaf_item(new)), (leaf_item(new), leaf_item(old))]
     else:
         once = [(item, None), (None, item)]
@@ -186,5 +186,5 @@ def _ways_of(item: Item, count: int) -> list[tuple[_Some, _Some]] | None:
     return [(_counted(a for a, _ in way), _counted(b for _, b in way)) for way in chosen]
 
 
-def _counted(items: Iterator[Item | None]) -> _Some:
+def _counted(items: Iterator[TracedUnit | None]) -> _Some:
     return tuple(Counter(each for each in items if each is not None).items())

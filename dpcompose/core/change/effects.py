@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGLE, ChangeUnit, Kind
 
 
-class Fate(NamedTuple):
+class MapOutcome(NamedTuple):
     """What one unit becomes: units with counts, tags relative to its own sides."""
 
-    units: tuple[tuple[Leaf, int], ...]
+    units: tuple[tuple[ChangeUnit, int], ...]
     displaces: str | None = None
 
 
@@ -20,39 +20,39 @@ class TooMany(NamedTuple):
     Each with how many there are of it at most, all of one sort.
     """
 
-    units: tuple[tuple[Leaf, int], ...]
+    units: tuple[tuple[ChangeUnit, int], ...]
 
 
 #: Above this many rows only the two extremes of a replacement are given.
 MANY = 24
 
 
-def one(leaf: Leaf, count: int = 1) -> Fate:
+def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
     """So many units, all alike."""
-    return Fate(((leaf, count),))
+    return MapOutcome(((leaf, count),))
 
 
-def single(leaf: Leaf) -> Leaf:
+def single(leaf: ChangeUnit) -> ChangeUnit:
     """A row removed or added, as `leaf` is."""
-    return Leaf(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
+    return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
 
 
-def agrees(leaf: Leaf, columns: frozenset[str] | None) -> bool:
+def agrees(leaf: ChangeUnit, columns: frozenset[str] | None) -> bool:
     """Whether both ends of a replaced row agree in all that something depends on, if it is said."""
     return columns is not None and columns.issubset(leaf.kept)
 
 
-def anything(leaf: Leaf) -> Fate:
+def anything(leaf: ChangeUnit) -> MapOutcome:
     """A change of which nothing more is known."""
-    return one(ANY._replace(tags=all_tags(leaf)))
+    return one(ANY._replace(ends=all_tags(leaf)))
 
 
-def all_tags(leaf: Leaf) -> tuple[int, ...]:
+def all_tags(leaf: ChangeUnit) -> tuple[int, ...]:
     """The tags of what stems from every end of a unit."""
-    return tuple(range(len(leaf.tags)))
+    return tuple(range(len(leaf.ends)))
 
 
-def two_sided(rows: int, pair: Leaf = PAIR) -> list[Fate] | TooMany:
+def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
     """A replacement `pair` of which each end gives at most `rows` rows.
 
     With p rows out and q in, min(p, q) are replacements; only max(p, q) = `rows` matters.
@@ -60,14 +60,14 @@ def two_sided(rows: int, pair: Leaf = PAIR) -> list[Fate] | TooMany:
     if rows > MANY:
         return TooMany(((pair, rows), (SINGLE, rows)))
     return [
-        Fate(tuple((leaf, n) for leaf, n in ((pair, rows - i), (SINGLE, i)) if n))
+        MapOutcome(tuple((leaf, n) for leaf, n in ((pair, rows - i), (SINGLE, i)) if n))
         for i in range(rows + 1)
     ]
 
 
 def per_key(
-    leaf: Leaf, column: str, displaces: bool, alone: bool = False, one_end: bool = False
-) -> list[Fate]:
+    leaf: ChangeUnit, column: str, displaces: bool, alone: bool = False, one_end: bool = False
+) -> list[MapOutcome]:
     """A row change where every value of `column` contributes rows of its own.
 
     Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
@@ -79,49 +79,49 @@ def per_key(
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]
     if alone and column in leaf.kept:
-        return [one(Leaf(Kind.PAIR, (0, 1), (column,)))]
-    inside = Leaf(Kind.PAIR, (0, 0), (column,))
+        return [one(ChangeUnit(Kind.PAIR, (0, 1), (column,)))]
+    inside = ChangeUnit(Kind.PAIR, (0, 0), (column,))
     if leaf.kind is Kind.SINGLE:
-        return [one(single(leaf)), Fate(((inside, 1),), column if displaces else None)]
+        return [one(single(leaf)), MapOutcome(((inside, 1),), column if displaces else None)]
     if column in leaf.kept:
         # Both ends act on the same rows, one after the other.
-        return [one(inside if one_end else Leaf(Kind.PAIR, (BOTH, BOTH), (column,)))]
-    other = Leaf(Kind.PAIR, (1, 1), (column,))
+        return [one(inside if one_end else ChangeUnit(Kind.PAIR, (BOTH, BOTH), (column,)))]
+    other = ChangeUnit(Kind.PAIR, (1, 1), (column,))
     return [
-        Fate(((before, 1), (after, 1)))
+        MapOutcome(((before, 1), (after, 1)))
         for before in (inside, OLD_END)
         for after in (other, NEW_END)
     ]
 
 
-def user_rows(leaf: Leaf, times: int = 1) -> Fate:
+def user_rows(leaf: ChangeUnit, times: int = 1) -> MapOutcome:
     """The rows of a user as single row changes, `times` for each."""
     if leaf.size is None:
         return anything(leaf)
     return one(single(leaf), int(leaf.size) * times)
 
 
-def spread(fate: Fate) -> list[Fate]:
+def spread(fate: MapOutcome) -> list[MapOutcome]:
     """Rows, each of which stays a single change or becomes one within its key."""
     if len(fate.units) != 1 or fate.units[0][0].kind is Kind.ANY:
         return [fate]
     rows = fate.units[0][1]
-    inside = Leaf(Kind.PAIR, (0, 0))
+    inside = ChangeUnit(Kind.PAIR, (0, 0))
     if rows > MANY:
         return [one(SINGLE, rows), one(inside, rows)]
     return [
-        Fate(tuple((leaf, n) for leaf, n in ((SINGLE, rows - i), (inside, i)) if n))
+        MapOutcome(tuple((leaf, n) for leaf, n in ((SINGLE, rows - i), (inside, i)) if n))
         for i in range(rows + 1)
     ]
 
 
-def capped(leaf: Leaf, rows: int) -> Fate:
+def capped(leaf: ChangeUnit, rows: int) -> MapOutcome:
     """All rows of a user, of which at most `rows` are left."""
     size = rows if leaf.size is None else min(int(leaf.size), rows)
     return one(leaf._replace(size=size))
 
 
-def with_unit(leaf: Leaf, rows: int) -> Fate:
+def with_unit(leaf: ChangeUnit, rows: int) -> MapOutcome:
     """All rows of a user, each of which gives at most `rows` rows of the same user."""
     size = None if leaf.size is None else int(leaf.size) * rows
     return one(leaf._replace(size=size))

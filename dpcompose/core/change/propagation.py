@@ -7,15 +7,15 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
-from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.kind import Map, fates
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import (
     BOTH,
-    Item,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
+    TracedUnit,
     all_leaves,
     leaf_item,
     seen_through,
@@ -32,14 +32,14 @@ UNITS = 8
 
 @lru_cache(maxsize=4096)  # in a chain of equal maps, and in each notion, the same again
 def propagate(
-    state: State, made_by: Map, traits: Traits, push: bool, limit: int = LIMIT
+    state: State, made_by: Map, traits: Traits, trace_here: bool, limit: int = LIMIT
 ) -> tuple[State, ...] | None:
     """Every state that a map may turn `state` into; None if there are more than `limit`.
 
     `push`: statements below speak of the dataset that the map reads, so its units stay as items.
     """
     signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
-    how = _Along(made_by, traits, push, len(signs) > 1, limit)
+    how = _Along(made_by, traits, trace_here, len(signs) > 1, limit)
     listed = _propagate_units(state, how)
     if listed is not None and len(listed) > 1 and all_leaves(state).total() > UNITS:
         return None
@@ -55,13 +55,13 @@ class _Along(NamedTuple):
 
     made_by: Map
     traits: Traits
-    push: bool
+    trace_here: bool
     mixed: bool
     limit: int
 
 
 def _propagate_units(state: State, how: _Along) -> list[State] | None:
-    options: list[list[tuple[tuple[Item, int], ...]]] = []
+    options: list[list[tuple[tuple[TracedUnit, int], ...]]] = []
     total = 1
     for item, count in state:
         ways = _item_moved(item, how)
@@ -82,13 +82,13 @@ def _propagate_units(state: State, how: _Along) -> list[State] | None:
                 for chosen in combinations_with_replacement(ways, count)
             ]
         )
-    joint: list[tuple[tuple[Item, int], ...]] = [()]
+    joint: list[tuple[tuple[TracedUnit, int], ...]] = [()]
     for choices in options:
         joint = [before + choice for before in joint for choice in choices]
     return list({state_of(each): None for each in joint})
 
 
-def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] | None:
+def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, int], ...]] | None:
     if item.below:
         inner = _propagate_units(item.below, how)
         if inner is None:
@@ -98,10 +98,10 @@ def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] |
     if isinstance(listed, TooMany):
         return None
     if how.mixed and item.leaf.kind is Kind.SINGLE and how.made_by.conduct().may_drop:
-        listed = [*listed, Fate(())]
-    ways: list[tuple[tuple[Item, int], ...]] = []
+        listed = [*listed, MapOutcome(())]
+    ways: list[tuple[tuple[TracedUnit, int], ...]] = []
     for fate in listed:
-        if how.push:
+        if how.trace_here:
             leaf = item.leaf
             if fate.displaces is not None:
                 leaf = leaf._replace(displaced=True, kept=(fate.displaces,))
@@ -112,67 +112,71 @@ def _item_moved(item: Item, how: _Along) -> list[tuple[tuple[Item, int], ...]] |
     return ways
 
 
-def _retag(unit: Leaf, parent: Leaf) -> Leaf:
+def _retag(unit: ChangeUnit, parent: ChangeUnit) -> ChangeUnit:
     """The unit with tags relative to what encloses its parent."""
-    tags = seen_through(parent, unit.tags)
-    if BOTH in tags and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
-        return unit._replace(tags=tags, size=parent.size)
-    return unit._replace(tags=tags)
+    ends = seen_through(parent, unit.ends)
+    if BOTH in ends and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
+        return unit._replace(ends=ends, size=parent.size)
+    return unit._replace(ends=ends)
 
 
-def one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
+def one_below(
+    state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
+) -> State:
     """The state one dataset further down, where every unit becomes one unit or vanishes.
 
     `become` gives it with tags relative to the sides of the unit that it is given.
     """
-    return top_level(_one_below(state, push, become))
+    return top_level(_one_below(state, trace_here, become))
 
 
-def _one_below(state: State, push: bool, become: Callable[[Leaf], Leaf | None]) -> State:
-    items: list[tuple[Item, int]] = []
+def _one_below(
+    state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
+) -> State:
+    items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         if item.below:
-            inner = _one_below(item.below, push, become)
+            inner = _one_below(item.below, trace_here, become)
             if inner:
                 items.append((wrap(item.leaf, inner), count))
         else:
             leaf = become(item.leaf)
             if leaf is not None:
-                items.append((_placed(item.leaf, leaf, push), count))
+                items.append((_placed(item.leaf, leaf, trace_here), count))
     return state_of(items)
 
 
-def assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
+def assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
     """The state one dataset further down, where each unit in turn becomes the next of `given`."""
-    return top_level(_assigned(state, given, push))
+    return top_level(_assigned(state, given, trace_here))
 
 
-def _assigned(state: State, given: Iterator[Leaf | None], push: bool) -> State:
-    items: list[tuple[Item, int]] = []
+def _assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
+    items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         for _ in range(count):
             if item.below:
-                inner = _assigned(item.below, given, push)
+                inner = _assigned(item.below, given, trace_here)
                 if inner:
                     items.append((wrap(item.leaf, inner), 1))
                 continue
             leaf = next(given)
             if leaf is not None:
-                items.append((_placed(item.leaf, leaf, push), 1))
+                items.append((_placed(item.leaf, leaf, trace_here), 1))
     return state_of(items)
 
 
-def _placed(parent: Leaf, leaf: Leaf, push: bool) -> Item:
-    if push:
+def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUnit:
+    if trace_here:
         return wrap(parent, ((leaf_item(leaf), 1),))
     return leaf_item(_retag(leaf, parent))
 
 
-def become(unit: Leaf) -> Callable[[Leaf], Leaf]:
+def become(unit: ChangeUnit) -> Callable[[ChangeUnit], ChangeUnit]:
     """Every unit becomes `unit`."""
     return lambda _: unit
 
 
-def as_it_is(leaf: Leaf) -> Leaf:
+def as_it_is(leaf: ChangeUnit) -> ChangeUnit:
     """What a unit becomes where it stays what it is."""
-    return leaf._replace(tags=tuple(range(len(leaf.tags))), displaced=False)
+    return leaf._replace(ends=tuple(range(len(leaf.ends))), displaced=False)

@@ -6,8 +6,8 @@ a graph relation, or something unknown (`ANY`). A path of neighbouring tables ap
 by one, so every loss along it is a chain over units.
 
 Statements on ancestors need the history: which rows of the ancestor reach the dataset, with which
-ends. So a unit of an ancestor that some statement speaks of is kept as an `Item` around the units
-that it became; `tags` say from which end (side 0 or 1) of the item each end of a unit comes.
+ends. So a unit of an ancestor that some statement speaks of is kept as a `TracedUnit` around the
+units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Kind(StrEnum):
     ANY = "any"
 
 
-class Leaf(NamedTuple):
+class ChangeUnit(NamedTuple):
     """One unit of change.
 
     `tags`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of
@@ -53,7 +53,7 @@ class Leaf(NamedTuple):
     """
 
     kind: Kind
-    tags: tuple[int, ...] = (0,)
+    ends: tuple[int, ...] = (0,)
     kept: tuple[str, ...] = ()
     size: int | Fraction | None = None
     displaced: bool = False
@@ -61,29 +61,29 @@ class Leaf(NamedTuple):
     directed: bool = False
 
 
-class Item(NamedTuple):
+class TracedUnit(NamedTuple):
     """A unit, and what has become of it further down (empty at the dataset itself)."""
 
-    leaf: Leaf
+    leaf: ChangeUnit
     below: State
 
 
 #: A change: items with how often each occurs, in a canonical order.
-State = tuple[tuple[Item, int], ...]
+State = tuple[tuple[TracedUnit, int], ...]
 
 #: The tag of an end that stems from all that an item holds.
 BOTH = 2
 
-SINGLE = Leaf(Kind.SINGLE)
-PAIR = Leaf(Kind.PAIR, (0, 1))
-ANY = Leaf(Kind.ANY)
-OLD_END = Leaf(Kind.SINGLE, (0,))
-NEW_END = Leaf(Kind.SINGLE, (1,), sign=1)
+SINGLE = ChangeUnit(Kind.SINGLE)
+PAIR = ChangeUnit(Kind.PAIR, (0, 1))
+ANY = ChangeUnit(Kind.ANY)
+OLD_END = ChangeUnit(Kind.SINGLE, (0,))
+NEW_END = ChangeUnit(Kind.SINGLE, (1,), sign=1)
 
 
-def state_of(items: Iterable[tuple[Item, int]]) -> State:
+def state_of(items: Iterable[tuple[TracedUnit, int]]) -> State:
     """The canonical form: equal items counted together, in a fixed order."""
-    counted: Counter[Item] = Counter()
+    counted: Counter[TracedUnit] = Counter()
     for item, count in items:
         counted[item] += count
     if len(counted) == 1:
@@ -92,22 +92,22 @@ def state_of(items: Iterable[tuple[Item, int]]) -> State:
 
 
 @lru_cache(maxsize=1 << 14)
-def _order(item: Item) -> tuple[object, ...]:
+def _order(item: TracedUnit) -> tuple[object, ...]:
     return rank(item)
 
 
-def leaf_item(leaf: Leaf) -> Item:
+def leaf_item(leaf: ChangeUnit) -> TracedUnit:
     """A unit at the dataset itself."""
-    return Item(leaf, ())
+    return TracedUnit(leaf, ())
 
 
 @lru_cache(maxsize=4096)  # the same few again and again, and a key in writing takes its time
-def wrap(leaf: Leaf, below: State) -> Item:
+def wrap(leaf: ChangeUnit, below: State) -> TracedUnit:
     """An item around what reaches further down; how its two sides are numbered is free."""
-    if len(leaf.tags) == 2 and below:
-        swapped = Item(leaf._replace(tags=leaf.tags[::-1]), _other_sides(below))
-        return min(Item(leaf, below), swapped, key=_order)
-    return Item(leaf, below)
+    if len(leaf.ends) == 2 and below:
+        swapped = TracedUnit(leaf._replace(ends=leaf.ends[::-1]), _other_sides(below))
+        return min(TracedUnit(leaf, below), swapped, key=_order)
+    return TracedUnit(leaf, below)
 
 
 _OTHER = (1, 0, BOTH)
@@ -116,53 +116,53 @@ _OTHER = (1, 0, BOTH)
 def _other_sides(below: State) -> State:
     """What an item holds, when its sides 0 and 1 change their numbers."""
     return state_of(
-        (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.tags)), n) for item, n in below
+        (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.ends)), n) for item, n in below
     )
 
 
-def _retagged(item: Item, tags: tuple[int, ...]) -> Item:
-    return item._replace(leaf=item.leaf._replace(tags=tags))
+def _retagged(item: TracedUnit, ends: tuple[int, ...]) -> TracedUnit:
+    return item._replace(leaf=item.leaf._replace(ends=ends))
 
 
 def _mirrored(state: State) -> State:
     """The same change read backwards: what was removed is added."""
-    items: list[tuple[Item, int]] = []
+    items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         leaf = item.leaf
         if item.below:
             items.append((wrap(leaf, _mirrored(item.below)), count))
         elif leaf.kind is Kind.PAIR:
-            items.append((leaf_item(leaf._replace(tags=leaf.tags[::-1])), count))
+            items.append((leaf_item(leaf._replace(ends=leaf.ends[::-1])), count))
         else:
             items.append((leaf_item(leaf._replace(sign=1 - leaf.sign)), count))
     return state_of(items)
 
 
-def outermost(leaf: Leaf) -> Leaf:
+def outermost(leaf: ChangeUnit) -> ChangeUnit:
     """The leaf with the tags of a unit that no item encloses."""
-    return leaf._replace(tags=(0, 1) if len(leaf.tags) == 2 else (0,))
+    return leaf._replace(ends=(0, 1) if len(leaf.ends) == 2 else (0,))
 
 
-def sides(item: Item) -> int:
+def sides(item: TracedUnit) -> int:
     """How many ends of the unit reach the dataset at hand: 1 or 2."""
     return len(_reached(item))
 
 
-def _reached(item: Item) -> set[int]:
+def _reached(item: TracedUnit) -> set[int]:
     """The sides of a unit from which something reaches the dataset at hand."""
-    every = set(range(len(item.leaf.tags)))
+    every = set(range(len(item.leaf.ends)))
     if not item.below:
         return every
     found = {
         tag
         for inner, _ in item.below
         for side in _reached(inner)
-        for tag in (inner.leaf.tags[min(side, len(inner.leaf.tags) - 1)],)
+        for tag in (inner.leaf.ends[min(side, len(inner.leaf.ends) - 1)],)
     }
     return every if BOTH in found else found
 
 
-def leaves(item: Item) -> Iterator[tuple[Leaf, int]]:
+def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
     """The units at the dataset at hand inside an item, with how often each occurs."""
     if not item.below:
         yield item.leaf, 1
@@ -172,21 +172,21 @@ def leaves(item: Item) -> Iterator[tuple[Leaf, int]]:
             yield leaf, times * count
 
 
-def all_leaves(state: State) -> Counter[Leaf]:
+def all_leaves(state: State) -> Counter[ChangeUnit]:
     """The units at the dataset at hand, whatever they come from."""
-    found: Counter[Leaf] = Counter()
+    found: Counter[ChangeUnit] = Counter()
     for item, count in state:
         for leaf, times in leaves(item):
             found[leaf] += times * count
     return found
 
 
-def seen_through(leaf: Leaf, tags: tuple[int, ...]) -> tuple[int, ...]:
+def seen_through(leaf: ChangeUnit, ends: tuple[int, ...]) -> tuple[int, ...]:
     """Tags relative to the sides of a unit, relative to what encloses that unit instead."""
-    outer = leaf.tags
+    outer = leaf.ends
     # What stems from all rows of a user does so further out as well.
     both = outer[0] if len(outer) == 2 and outer[0] == outer[1] else BOTH
-    return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in tags)
+    return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in ends)
 
 
 def drop_level(state: State, depth: int) -> State:
@@ -195,11 +195,11 @@ def drop_level(state: State, depth: int) -> State:
         return state_of(
             (wrap(item.leaf, drop_level(item.below, depth - 1)), count) for item, count in state
         )
-    moved: list[tuple[Item, int]] = []
+    moved: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         for inner, times in item.below:
-            tags = seen_through(item.leaf, inner.leaf.tags)
-            moved.append((Item(inner.leaf._replace(tags=tags), inner.below), times * count))
+            ends = seen_through(item.leaf, inner.leaf.ends)
+            moved.append((TracedUnit(inner.leaf._replace(ends=ends), inner.below), times * count))
     return state_of(moved)
 
 
@@ -235,12 +235,12 @@ def _undirected(state: State) -> State:
     )
 
 
-def _untagged(item: Item) -> Item:
+def _untagged(item: TracedUnit) -> TracedUnit:
     wrapped = wrap(item.leaf, item.below)
-    return _retagged(wrapped, (0, 1) if len(wrapped.leaf.tags) == 2 else (0,))
+    return _retagged(wrapped, (0, 1) if len(wrapped.leaf.ends) == 2 else (0,))
 
 
-def occurrences(state: State) -> Iterator[Leaf]:
+def occurrences(state: State) -> Iterator[ChangeUnit]:
     """The units one by one, in the order in which `assigned` meets them."""
     for item, count in state:
         for _ in range(count):
@@ -275,7 +275,7 @@ def with_rows(state: State, rows: int) -> State:
     """Such a state with another number of rows."""
     item, _ = state[0]
     if item.below:
-        return ((Item(item.leaf, with_rows(item.below, rows)), 1),)
+        return ((TracedUnit(item.leaf, with_rows(item.below, rows)), 1),)
     return ((item, rows),)
 
 
@@ -298,7 +298,7 @@ def with_alike(state: State, rows: int) -> State:
     """Such a state with another number of rows, or of users."""
     item, count = state[0]
     if item.below and count == 1:
-        return ((Item(item.leaf, with_alike(item.below, rows)), 1),)
+        return ((TracedUnit(item.leaf, with_alike(item.below, rows)), 1),)
     if item.leaf.kind is Kind.USER and count == 1:
         return ((item._replace(leaf=item.leaf._replace(size=rows)), 1),)
     return ((item, rows),)

@@ -47,7 +47,7 @@ def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction 
         (
             Sampled(
                 _HALF,
-                Curve(((Response(block.epsilon), 1),), stay=1 - block.delta),
+                Curve(((Response(block.epsilon), 1),), no_failure=1 - block.delta),
                 side=side,
             ),
             block.count,

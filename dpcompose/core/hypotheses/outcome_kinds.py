@@ -132,9 +132,9 @@ def _answers(block: Block) -> Iterator[_Answer]:
     up = _C.exp(_decimal(block.epsilon))
     down = _C.divide(_ONE, up)
     delta = _decimal(block.delta)
-    stay = _C.subtract(_ONE, delta)
+    no_failure = _C.subtract(_ONE, delta)
     # With the chance 1/(1+e^ε) nobody's bit is told as the person's.
-    wrong = _C.divide(stay, _C.add(_ONE, up))
+    wrong = _C.divide(no_failure, _C.add(_ONE, up))
     right = _C.multiply(wrong, up)
     for shown in range(n + 1 if delta else 1):
         for plus in range(n - shown + 1):

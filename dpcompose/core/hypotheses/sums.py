@@ -34,7 +34,7 @@ class Term:
     log: Fraction
     count: int = 1
     mark: Fraction = Fraction(0)
-    stay: Fraction = Fraction(1)
+    no_failure: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
     """The sums over all sets of `low` to `high` blocks."""
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
-    odds = [exactly(term.stay) * exponential(term.log) for term in terms]
+    odds = [exactly(term.no_failure) * exponential(term.log) for term in terms]
     if low <= 1 and high >= size:
         found = _all(terms, odds, low)
         if low == 0 or size > MOST_BLOCKS or found.total.low >= 1:
@@ -145,7 +145,9 @@ def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
     sizes: dict[int, int] = {}
     for term in terms:
         # A tenth is near enough.
-        x = round(10 * float(term.log) + 10 * (math.log(term.stay) if term.stay else -1e4))
+        x = round(
+            10 * float(term.log) + 10 * (math.log(term.no_failure) if term.no_failure else -1e4)
+        )
         sizes[x] = sizes.get(x, 0) + term.count
     logs = [(x / 10, n) for x, n in sizes.items()]
 

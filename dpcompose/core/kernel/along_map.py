@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, drawn, how_many_of
 from dpcompose.core.change.effects import TooMany
-from dpcompose.core.change.maps.kind import Map, Picks, fates
+from dpcompose.core.change.maps.kind import Map, RowSelection, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, one_below, propagate
 from dpcompose.core.change.units import (
@@ -20,8 +20,8 @@ from dpcompose.core.change.units import (
     OLD_END,
     PAIR,
     SINGLE,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
     all_leaves,
     rows_that_change_alike,
@@ -29,7 +29,7 @@ from dpcompose.core.change.units import (
     undirected,
     with_alike,
 )
-from dpcompose.core.kernel.some_drawn import of_part, replaced_alike, some_drawn
+from dpcompose.core.kernel.poisson_group_pairs import of_part, replaced_alike, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
@@ -48,7 +48,7 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import PoissonGroup
-from dpcompose.curves.rounding import ZERO, told_apart
+from dpcompose.curves.rounding import ZERO, distinct_numbers
 
 #: So many rows that change alike are drawn in all numbers; more are a path of single ones.
 MOST_ROWS = 8
@@ -115,11 +115,11 @@ class AlongMap:
             case _:
                 raise Refused(f"there is no rule `{how.rule}` for a map")
 
-    def _below(self, state: State, become: Callable[[Leaf], Leaf | None]) -> State:
-        push = self.place.depth in self.below.levels
-        return fit(one_below(state, push, become), self.place, self.below, push)
+    def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
+        trace_here = self.place.depth in self.below.levels
+        return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 
-    def _ask(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
+    def _ask(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
         """The loss of what units of a change become in the dataset below."""
         return (yield (self.below, self._below(state, become)))
 
@@ -148,11 +148,11 @@ class AlongMap:
         """What the map may make of the change; `Refused` if that is too much to list."""
         if self.sampled:
             raise Refused("a sample is no map that can be listed")
-        push = self.place.depth in self.below.levels
-        listed = propagate(state, self.made_by, self.place.traits, push, limit)
+        trace_here = self.place.depth in self.below.levels
+        listed = propagate(state, self.made_by, self.place.traits, trace_here, limit)
         if listed is None:
             raise Refused("the map may make too many things of the change")
-        return [fit(after, self.place, self.below, push) for after in listed]
+        return [fit(after, self.place, self.below, trace_here) for after in listed]
 
     def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
         """A path of tables that differ in one unit of the change each."""
@@ -186,7 +186,7 @@ class AlongMap:
         of the tables on a path.
         """
         algebra = self.algebra
-        if self.below.above is not None or self.made_by.conduct().picks is not Picks.ONE:
+        if self.below.above is not None or self.made_by.conduct().picks is not RowSelection.ONE:
             raise Refused("it is for one row of each key, drawn at random and taken as given")
         if not isinstance(algebra, Patterns) and algebra.notion not in (Notion.PURE, Notion.APPROX):
             raise Refused("there is no amplified ρ or μ")
@@ -275,7 +275,7 @@ class AlongMap:
         algebra, rounds = self.algebra, self.rounds
         leaf = next(iter(all_leaves(state)))
 
-        def inside(unit: Leaf) -> Walk:
+        def inside(unit: ChangeUnit) -> Walk:
             after = self._below(state, become(unit))
             loss = yield (below, after)
             return after, loss
@@ -420,7 +420,7 @@ class AlongMap:
             rate = any_drawn(int(leaf.size or 0), rate)
         if rows < (1 if leaf.kind is Kind.USER else 2):
             raise Refused("it is for rows that change alike")
-        numbers = told_apart(rows, rate, one_sided)
+        numbers = distinct_numbers(rows, rate, one_sided)
         once: list[Loss] = []
         both: list[Loss] = []
         for some in (with_alike(state, n) for n in numbers):
@@ -495,7 +495,7 @@ def _of_user(state: State) -> bool:
     return any(leaf.kind is Kind.USER for leaf in all_leaves(state))
 
 
-def _side(leaf: Leaf) -> str:
+def _side(leaf: ChangeUnit) -> str:
     """From the first table to the second, where that is known."""
     return ("added" if leaf.sign else "removed") if leaf.directed else "both"
 

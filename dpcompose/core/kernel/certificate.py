@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.units import State
 from dpcompose.core.kernel.claims import Charge, Claim, Kernel, Subject, needs
-from dpcompose.core.kernel.joint import Shown, joint
+from dpcompose.core.kernel.compose_roots import Shown, joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer, How, Walk

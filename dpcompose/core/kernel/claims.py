@@ -16,7 +16,7 @@ from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern import Felt, Patterned
+from dpcompose.core.loss.pattern import TracedCharge, UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Answer, Choice, How, Need, PureNeed, Walk
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
@@ -138,7 +138,7 @@ class Kernel:
             if state:
                 loss = self._coster.cost_of(mechanism.count, chosen, state)
             if isinstance(self.algebra, Patterns):
-                loss = felt_by(mechanism, place, state, loss)
+                loss = charged_by(mechanism, place, state, loss)
             yield Charge(mechanism.name, mechanism.count, tuple(used), loss)
 
     def _walk(
@@ -163,9 +163,11 @@ class Kernel:
         return Answer(loss, tuple(own), tuple(choices))
 
 
-def felt_by(mechanism: Mechanism, place: Place, state: State, loss: Patterned) -> Patterned:
+def charged_by(
+    mechanism: Mechanism, place: Place, state: State, loss: UndominatedLosses
+) -> UndominatedLosses:
     """A loss with where it comes from."""
-    felt = ((Felt(mechanism.name, place.dataset.name, state), mechanism.count),)
+    felt = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
     return tuple(replace(each, trace=felt) if each.atoms else each for each in loss)
 
 

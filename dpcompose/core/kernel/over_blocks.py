@@ -15,8 +15,8 @@ from dpcompose.core.change.units import (
     ANY,
     NEW_END,
     OLD_END,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
     all_leaves,
     equal_rows,
@@ -29,7 +29,7 @@ from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
-from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
 from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.theorem import Refused
 
@@ -85,7 +85,7 @@ class OverBlocks:
         )
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
 
-    def _one(self, state: State, user: bool) -> Leaf:
+    def _one(self, state: State, user: bool) -> ChangeUnit:
         """The unit that the change is; `Refused` if it is another change."""
         found = all_leaves(state)
         if self.anywhere(state) or found.total() != 1:
@@ -104,7 +104,7 @@ class OverBlocks:
         """A path of tables that differ in one unit of the change each."""
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
-    def _losses(self, state: State, become: Callable[[Leaf], Leaf | None]) -> Walk:
+    def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
         """For each class the change in one of its blocks, if units become that, and its loss."""
         states: dict[tuple[tuple[int, ...], bool], State] = {}
         out: list[tuple[State, Loss]] = []
@@ -112,9 +112,9 @@ class OverBlocks:
             alike = block.levels, block.leans
             fitted = states.get(alike)
             if fitted is None:
-                push = self.place.depth in block.levels
-                after = one_below(state, push, become)
-                fitted = states[alike] = fit(after, self.place, block, push)
+                trace_here = self.place.depth in block.levels
+                after = one_below(state, trace_here, become)
+                fitted = states[alike] = fit(after, self.place, block, trace_here)
             loss = yield (block, fitted)
             out.append((fitted, loss))
         return out
@@ -147,7 +147,7 @@ class OverBlocks:
         if pair:
             if self.place.leans:
                 new = yield from self._losses(state, become(self._directed(NEW_END)))
-            stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
+            stays = ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)
             both = yield from self._losses(state, become(stays))
         rule = rule_for(self.partition, leaf, sizes)
         if self.charge_all:
@@ -161,7 +161,7 @@ class OverBlocks:
             branches.append(Branch(self.blocks[hit.where], found[hit.where][0], hit.blocks))
         return Choice(loss, tuple(branches), how=How("one row"))
 
-    def _directed(self, end: Leaf) -> Leaf:
+    def _directed(self, end: ChangeUnit) -> ChangeUnit:
         """An end of a replaced row, where it matters whether it comes or goes."""
         return end._replace(directed=self.place.leans)
 
@@ -197,7 +197,7 @@ class OverBlocks:
             most, hits = sum(sizes), None
 
         def holding(size: int | None) -> Walk:
-            here = leaf._replace(tags=(0,), size=size)
+            here = leaf._replace(ends=(0,), size=size)
             return self._losses(state, become(here))
 
         full: list[tuple[State, Loss]] = yield from holding(per_block)
@@ -238,7 +238,7 @@ class OverBlocks:
         """At most so many blocks are hit, each as if all units hit it."""
         self._rows(state)
         found = all_leaves(state)
-        ends = sum(len(leaf.tags) * count for leaf, count in found.items())
+        ends = sum(len(leaf.ends) * count for leaf, count in found.items())
         hits = ends * copies_of_a_row(self.partition)
         full: list[tuple[State, Loss]] = yield from self._losses(state, _same)
         sizes = self.sizes
@@ -266,7 +266,7 @@ class OverBlocks:
         units = list(islice(occurrences(state), 9))
         if len(units) > 8:
             raise Refused("there are too many ways")
-        ends = sum(len(leaf.tags) for leaf in units)
+        ends = sum(len(leaf.ends) for leaf in units)
         copies = copies_of_a_row(self.partition)
         sizes = self.sizes
         # Being in a block that nobody reads is being outside, but where blocks come as sets.
@@ -287,7 +287,7 @@ class OverBlocks:
             and not isinstance(self.algebra, Patterns)
             and all(leaf.directed or leaf.kind is not Kind.SINGLE for leaf in units)
         )
-        options: list[list[tuple[Leaf | None, ...]]] = []
+        options: list[list[tuple[ChangeUnit | None, ...]]] = []
         total = 1
         for leaf in units:
             ways = placements(where(leaf.kept), leaf, instances, WAYS)
@@ -299,7 +299,7 @@ class OverBlocks:
             options.append(ways)
         if allowed is not None and not allowed(total):
             raise Refused("there are more ways than are looked at")
-        losses: dict[tuple[int, tuple[Leaf | None, ...]], tuple[State, Loss]] = {}
+        losses: dict[tuple[int, tuple[ChangeUnit | None, ...]], tuple[State, Loss]] = {}
         found: list[Choice] = []
         worst: Choice | None = None
         for ways_taken in product(*options):
@@ -312,8 +312,10 @@ class OverBlocks:
                 known = losses.get((index, here))
                 if known is None:
                     block = self.blocks[index]
-                    push = self.place.depth in block.levels
-                    fitted = fit(assigned(state, iter(here), push), self.place, block, push)
+                    trace_here = self.place.depth in block.levels
+                    fitted = fit(
+                        assigned(state, iter(here), trace_here), self.place, block, trace_here
+                    )
                     loss = yield (block, fitted)
                     known = losses[(index, here)] = (fitted, loss)
                 branches.append(Branch(self.blocks[index], known[0], 1))
@@ -328,22 +330,22 @@ class OverBlocks:
         return worst._replace(how=How("every way"))
 
 
-def _as_said(leaf: Leaf | None) -> Leaf | None:
+def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:
     """An end of a replaced row by itself as one that comes, or one that goes."""
     return leaf._replace(directed=True) if leaf is not None and leaf.kind is Kind.SINGLE else leaf
 
 
-def _same(leaf: Leaf) -> Leaf:
+def _same(leaf: ChangeUnit) -> ChangeUnit:
     """The unit itself, one block further down."""
-    return leaf._replace(tags=_all(leaf), displaced=False)
+    return leaf._replace(ends=_all(leaf), displaced=False)
 
 
-def _unknown(leaf: Leaf) -> Leaf:
-    return ANY._replace(tags=_all(leaf))
+def _unknown(leaf: ChangeUnit) -> ChangeUnit:
+    return ANY._replace(ends=_all(leaf))
 
 
-def _all(leaf: Leaf) -> tuple[int, ...]:
-    return tuple(range(len(leaf.tags)))
+def _all(leaf: ChangeUnit) -> tuple[int, ...]:
+    return tuple(range(len(leaf.ends)))
 
 
 def _smaller_or_other(first: int | None, second: int | None) -> int | None:

@@ -74,28 +74,28 @@ class Survival:
     Used when Σδ reaches 1, where 1-Π(1-δ) is still below it. A larger `Survival` is a worse δ.
     """
 
-    __slots__ = ("stay",)
+    __slots__ = ("no_failure",)
 
-    def __init__(self, stay: Fraction) -> None:
-        self.stay = stay
+    def __init__(self, no_failure: Fraction) -> None:
+        self.no_failure = no_failure
 
     def __add__(self, other: Survival) -> Survival:
-        return Survival(capped_down(self.stay * other.stay))
+        return Survival(capped_down(self.no_failure * other.no_failure))
 
     def __mul__(self, copies: int) -> Survival:
-        return Survival(power_down(self.stay, copies))
+        return Survival(power_down(self.no_failure, copies))
 
     def __lt__(self, other: Survival) -> bool:
-        return self.stay > other.stay
+        return self.no_failure > other.no_failure
 
     def __le__(self, other: Survival) -> bool:
-        return self.stay >= other.stay
+        return self.no_failure >= other.no_failure
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Survival) and self.stay == other.stay
+        return isinstance(other, Survival) and self.no_failure == other.no_failure
 
     def __hash__(self) -> int:
-        return hash(self.stay)
+        return hash(self.no_failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Pairs:
 
     def plain(self, delta: Any) -> Fraction:
         """The δ itself."""
-        return 1 - delta.stay if isinstance(delta, Survival) else Fraction(delta)
+        return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
     def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
         """The undominated ones, by growing ε; evenly thinned where there are very many."""

@@ -230,5 +230,5 @@ def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
 
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:
     if isinstance(delta, Survival):
-        return Survival(1 - rate * (1 - delta.stay))
+        return Survival(1 - rate * (1 - delta.no_failure))
     return delta * rate

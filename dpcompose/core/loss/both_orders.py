@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpcompose.core.loss.pattern import Atom, Pattern
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.curves import Curve, Grouped, Part, PoissonGroup, Sampled, curve_of, rank
 
 _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
 
-def mirrored(pattern: Pattern) -> Pattern:
+def mirrored(pattern: LossMultiset) -> LossMultiset:
     """The losses of the two tables in the other order; the pattern itself where that is the same.
 
     What holds for both orders holds for both patterns.
     """
-    atoms: dict[Atom, int] = {}
+    atoms: dict[MechanismLossOptions, int] = {}
     for atom, n in pattern.atoms.items():
         turned = [_turned(known.part) for known in atom.options]
         if any(part is not known.part for part, known in zip(turned, atom.options, strict=True)):
             ways = zip(turned, atom.options, strict=True)
-            atom = Atom(tuple(curve_of(part, known.gaussian, known.stay) for part, known in ways))
+            atom = MechanismLossOptions(
+                tuple(curve_of(part, known.gaussian, known.no_failure) for part, known in ways)
+            )
         atoms[atom] = atoms.get(atom, 0) + n
     return pattern if atoms == pattern.atoms else replace(pattern, atoms=atoms)
 
@@ -47,14 +49,14 @@ def _turned_whole(base: Curve) -> Curve:
     return replace(base, parts=tuple(sorted(turned, key=rank)))
 
 
-def in_both_orders(atom: Atom) -> Atom:
+def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
     """What is one-sided by what dominates it whichever table has the row."""
     parts = (known.part for known in atom.options)
     if not any(isinstance(part, (Sampled, PoissonGroup)) and part.side != "both" for part in parts):
         return atom
-    return Atom(
+    return MechanismLossOptions(
         tuple(
-            curve_of(_of_both_sides(known.part), known.gaussian, known.stay)
+            curve_of(_of_both_sides(known.part), known.gaussian, known.no_failure)
             for known in atom.options
         )
     )

@@ -10,7 +10,7 @@ from itertools import product
 from operator import itemgetter
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import Pattern
+from dpcompose.core.loss.pattern import LossMultiset
 from dpcompose.curves import Concentrated, Curve, Grouped, Part, Renyi, Response, curve_of, rank
 from dpcompose.curves.families import MOST_PATHS, PureSteps, as_responses
 from dpcompose.curves.rounding import ONE, ZERO, summed
@@ -21,7 +21,7 @@ MOST_CHOICES = 8
 MOST_PAIRS = 20_000
 
 
-def compositions(pattern: Pattern) -> Iterator[Curve]:
+def compositions(pattern: LossMultiset) -> Iterator[Curve]:
     """The pattern as compositions, with different options of its atoms; each of them holds."""
     options = [atom.options for atom in pattern.atoms]
     ways: Iterable[Sequence[Curve]]
@@ -43,13 +43,13 @@ def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
     parts: dict[Part, int] = {}
     gaussians: list[Fraction] = []
     rhos: list[Fraction] = []
-    stay = Survival(ONE)
+    no_failure = Survival(ONE)
     renyi: list[tuple[Renyi, int]] = []
     for option, n in _written_out(known):
         if option.gaussian:
             gaussians.append(option.gaussian * n)
-        if option.stay != 1:
-            stay = stay + Survival(option.stay) * n
+        if option.no_failure != 1:
+            no_failure = no_failure + Survival(option.no_failure) * n
         match option.part:
             case None:
                 continue
@@ -67,7 +67,7 @@ def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
     elif rho:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
-    made = Curve(tuple(order), summed(gaussians), stay.stay)
+    made = Curve(tuple(order), summed(gaussians), no_failure.no_failure)
     if sum(isinstance(part, PureSteps) for part in parts) > MOST_PATHS:
         made = as_responses(made)
     return made
@@ -78,7 +78,14 @@ def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, in
     for option, n in known:
         match option.part:
             case Grouped(base, 1):
-                yield curve_of(None, option.gaussian + base.gaussian, option.stay * base.stay), n
+                yield (
+                    curve_of(
+                        None,
+                        option.gaussian + base.gaussian,
+                        option.no_failure * base.no_failure,
+                    ),
+                    n,
+                )
                 for inner, times in base.parts:
                     yield curve_of(inner), times * n
             case _:

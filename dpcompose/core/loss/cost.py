@@ -17,9 +17,9 @@ from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import (
     PAIR,
     SINGLE,
-    Item,
     Kind,
     State,
+    TracedUnit,
     all_leaves,
     leaf_item,
     leaves,
@@ -36,7 +36,7 @@ from dpcompose.core.loss.loss_bounds import (
     shifts,
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
-from dpcompose.core.loss.pattern import Patterned, is_noise
+from dpcompose.core.loss.pattern import UndominatedLosses, is_noise
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, single
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
@@ -54,7 +54,7 @@ from dpcompose.curves import Curve, Response, curve_of, least_curve, of_several_
 from dpcompose.curves.rounding import ZERO
 
 
-def units_at(item: Item, level: int) -> list[tuple[Item, int]]:
+def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
     """The units of a level inside an outermost item, with counts."""
     found = [(item, 1)]
     for _ in range(level):
@@ -126,7 +126,7 @@ class Coster:
 
     # -- which steps ---------------------------------------------------------------------------
 
-    def needed(self, each: Placed, item: Item) -> list[tuple[int | None, int]]:
+    def needed(self, each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
         """For each unit of the statement's level inside `item`: (steps, how many such units)."""
         key = (each.statement.relation, *each[1:], item)
         known = self._steps.get(key)
@@ -164,7 +164,7 @@ class Coster:
             )
         return min(found, default=math.inf)
 
-    def _one_step(self, each: Placed, item: Item, notion: Notion) -> Amount | None:
+    def _one_step(self, each: Placed, item: TracedUnit, notion: Notion) -> Amount | None:
         """The loss for one unit by the only statement, the usual case; None if it is not so."""
         guarantee = each.statement.guarantee
         if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
@@ -220,7 +220,7 @@ class Coster:
         return parts
 
     def _walk(
-        self, placed: Sequence[Placed], item: Item, notion: Notion
+        self, placed: Sequence[Placed], item: TracedUnit, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
         """The cheapest steps for every unit of one level inside an item: (step, how many)."""
         if len(placed) == 1:
@@ -249,12 +249,18 @@ class Coster:
 
     # -- patterns ------------------------------------------------------------------------------
 
-    def pattern(self, placed: Sequence[Placed], state: State, curves: bool = False) -> Patterned:
+    def pattern(
+        self, placed: Sequence[Placed], state: State, curves: bool = False
+    ) -> UndominatedLosses:
         """All that is known of the loss for one change, as one atom."""
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):
-            stay = 1 - said.delta
-            return single((curve_of(Response(said.value), ZERO, stay),), True) if stay else ()
+            no_failure = 1 - said.delta
+            return (
+                single((curve_of(Response(said.value), ZERO, no_failure),), True)
+                if no_failure
+                else ()
+            )
         options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero

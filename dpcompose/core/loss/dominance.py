@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.both_orders import in_both_orders
 from dpcompose.core.loss.packing import Pure, as_pure, least_epsilon, packs, pure_way
-from dpcompose.core.loss.pattern import Atom, Masses, Pattern, double
+from dpcompose.core.loss.pattern import LossMultiset, Masses, MechanismLossOptions, double
 from dpcompose.curves import (
     Concentrated,
     Curve,
@@ -42,7 +42,7 @@ def family(part: Part) -> tuple[object, Fraction] | None:
             return None
 
 
-def weighed(pattern: Pattern) -> Pattern:
+def weighed(pattern: LossMultiset) -> LossMultiset:
     """The pattern with its masses known.
 
     A pattern has at least the mass of each sort that one has which it dominates, since that arises
@@ -81,7 +81,7 @@ class Sorted(NamedTuple):
     amount: Amount
     gaussian: Fraction
     rho: Fraction
-    stay: Survival | None
+    no_failure: Survival | None
     other: bool
     masses: Masses
 
@@ -104,14 +104,14 @@ class Kin:
         return known
 
 
-def _sorted(atom: Atom) -> Sorted:
+def _sorted(atom: MechanismLossOptions) -> Sorted:
     found: Sorted | None = atom.sorted
     if found is None:
         found = atom.sorted = _sort(atom)
     return found
 
 
-def _sort(atom: Atom) -> Sorted:
+def _sort(atom: MechanismLossOptions) -> Sorted:
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
     rho = known.part.rho if isinstance(known.part, Concentrated) else None
@@ -119,7 +119,7 @@ def _sort(atom: Atom) -> Sorted:
     if pure is None and (len(atom.options) > 1 or unknown):
         none = (0.0, ZERO)
         return Sorted(None, None, none, ZERO, ZERO, None, True, (0, 0, 0, 0, 0, 0, 1))
-    leak = double(1 - known.stay)
+    leak = double(1 - known.no_failure)
     epsilon = ZERO if pure is None else least_epsilon(pure)
     key, shift = (None, ZERO) if kin is None else (Kin(kin[0]), kin[1])
     weight = 0 if kin is None else hash(kin[0])
@@ -132,14 +132,21 @@ def _sort(atom: Atom) -> Sorted:
         double(shift) * (1 + weight % 4093),
         0.0,
     )
-    stay = None if known.stay == 1 else Survival(known.stay)
+    no_failure = None if known.no_failure == 1 else Survival(known.no_failure)
     amount = epsilon or shift
     return Sorted(
-        pure, key, (double(amount), amount), known.gaussian, rho or ZERO, stay, False, masses
+        pure,
+        key,
+        (double(amount), amount),
+        known.gaussian,
+        rho or ZERO,
+        no_failure,
+        False,
+        masses,
     )
 
 
-def _surely_not(over: Pattern, under: Pattern) -> bool:
+def _surely_not(over: LossMultiset, under: LossMultiset) -> bool:
     """Whether masses say that the first does not dominate the second."""
     first, second = weighed(over).masses, weighed(under).masses
     assert first is not None and second is not None
@@ -154,15 +161,15 @@ class _AtomSum(NamedTuple):
     bins: dict[Kin, list[tuple[Amount, int]]]
     gaussian: Fraction
     rho: Fraction
-    stay: Survival
-    others: dict[Atom, int]
+    no_failure: Survival
+    others: dict[MechanismLossOptions, int]
 
 
-def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
+def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
     pure: list[tuple[Sorted, int]] = []
     bins: dict[Kin, list[tuple[Amount, int]]] = {}
-    others: dict[Atom, int] = {}
-    gaussian, rho, stay = ZERO, ZERO, Survival(ONE)
+    others: dict[MechanismLossOptions, int] = {}
+    gaussian, rho, no_failure = ZERO, ZERO, Survival(ONE)
     for atom, n in atoms:
         found: Sorted = atom.sorted or _sorted(atom)
         if found.other:
@@ -176,12 +183,12 @@ def _summed(atoms: Iterable[tuple[Atom, int]]) -> _AtomSum:
             rho += found.rho * n
         if found.gaussian:
             gaussian += found.gaussian * n
-        if found.stay is not None:
-            stay = stay + found.stay * n
-    return _AtomSum(pure, bins, gaussian, rho, stay, others)
+        if found.no_failure is not None:
+            no_failure = no_failure + found.no_failure * n
+    return _AtomSum(pure, bins, gaussian, rho, no_failure, others)
 
 
-def dominates(first: Pattern, second: Pattern) -> bool:
+def dominates(first: LossMultiset, second: LossMultiset) -> bool:
     """Whether `first` is known to be at least as bad at every δ (theory, section 5).
 
     Sound, not complete: `second` must arise by lowering losses, by splitting one into a sum, or by
@@ -201,7 +208,7 @@ def dominates(first: Pattern, second: Pattern) -> bool:
     if not right:
         return True
     over, under = _summed(left.items()), _summed(right.items())
-    if under.gaussian > over.gaussian or under.rho > over.rho or over.stay < under.stay:
+    if under.gaussian > over.gaussian or under.rho > over.rho or over.no_failure < under.no_failure:
         return False
     if not all(_packs(over.bins.get(key, []), bins) for key, bins in under.bins.items()):
         return False
@@ -261,7 +268,7 @@ def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fracti
         free[rest] = free.get(rest, 0) + many
 
 
-def _matched(over: dict[Atom, int], under: dict[Atom, int]) -> bool:
+def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOptions, int]) -> bool:
     """Whether each atom with several options finds one of its own that is at least as bad."""
     free = dict(over)
     for atom, n in under.items():
@@ -279,13 +286,13 @@ def _matched(over: dict[Atom, int], under: dict[Atom, int]) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)  # few atoms make many patterns
-def _covers(over: Atom, under: Atom) -> bool:
+def _covers(over: MechanismLossOptions, under: MechanismLossOptions) -> bool:
     """Each option of `over` is at least as bad as some option of `under`."""
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
 
 
 def _worse(a: Curve, b: Curve) -> bool:
-    if a.stay > b.stay or a.gaussian < b.gaussian:
+    if a.no_failure > b.no_failure or a.gaussian < b.gaussian:
         return False
     if b.part is None or a.part == b.part:
         return True
@@ -312,16 +319,16 @@ def _worse(a: Curve, b: Curve) -> bool:
     return False
 
 
-def _pattern(composition: Curve) -> Pattern:
-    atoms = {Atom((curve_of(part),)): n for part, n in composition.parts}
+def _pattern(composition: Curve) -> LossMultiset:
+    atoms = {MechanismLossOptions((curve_of(part),)): n for part, n in composition.parts}
     if composition.gaussian:
-        atoms[Atom((curve_of(None, composition.gaussian),))] = 1
-    if composition.stay != 1:
-        atoms[Atom((curve_of(None, ZERO, composition.stay),))] = 1
-    return Pattern(atoms)
+        atoms[MechanismLossOptions((curve_of(None, composition.gaussian),))] = 1
+    if composition.no_failure != 1:
+        atoms[MechanismLossOptions((curve_of(None, ZERO, composition.no_failure),))] = 1
+    return LossMultiset(atoms)
 
 
-def covering(patterns: Sequence[Pattern]) -> Pattern:
+def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
     """A pattern that dominates all: in each family the largest of the i-th largest losses."""
     first = patterns[0]
     others = [each for each in patterns[1:] if each.atoms != first.atoms]
@@ -337,31 +344,33 @@ def covering(patterns: Sequence[Pattern]) -> Pattern:
     atoms = _most_of_each([each.others for each in sums])
     for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
         steps = None if one is None else equal_steps(one, int(epsilon / one))
-        atom = Atom((curve_of(steps or Response(epsilon)),))
+        atom = MechanismLossOptions((curve_of(steps or Response(epsilon)),))
         atoms[atom] = atoms.get(atom, 0) + n
     for key in dict.fromkeys(key for each in sums for key in each.bins):
         for value, n in _largest([each.bins.get(key, []) for each in sums]):
-            atom = Atom((curve_of(of_family(key.key, value)),))
+            atom = MechanismLossOptions((curve_of(of_family(key.key, value)),))
             atoms[atom] = atoms.get(atom, 0) + n
     gaussian, rho = max(each.gaussian for each in sums), max(each.rho for each in sums)
-    stay = max(each.stay for each in sums).stay
+    no_failure = max(each.no_failure for each in sums).no_failure
     if gaussian:
-        atoms[Atom((curve_of(None, gaussian),))] = 1
+        atoms[MechanismLossOptions((curve_of(None, gaussian),))] = 1
     if rho:
-        atoms[Atom((curve_of(Concentrated(rho)),))] = 1
-    if stay != 1:
-        atoms[Atom((curve_of(None, ZERO, stay),))] = 1
-    return Pattern(atoms, True, False, first.trace)
+        atoms[MechanismLossOptions((curve_of(Concentrated(rho)),))] = 1
+    if no_failure != 1:
+        atoms[MechanismLossOptions((curve_of(None, ZERO, no_failure),))] = 1
+    return LossMultiset(atoms, True, False, first.trace)
 
 
-def _most_of_each(others: Sequence[dict[Atom, int]]) -> dict[Atom, int]:
+def _most_of_each(
+    others: Sequence[dict[MechanismLossOptions, int]],
+) -> dict[MechanismLossOptions, int]:
     """Of each atom as often as some pattern has it; of one read in both orders, of these together,
     each as what dominates both."""
-    orders: dict[Atom, dict[Atom, None]] = {}
+    orders: dict[MechanismLossOptions, dict[MechanismLossOptions, None]] = {}
     for each in others:
         for atom in each:
             orders.setdefault(in_both_orders(atom), {})[atom] = None
-    found: dict[Atom, int] = {}
+    found: dict[MechanismLossOptions, int] = {}
     for whole, several in orders.items():
         atom = whole if len(several) > 1 else next(iter(several))
         found[atom] = max(sum(each.get(one, 0) for one in several) for each in others)

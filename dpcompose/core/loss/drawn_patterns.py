@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Atom, Pattern
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.pattern_choices import read_together
 from dpcompose.core.loss.pattern_totals import total_pair
 from dpcompose.curves import (
@@ -23,11 +23,11 @@ from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import ZERO, amplified_up
 
 
-def from_above(pattern: Pattern) -> Pattern:
-    return Pattern(pattern.atoms, True, False, pattern.trace)
+def from_above(pattern: LossMultiset) -> LossMultiset:
+    return LossMultiset(pattern.atoms, True, False, pattern.trace)
 
 
-def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Curve]:
+def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
     """The same without the sample, where parts lose by being composed: read so they may lose less.
 
     What is known of them in other ways, their Rényi divergences, is not known through a sample.
@@ -40,7 +40,7 @@ def unsampled(pattern: Pattern, always: bool = False) -> Iterator[Curve]:
             yield curve_of(Grouped(composition, 1))
 
 
-def mixture_of_draws(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
+def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMultiset:
     """The loss where parts of the change are drawn with these chances, all of it last."""
     rate, whole = ways[-1]
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
@@ -62,10 +62,12 @@ def mixture_of_draws(ways: Sequence[tuple[Fraction, Pattern]]) -> Pattern:
         delta = sum((q * each for q, _, each in known), ZERO)
         options.append(curve_of(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
     options.extend(unsampled(whole, len(ways) > 1))  # by itself often known without a grid
-    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace)
+    return LossMultiset(
+        {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace
+    )
 
 
-def amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pattern:
+def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -> LossMultiset:
     if not pattern.atoms:
         return pattern
     options = [
@@ -76,5 +78,5 @@ def amplified(pattern: Pattern, rate: Fraction, replace: bool, side: str) -> Pat
         part = Response(amplified_up(stated[0], rate)) if stated[0] else None
         options.append(curve_of(part, ZERO, 1 - rate * stated[1]))
     options.extend(unsampled(pattern))
-    atom = Atom(tuple(dict.fromkeys(options)))
-    return Pattern({atom: 1}, pattern.loose, False, pattern.trace)
+    atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+    return LossMultiset({atom: 1}, pattern.loose, False, pattern.trace)

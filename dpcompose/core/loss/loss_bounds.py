@@ -120,11 +120,11 @@ def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Cu
 def _noise(noise: Family, shift: Fraction) -> Curve:
     loss = noise.loss(shift)
     if not loss.parts:
-        return curve_of(None, loss.gaussian, loss.stay)
+        return curve_of(None, loss.gaussian, loss.no_failure)
     ((part, count), *others) = loss.parts
     if others or count > 1:
         return curve_of(Grouped(loss, 1))
-    return curve_of(part, loss.gaussian, loss.stay)
+    return curve_of(part, loss.gaussian, loss.no_failure)
 
 
 def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:

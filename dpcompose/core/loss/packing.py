@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpcompose.core.loss.pattern import Atom
+from dpcompose.core.loss.pattern import MechanismLossOptions
 from dpcompose.curves import Part, Response, curve_of
 from dpcompose.curves.families import PureSteps
 
@@ -19,7 +19,7 @@ Pure = tuple[tuple[Fraction, int], ...]
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
-def as_pure(atom: Atom) -> Pure | None:
+def as_pure(atom: MechanismLossOptions) -> Pure | None:
     """The ways of a loss that is known by pure guarantees; None for another one.
 
     Of one way only: but for its Gaussian and its δ.

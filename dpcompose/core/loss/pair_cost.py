@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from dpcompose.core.change.units import Item, State, leaf_item, only_rows
+from dpcompose.core.change.units import State, TracedUnit, leaf_item, only_rows
 from dpcompose.core.loss.algebras import Frontier, Pairs, walk_pairs
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
@@ -22,7 +22,7 @@ MOST_OPTIONS = 12
 MOST_PARTIAL, MOST_WALKS = 64, 256
 
 #: For each unit of a statement's level inside an item: how many steps, and how many such units.
-Needed = Callable[[Placed, Item], list[tuple[int | None, int]]]
+Needed = Callable[[Placed, TracedUnit], list[tuple[int | None, int]]]
 #: Steps along a part of a path: the loss of one, and how many such steps.
 _Steps = list[tuple[Pair, int]]
 
@@ -97,7 +97,7 @@ def _at(state: State, level: int) -> State:
 
 
 def _ways(
-    placed: Sequence[Placed], item: Item, count: int, needed: Needed
+    placed: Sequence[Placed], item: TracedUnit, count: int, needed: Needed
 ) -> list[tuple[int, _Steps]]:
     """The ways of covering so many equal units, by the statements of one level or another."""
     ways: list[tuple[int, _Steps]] = []

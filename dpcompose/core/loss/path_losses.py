@@ -10,7 +10,7 @@ from dpcompose.core.loss.algebras import walk_pairs
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, family, of_family
 from dpcompose.core.loss.pair_steps import pair_steps
-from dpcompose.core.loss.pattern import Pattern, Patterned
+from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses
 from dpcompose.core.loss.pattern_totals import total_pair, worst_total
 from dpcompose.core.notions.notion import Notion, chain
 from dpcompose.curves import (
@@ -36,8 +36,8 @@ _SLOW = (Sampled, PoissonReplaceOne, PoissonGroup, ReplacedRows, Grouped)
 
 
 def chained(
-    steps: Sequence[tuple[Patterned, int]],
-    undominated: Callable[[Iterable[Pattern]], Patterned],
+    steps: Sequence[tuple[UndominatedLosses, int]],
+    undominated: Callable[[Iterable[LossMultiset]], UndominatedLosses],
     curves: bool,
     free: bool,
 ) -> Iterator[Curve]:
@@ -93,7 +93,7 @@ def chained(
                 yield curve_of(Grouped(composition, count))
 
 
-def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
+def _one_family(steps: Sequence[tuple[UndominatedLosses, int]]) -> Part | None:
     """The sum of the shifts, where every step hits one loss of one and the same mechanism."""
     key: object = None
     shift = ZERO
@@ -105,7 +105,12 @@ def _one_family(steps: Sequence[tuple[Patterned, int]]) -> Part | None:
             (atom,) = pattern.atoms
             known = atom.options[0]
             found = family(known.part) if isinstance(known.part, MechanismLoss) else None
-            if found is None or known.gaussian or known.stay != 1 or key not in (None, found[0]):
+            if (
+                found is None
+                or known.gaussian
+                or known.no_failure != 1
+                or key not in (None, found[0])
+            ):
                 return None
             key = found[0]
             largest = max(largest, found[1])

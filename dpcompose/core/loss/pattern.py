@@ -31,7 +31,7 @@ from dpcompose.curves import (
 from dpcompose.curves.families import PureSteps
 
 
-class Atom:
+class MechanismLossOptions:
     """The loss of one mechanism for one change, in ways that all hold: any of them may be used.
 
     Equal ones are one object, since patterns are compared by their atoms over and over. `about`,
@@ -39,13 +39,15 @@ class Atom:
     """
 
     __slots__ = ("__weakref__", "about", "options", "sorted")
-    _known: ClassVar[WeakValueDictionary[tuple[Curve, ...], Atom]] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[tuple[Curve, ...], MechanismLossOptions]] = (
+        WeakValueDictionary()
+    )
 
     options: tuple[Curve, ...]
     about: tuple[float, float] | None
     sorted: Any
 
-    def __new__(cls, options: tuple[Curve, ...]) -> Atom:
+    def __new__(cls, options: tuple[Curve, ...]) -> MechanismLossOptions:
         """The one with these options."""
         known = cls._known.get(options)
         if known is None:
@@ -58,7 +60,7 @@ class Atom:
         return f"Atom({self.options!r})"
 
 
-class Felt(NamedTuple):
+class TracedCharge(NamedTuple):
     """Where an atom comes from: a mechanism, the dataset it reads, and the change there."""
 
     mechanism: str
@@ -68,7 +70,7 @@ class Felt(NamedTuple):
 
 #: Numbers of atoms that add up.
 Masses = tuple[float, ...]
-#: Nested: a `Felt`, or how often what is inside occurs.
+#: Nested: a `TracedCharge`, or how often what is inside occurs.
 Trace = tuple[tuple[Any, int], ...]
 
 
@@ -77,8 +79,15 @@ def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
     match known.part:
         case Grouped(base, 1):
             inner = [(curve_of(part), n) for part, n in base.parts]
-            gaussian, stay = known.gaussian + base.gaussian, known.stay * base.stay
-            return [*inner, (curve_of(None, gaussian, stay), 1)] if gaussian or stay != 1 else inner
+            gaussian, no_failure = (
+                known.gaussian + base.gaussian,
+                known.no_failure * base.no_failure,
+            )
+            return (
+                [*inner, (curve_of(None, gaussian, no_failure), 1)]
+                if gaussian or no_failure != 1
+                else inner
+            )
     return None
 
 
@@ -92,11 +101,11 @@ def is_noise(known: Curve) -> bool:
         noise = part.line() is not None and part.attained()
     else:
         noise = part is None
-    return known.stay == 1 and noise
+    return known.no_failure == 1 and noise
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class LossMultiset:
     """Atoms with how often each occurs.
 
     `loose`: bounds a set of changes from above, so that perhaps no single change attains it.
@@ -105,31 +114,31 @@ class Pattern:
     sum of those of the atoms, where it is known.
     """
 
-    atoms: dict[Atom, int]
+    atoms: dict[MechanismLossOptions, int]
     loose: bool = field(default=False, compare=False)
     attained: bool = field(default=True, compare=False)
     trace: Trace = field(default=(), compare=False, repr=False)
     masses: Masses | None = field(default=None, compare=False, repr=False)
 
-    def times(self, copies: int) -> Pattern:
+    def times(self, copies: int) -> LossMultiset:
         """So many independent copies."""
         if copies == 1 or not self.atoms:
             return self
         atoms = {atom: n * copies for atom, n in self.atoms.items()}
-        return Pattern(atoms, self.loose, self.attained, ((self.trace, copies),))
+        return LossMultiset(atoms, self.loose, self.attained, ((self.trace, copies),))
 
 
-NOTHING = Pattern({})
+NOTHING = LossMultiset({})
 
 
 #: A set of undominated patterns, the worst by size first; empty: no finite bound is known.
-Patterned = tuple[Pattern, ...]
+UndominatedLosses = tuple[LossMultiset, ...]
 
 
-def together(patterns: Iterable[Pattern]) -> Pattern:
+def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
     """All of several patterns at once."""
     listed = list(patterns)
-    atoms: dict[Atom, int] = dict(listed[0].atoms) if listed else {}
+    atoms: dict[MechanismLossOptions, int] = dict(listed[0].atoms) if listed else {}
     loose, attained, traces = False, True, []
     for number, pattern in enumerate(listed):
         loose = loose or pattern.loose
@@ -142,12 +151,12 @@ def together(patterns: Iterable[Pattern]) -> Pattern:
     masses = [pattern.masses for pattern in listed if pattern.masses is not None]
     known = masses and len(masses) == len(listed)
     whole = tuple(map(sum, zip(*masses, strict=True))) if known else None
-    return Pattern(atoms, loose, attained, trace, whole)
+    return LossMultiset(atoms, loose, attained, trace, whole)
 
 
-def one(option: Curve, *others: Curve, attained: bool = True) -> Pattern:
+def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
     """The pattern of a single loss."""
-    return Pattern({Atom((option, *others)): 1}, attained=attained)
+    return LossMultiset({MechanismLossOptions((option, *others)): 1}, attained=attained)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -164,7 +173,7 @@ def double(x: Fraction | int) -> float:
 
 def response_epsilon(known: Curve) -> float:
     """Pure ε of an option, infinite if it has none; for ordering alone."""
-    if known.gaussian or known.stay != 1:
+    if known.gaussian or known.no_failure != 1:
         return math.inf
     match known.part:
         case None:
@@ -181,7 +190,7 @@ def response_epsilon(known: Curve) -> float:
 
 def _epsilon_of(composition: Curve) -> float:
     """As `response_epsilon`, of a whole composition."""
-    rest = response_epsilon(curve_of(None, composition.gaussian, composition.stay))
+    rest = response_epsilon(curve_of(None, composition.gaussian, composition.no_failure))
     return rest + sum(response_epsilon(curve_of(part)) * n for part, n in composition.parts)
 
 
@@ -219,7 +228,7 @@ def _rho_of(composition: Curve) -> float:
     return rest + sum(_rho(curve_of(part)) * n for part, n in composition.parts)
 
 
-def size(pattern: Pattern) -> tuple[float, float]:
+def size(pattern: LossMultiset) -> tuple[float, float]:
     """About (ρ, ε) of a pattern: a guess at which is worse, never a proof."""
     rho = epsilon = 0.0
     for atom, n in pattern.atoms.items():

@@ -15,9 +15,9 @@ from dpcompose.core.loss.drawn_patterns import amplified, from_above, mixture_of
 from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
-    Atom,
-    Pattern,
-    Patterned,
+    LossMultiset,
+    MechanismLossOptions,
+    UndominatedLosses,
     one,
     size,
     together,
@@ -78,14 +78,14 @@ class Patterns:
     curves: bool = False
     hopeless: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False, repr=False)
     given_up: set[tuple[int, ...]] = field(default_factory=set, compare=False, repr=False)
-    zero: Patterned = (NOTHING,)
-    none: Patterned = ()
+    zero: UndominatedLosses = (NOTHING,)
+    none: UndominatedLosses = ()
     notion: Notion = Notion.PROFILE
 
-    def add(self, losses: Iterable[Patterned]) -> Patterned:
+    def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
         """All of the losses, each at any of its patterns."""
-        single: list[Pattern] = []
-        several: list[Patterned] = []
+        single: list[LossMultiset] = []
+        several: list[UndominatedLosses] = []
         for loss in losses:
             if not loss:
                 return ()
@@ -93,7 +93,7 @@ class Patterns:
                 single.append(loss[0])
             else:
                 several.append(loss)
-        total: Patterned = (together(single),)
+        total: UndominatedLosses = (together(single),)
         work, sizes = 0, tuple(sorted(map(len, several)))
         for loss in several:
             if sizes in self.hopeless:
@@ -117,7 +117,9 @@ class Patterns:
         share = MOST_PARTS // len(sorts)
         return (together([*single, *(any_of(loss, share).times(n) for loss, n in sorts)]),)
 
-    def _covered(self, total: Patterned, several: Iterable[Patterned]) -> Patterned | None:
+    def _covered(
+        self, total: UndominatedLosses, several: Iterable[UndominatedLosses]
+    ) -> UndominatedLosses | None:
         """The losses one after the other, some patterns of each covered together; None where that
         is long."""
         work = 0
@@ -132,7 +134,9 @@ class Patterns:
             total = self.undominated(together(pair) for pair in pairs)
         return total
 
-    def _sorts(self, losses: Sequence[tuple[Patterned, int]]) -> list[tuple[Patterned, int]]:
+    def _sorts(
+        self, losses: Sequence[tuple[UndominatedLosses, int]]
+    ) -> list[tuple[UndominatedLosses, int]]:
         """Few sorts of losses, each with how many there are, that dominate very many.
 
         Losses of about the same size are taken as one sort, any of whose patterns it may be.
@@ -148,8 +152,8 @@ class Patterns:
         ]
 
     def behind(
-        self, ordered: Sequence[tuple[Patterned, int]], most: int
-    ) -> list[tuple[Pattern, int]]:
+        self, ordered: Sequence[tuple[UndominatedLosses, int]], most: int
+    ) -> list[tuple[LossMultiset, int]]:
         """Patterns, with how many of each, of which the i-th dominates the i-th loss and all after
         it, for the `most` first; losses are given with how many there are of each, the largest
         first."""
@@ -158,8 +162,8 @@ class Patterns:
         places = list(accumulate((n for _, n in ordered), initial=0))
         reached = [each for each, place in zip(ordered, places[:-1], strict=True) if place < most]
         starts = _run_starts(reached, MOST_RANKS)
-        found: list[tuple[Pattern, int]] = []
-        behind: Patterned = ()
+        found: list[tuple[LossMultiset, int]] = []
+        behind: UndominatedLosses = ()
         for start, end in reversed(list(pairwise([*starts, len(ordered)]))):
             some = sorted((each for loss, _ in ordered[start:end] for each in loss), key=size)
             few = largest_and_rest(some[::-1], MOST_PATTERNS)
@@ -167,7 +171,7 @@ class Patterns:
             found.append((any_of(behind, MOST_PARTS), places[end] - places[start]))
         return found[::-1]
 
-    def times(self, loss: Patterned, copies: int) -> Patterned:
+    def times(self, loss: UndominatedLosses, copies: int) -> UndominatedLosses:
         """So many copies, each at any of the patterns."""
         if copies == 1 or not loss:
             return loss
@@ -180,16 +184,16 @@ class Patterns:
             together(chosen) for chosen in combinations_with_replacement(loss, copies)
         )
 
-    def worst_case(self, losses: Iterable[Patterned]) -> Patterned:
+    def worst_case(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
         """Any of several changes may happen."""
-        found: list[Pattern] = []
+        found: list[LossMultiset] = []
         for loss in losses:
             if not loss:
                 return ()
             found.extend(loss)
         return self.undominated(found)
 
-    def best(self, losses: Iterable[Patterned]) -> Patterned:
+    def best(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
         """What several bounds that all hold say together.
 
         One that some change attains is taken; of bounds from above each may be used, as long as
@@ -201,9 +205,11 @@ class Patterns:
             return either([loss[0] for loss in finite])
         return min(attained or finite, key=self.key, default=())
 
-    def chain(self, parts: Sequence[tuple[Patterned, int]], free: bool = False) -> Patterned:
+    def chain(
+        self, parts: Sequence[tuple[UndominatedLosses, int]], free: bool = False
+    ) -> UndominatedLosses:
         """Along a path of neighbouring tables; steps may hit different mechanisms."""
-        steps: list[tuple[Patterned, int]] = []
+        steps: list[tuple[UndominatedLosses, int]] = []
         for loss, count in parts:
             if not count:
                 continue
@@ -219,25 +225,27 @@ class Patterns:
         if not options:
             return ()
         traces = tuple((loss[0].trace, count) for loss, count in steps)
-        return (Pattern({Atom(options): 1}, True, False, traces),)
+        return (LossMultiset({MechanismLossOptions(options): 1}, True, False, traces),)
 
-    def group(self, loss: Patterned, steps: int) -> Patterned:
+    def group(self, loss: UndominatedLosses, steps: int) -> UndominatedLosses:
         """Group privacy of a composed loss."""
         return self.chain([(loss, steps)])
 
-    def key(self, loss: Patterned) -> tuple[float, float]:
+    def key(self, loss: UndominatedLosses) -> tuple[float, float]:
         """A number to sort by."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
-    def amplified(self, loss: Patterned, rate: Fraction, replace: bool, side: str) -> Patterned:
+    def amplified(
+        self, loss: UndominatedLosses, rate: Fraction, replace: bool, side: str
+    ) -> UndominatedLosses:
         """A composition read through a secret sample (theory, section 7)."""
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
-    def from_above(self, loss: Patterned) -> Patterned:
+    def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
         """The same as a bound that perhaps no change attains."""
         return tuple(from_above(each) for each in loss)
 
-    def coupled(self, ways: Sequence[tuple[Fraction, Patterned]]) -> Patterned:
+    def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
         """A sample that holds some part of a change in both tables, or none of it:
         see `MixtureOfDraws`."""
         if len(ways) == 1:
@@ -247,7 +255,9 @@ class Patterns:
             return ()
         return (mixture_of_draws([(rate, covering(loss)) for rate, loss in ways]),)
 
-    def exchanged(self, once: Patterned, both: Patterned, rate: Fraction, rounds: int) -> Patterned:
+    def exchanged(
+        self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
+    ) -> UndominatedLosses:
         """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
@@ -263,12 +273,17 @@ class Patterns:
             )
         ]
         options.extend(() if whole is None else unsampled(whole, True))
-        pattern = Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, told)
+        pattern = LossMultiset(
+            {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, told
+        )
         return self.times((pattern,), rounds)
 
     def sampled_rows(
-        self, like: PoissonGroup, once: Sequence[Patterned], replaced: Sequence[Patterned]
-    ) -> Patterned:
+        self,
+        like: PoissonGroup,
+        once: Sequence[UndominatedLosses],
+        replaced: Sequence[UndominatedLosses],
+    ) -> UndominatedLosses:
         """Several rows through one Poisson sample: see `profile.sampled_rows`.
 
         `once`: the losses of so many rows more in the sample as `like` tells apart; `replaced`: of
@@ -284,10 +299,12 @@ class Patterns:
             curve_of(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
             for way in read_together([*ends, *alike])
         )
-        atom = Atom(tuple(dict.fromkeys(options)))
-        return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
+        atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+        return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
 
-    def replaced_rows(self, chances: Sequence[Fraction], once: Sequence[Patterned]) -> Patterned:
+    def replaced_rows(
+        self, chances: Sequence[Fraction], once: Sequence[UndominatedLosses]
+    ) -> UndominatedLosses:
         """Several rows replaced above a sample of one size: see `profile.replaced_rows`.
 
         `chances` that none of them is drawn, one, …; `once`: the losses of one row, of two, ….
@@ -298,30 +315,32 @@ class Patterns:
         if not any(end.atoms for end in ends):
             return self.zero
         options = (curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends))
-        atom = Atom(tuple(dict.fromkeys(options)))
-        return (Pattern({atom: 1}, True, False, once[-1][0].trace),)
+        atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+        return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
 
-    def pure(self, loss: Patterned) -> Fraction | None:
+    def pure(self, loss: UndominatedLosses) -> Fraction | None:
         """An ε that holds without a δ, None if none is known."""
         return worst_total(loss, Notion.PURE)
 
-    def one_epsilon(self, epsilon: Amount, rounds: int, like: Patterned) -> Patterned:
+    def one_epsilon(
+        self, epsilon: Amount, rounds: int, like: UndominatedLosses
+    ) -> UndominatedLosses:
         """`rounds` losses of one ε each, told like another loss; none if it is infinite."""
         if isinstance(epsilon, float):
             return ()
         known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
-        return (Pattern({Atom((known,)): rounds}, True, False, like[0].trace),)
+        return (LossMultiset({MechanismLossOptions((known,)): rounds}, True, False, like[0].trace),)
 
-    def undominated(self, patterns: Iterable[Pattern]) -> Patterned:
+    def undominated(self, patterns: Iterable[LossMultiset]) -> UndominatedLosses:
         """Those that no other one dominates; if too many, groups of them are covered."""
         return grouped(self._undominated(patterns))
 
-    def _undominated(self, patterns: Iterable[Pattern]) -> Sequence[Pattern]:
+    def _undominated(self, patterns: Iterable[LossMultiset]) -> Sequence[LossMultiset]:
         listed = list(patterns)
         if len(listed) == 1:
             return listed
         order = sorted(((size(each), each) for each in listed), key=lambda e: e[0], reverse=True)
-        kept: list[tuple[float, Pattern]] = []
+        kept: list[tuple[float, LossMultiset]] = []
         work = 0
         for (_, epsilon), pattern in order:
             # What is too long to hold against the others is kept.
@@ -335,7 +354,7 @@ class Patterns:
         return [pattern for _, pattern in kept]
 
 
-def _run_starts(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int]:
+def _run_starts(ordered: Sequence[tuple[UndominatedLosses, int]], most: int) -> list[int]:
     """Where each of at most so many runs of losses of about one size starts; the largest first."""
     sizes = [Patterns().key(loss)[0] for loss, _ in ordered]
     starts: list[int] = []
@@ -349,16 +368,18 @@ def _run_starts(ordered: Sequence[tuple[Patterned, int]], most: int) -> list[int
     return starts
 
 
-def _covers_behind(ordered: Sequence[tuple[Patterned, int]]) -> list[tuple[Pattern, int]]:
-    found: list[tuple[Pattern, int]] = []
-    after: Patterned = ()
+def _covers_behind(
+    ordered: Sequence[tuple[UndominatedLosses, int]],
+) -> list[tuple[LossMultiset, int]]:
+    found: list[tuple[LossMultiset, int]] = []
+    after: UndominatedLosses = ()
     for loss, n in reversed(ordered):
         after = (covering([*loss, *after]),)
         found.append((after[0], n))
     return found[::-1]
 
 
-def grouped(patterns: Sequence[Pattern], most: int = MOST_PATTERNS) -> Patterned:
+def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> UndominatedLosses:
     """At most so many patterns that dominate all of these, which are ordered by size."""
     if len(patterns) <= most:
         return tuple(patterns)
@@ -366,7 +387,7 @@ def grouped(patterns: Sequence[Pattern], most: int = MOST_PATTERNS) -> Patterned
     return tuple(covering(patterns[i : i + width]) for i in range(0, len(patterns), width))
 
 
-def either(patterns: Sequence[Pattern]) -> Patterned:
+def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
     """Several bounds on one loss as one atom, any of whose options may be used."""
     if len(patterns) <= 1:
         return tuple(patterns)
@@ -378,15 +399,19 @@ def either(patterns: Sequence[Pattern]) -> Patterned:
             options.extend(next(iter(pattern.atoms)).options)
         else:
             options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
-    return (Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace),)
+    return (
+        LossMultiset(
+            {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace
+        ),
+    )
 
 
-def single(options: Sequence[Curve], attained: bool) -> Patterned:
+def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
     """The loss of one mechanism, in several ways that all hold; several losses if they are told
     by these alone."""
     if len(options) == 1 and (several := written_out(options[0])) is not None:
-        atoms = {Atom((known,)): n for known, n in several}
-        return (Pattern(atoms, attained=attained),)
+        atoms = {MechanismLossOptions((known,)): n for known, n in several}
+        return (LossMultiset(atoms, attained=attained),)
     return (one(*options, attained=attained),)
 
 

@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.pattern import Atom, Pattern, Patterned
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, UndominatedLosses
 from dpcompose.core.loss.pattern_totals import in_notion
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Concentrated, Curve, Maximum, curve_of
@@ -24,22 +24,22 @@ _MOST_READ = 16
 _COMPOSED = 20
 
 
-def longest(loss: Patterned) -> int:
+def longest(loss: UndominatedLosses) -> int:
     """How many sorts of atoms the pattern has that has most."""
     return max(len(pattern.atoms) for pattern in loss)
 
 
-def parts_of(loss: Patterned) -> int:
+def parts_of(loss: UndominatedLosses) -> int:
     """How long it takes to put all patterns on a grid, in parts."""
     return sum(map(_parts, loss))
 
 
-def _parts(pattern: Pattern) -> int:
+def _parts(pattern: LossMultiset) -> int:
     sorts = len(pattern.atoms)
     return sorts if sorts < 2 else sorts * _COMPOSED
 
 
-def any_of(loss: Patterned, most: int) -> Pattern:
+def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
     """One loss, any of several patterns, as one that dominates them all: see `Maximum`.
 
     `most`: so many parts are put on a grid; the smallest patterns are taken together.
@@ -48,10 +48,12 @@ def any_of(loss: Patterned, most: int) -> Pattern:
     if len(loss) == 1:
         return loss[0]
     options = [curve_of(Maximum(tuple(dict.fromkeys(way)))) for way in read_together(loss)]
-    return Pattern({Atom(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace)
+    return LossMultiset(
+        {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, loss[0].trace
+    )
 
 
-def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Curve, ...]]:
+def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...]]:
     """Several patterns as compositions, all by their first options, then by the next ones; at last
     each by its last one, which may be what all others say together."""
     ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
@@ -61,7 +63,7 @@ def read_together(patterns: Sequence[Pattern]) -> Iterator[tuple[Curve, ...]]:
         yield tuple(each[-1] for each in ways)
 
 
-def largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
+def largest_and_rest(loss: Sequence[LossMultiset], most: int) -> UndominatedLosses:
     """The first patterns, of so many parts in all, and one that dominates all others: what covers
     them, where that is one loss and a δ."""
     fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
@@ -71,33 +73,39 @@ def largest_and_rest(loss: Sequence[Pattern], most: int) -> Patterned:
     return (*loss[:fitting], rest if is_one_loss(rest) else _concentrated(loss[fitting:]))
 
 
-def is_one_loss(pattern: Pattern) -> bool:
+def is_one_loss(pattern: LossMultiset) -> bool:
     """Whether there is at most one loss, of one sort, beside a δ."""
     known = [option for atom in pattern.atoms for option in atom.options]
-    losses = sum(option != curve_of(None, ZERO, option.stay) for option in known)
+    losses = sum(option != curve_of(None, ZERO, option.no_failure) for option in known)
     return losses <= 1 and not any(isinstance(option.part, Maximum) for option in known)
 
 
-def _concentrated(patterns: Sequence[Pattern]) -> Pattern:
+def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
     """What dominates all of several patterns: the largest ρ with all δ; else what covers them."""
-    rho, stay = ZERO, Survival(ONE)
+    rho, no_failure = ZERO, Survival(ONE)
     for pattern in patterns:
         known = _rho_and_stay(pattern)
         if known is None:
             return covering(patterns)
-        rho, stay = max(rho, known[0]), max(stay, known[1])
-    return Pattern({Atom((curve_of(Concentrated(rho), ZERO, stay.stay),)): 1}, True, False)
+        rho, no_failure = max(rho, known[0]), max(no_failure, known[1])
+    return LossMultiset(
+        {MechanismLossOptions((curve_of(Concentrated(rho), ZERO, no_failure.no_failure),)): 1},
+        True,
+        False,
+    )
 
 
-def _rho_and_stay(pattern: Pattern) -> tuple[Fraction, Survival] | None:
+def _rho_and_stay(pattern: LossMultiset) -> tuple[Fraction, Survival] | None:
     """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
-    rho, stay = ZERO, Survival(ONE)
+    rho, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
-        ways = [(in_notion(replace(each, stay=ONE), Notion.ZCDP), each) for each in atom.options]
-        known = [(amount, each.stay) for amount, each in ways if amount is not None]
+        ways = [
+            (in_notion(replace(each, no_failure=ONE), Notion.ZCDP), each) for each in atom.options
+        ]
+        known = [(amount, each.no_failure) for amount, each in ways if amount is not None]
         if not known:
             return None
         least = min(known)
         rho += least[0] * n
-        stay = stay + Survival(least[1]) * n
-    return rho, stay
+        no_failure = no_failure + Survival(least[1]) * n
+    return rho, no_failure

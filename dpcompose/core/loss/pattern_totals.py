@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.pattern import Pattern
+from dpcompose.core.loss.pattern import LossMultiset
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.curves import Concentrated, Curve, Maximum, MechanismLoss, Part, Response, curve_of
 from dpcompose.curves.rounding import ONE, ZERO
@@ -15,7 +15,7 @@ from dpcompose.curves.rounding import ONE, ZERO
 
 def in_notion(known: Curve, notion: Notion) -> Fraction | None:
     """The least amount of a notion (ε, ρ or μ²) that an option is known to give, None if none."""
-    if known.stay != 1:
+    if known.no_failure != 1:
         return None
     part = known.part
     if isinstance(part, Maximum):
@@ -64,14 +64,14 @@ def _greatest(options: Sequence[Curve], notion: Notion) -> Fraction | None:
 
 def _total(composition: Curve, notion: Notion) -> Fraction | None:
     """Basic composition of one, as `total` of a pattern."""
-    rest = in_notion(curve_of(None, composition.gaussian, composition.stay), notion)
+    rest = in_notion(curve_of(None, composition.gaussian, composition.no_failure), notion)
     amounts = [(in_notion(curve_of(part), notion), n) for part, n in composition.parts]
     if rest is None or any(amount is None for amount, _ in amounts):
         return None
     return rest + sum((amount * n for amount, n in amounts if amount is not None), ZERO)
 
 
-def total(pattern: Pattern, notion: Notion) -> Fraction | None:
+def total(pattern: LossMultiset, notion: Notion) -> Fraction | None:
     """Basic composition of a pattern in one notion."""
     amount = ZERO
     for atom, n in pattern.atoms.items():
@@ -82,24 +82,24 @@ def total(pattern: Pattern, notion: Notion) -> Fraction | None:
     return amount
 
 
-def worst_total(loss: Sequence[Pattern], notion: Notion) -> Fraction | None:
+def worst_total(loss: Sequence[LossMultiset], notion: Notion) -> Fraction | None:
     """The largest total of several patterns; None if one has none."""
     found = [total(pattern, notion) for pattern in loss]
     known = [amount for amount in found if amount is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
-def total_pair(pattern: Pattern) -> tuple[Fraction, Fraction] | None:
+def total_pair(pattern: LossMultiset) -> tuple[Fraction, Fraction] | None:
     """Basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom is not of that kind."""
-    epsilon, stay = ZERO, Survival(ONE)
+    epsilon, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         for option in atom.options:
-            pure = in_notion(replace(option, stay=ONE), Notion.PURE)
+            pure = in_notion(replace(option, no_failure=ONE), Notion.PURE)
             if pure is not None:
                 epsilon += pure * n
-                if option.stay != 1:
-                    stay = stay + Survival(option.stay) * n
+                if option.no_failure != 1:
+                    no_failure = no_failure + Survival(option.no_failure) * n
                 break
         else:
             return None
-    return epsilon, 1 - stay.stay
+    return epsilon, 1 - no_failure.no_failure

@@ -19,7 +19,7 @@ from dpcompose.curves import Curve
 
 if TYPE_CHECKING:
     from dpcompose.core.notions.notion_facts import StatedNumbers
-    from dpcompose.core.theorems.touches import FeltStep
+    from dpcompose.core.theorems.touches import ChargedStep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +187,7 @@ class FamilyForm:
 def drawn_by(family: type[Family]) -> Test:
     """The test that a mechanism that feels a change is one of a family."""
 
-    def holds(touch: FeltStep) -> None:
+    def holds(touch: ChargedStep) -> None:
         noise = touch.first.statement.guarantee.noise
         # Of every coordinate of a vector, too.
         if not isinstance(getattr(noise, "noise", noise), family):

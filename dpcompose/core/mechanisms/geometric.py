@@ -25,7 +25,7 @@ from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import ZERO, number, tanh_up
 
 if TYPE_CHECKING:
-    from dpcompose.core.theorems.touches import FeltStep
+    from dpcompose.core.theorems.touches import ChargedStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Geometric(Family):
         return f"geometric noise of scale {number(self.scale)}, sensitivity {number(shift)}"
 
 
-def _geometric(touch: FeltStep) -> None:
+def _geometric(touch: ChargedStep) -> None:
     """Geometric noise, or a pure guarantee over several steps, than which it loses no less."""
     guarantee = touch.first.statement.guarantee
     steps = sum(each or 0 for each in touch.steps)

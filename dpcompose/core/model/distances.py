@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcompose.core.change.neighbouring import RelationKind, graph_distance
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import BOTH, Item, Kind, leaves, sides
+from dpcompose.core.change.units import BOTH, Kind, TracedUnit, leaves, sides
 from dpcompose.core.model.placed import Placed
 
 _GRAPH = {
@@ -14,7 +14,7 @@ _GRAPH = {
 }
 
 
-def steps(placed: Placed, item: Item) -> int | None:
+def steps(placed: Placed, item: TracedUnit) -> int | None:
     """How many steps of a statement cover the part of a unit that reaches the dataset read.
 
     None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
@@ -46,21 +46,21 @@ def steps(placed: Placed, item: Item) -> int | None:
             return None
 
 
-def _edges_reached(item: Item) -> int | None:
+def _edges_reached(item: TracedUnit) -> int | None:
     """How many edges reach the dataset read, at most; None if that cannot be told."""
     reached = 0
     for leaf, count in leaves(item):
         if leaf.kind not in (Kind.SINGLE, Kind.PAIR):
             return None
-        reached += len(leaf.tags) * count
+        reached += len(leaf.ends) * count
     return reached
 
 
-def _row_steps(placed: Placed, item: Item) -> int | None:
+def _row_steps(placed: Placed, item: TracedUnit) -> int | None:
     """Steps of adding or removing one row."""
     leaf = item.leaf
     if leaf.kind in (Kind.SINGLE, Kind.PAIR):
-        return sides(item) if placed.one_end else len(leaf.tags)
+        return sides(item) if placed.one_end else len(leaf.ends)
     if leaf.kind is not Kind.USER:
         return None
     known = None if leaf.size is None else int(leaf.size)
@@ -71,7 +71,7 @@ def _row_steps(placed: Placed, item: Item) -> int | None:
     return min(arrived, known)
 
 
-def _arrived(item: Item, levels: int | None) -> int | None:
+def _arrived(item: TracedUnit, levels: int | None) -> int | None:
     """From how many rows of a user what reaches so many levels down can stem, at most.
 
     None: the dataset read. Each unit that arrives stems from one row, unless it stems from all of
@@ -86,7 +86,7 @@ def _arrived(item: Item, levels: int | None) -> int | None:
     total = 0
     for inner, count in item.below:
         arrived = _arrived(inner, None if levels is None else levels - 1)
-        if BOTH in inner.leaf.tags and inner.leaf.kind is not Kind.USER:
+        if BOTH in inner.leaf.ends and inner.leaf.kind is not Kind.USER:
             arrived = None if inner.leaf.size is None else int(inner.leaf.size)
         if arrived is None:
             return None
@@ -94,7 +94,7 @@ def _arrived(item: Item, levels: int | None) -> int | None:
     return total
 
 
-def _replacements(placed: Placed, item: Item) -> int | None:
+def _replacements(placed: Placed, item: TracedUnit) -> int | None:
     """Steps of replacing one row (in what the relation does not keep of the table)."""
     leaf, padded, traits = item.leaf, placed.padded, placed.traits
     keeps = placed.statement.relation.required_columns(traits.columns, traits.others)
@@ -114,7 +114,7 @@ def _replacements(placed: Placed, item: Item) -> int | None:
     return None
 
 
-def _user_steps(item: Item, traits: Traits) -> int | None:
+def _user_steps(item: TracedUnit, traits: Traits) -> int | None:
     """Steps of adding or removing all rows of one unit."""
     leaf = item.leaf
     if leaf.kind is Kind.USER:

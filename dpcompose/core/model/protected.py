@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.change.units import ANY, Item, Kind, Leaf, State, leaf_item, outermost, state_of
+from dpcompose.core.change.units import (
+    ANY,
+    ChangeUnit,
+    Kind,
+    State,
+    TracedUnit,
+    leaf_item,
+    outermost,
+    state_of,
+)
 from dpcompose.core.model.problem import Domain, Goal, Root
 from dpcompose.core.model.tree import STEP, Place
 
@@ -32,26 +41,28 @@ def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = No
     if STEP not in top.levels:
         total = sum(inside * n for inside, n in parts.items())
         return ((leaf_item(leaf if name is None else outermost(leaf)), total),)
-    step = Leaf(Kind.DECLARED, (0,), () if name is None else (name,))
+    step = ChangeUnit(Kind.DECLARED, (0,), () if name is None else (name,))
     if name is not None:
-        leaf = leaf._replace(tags=(0, 0) if len(leaf.tags) == 2 else (0,))
-    return state_of((Item(step, ((leaf_item(leaf), inside),)), n) for inside, n in parts.items())
+        leaf = leaf._replace(ends=(0, 0) if len(leaf.ends) == 2 else (0,))
+    return state_of(
+        (TracedUnit(step, ((leaf_item(leaf), inside),)), n) for inside, n in parts.items()
+    )
 
 
-def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Leaf:
+def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> ChangeUnit:
     table = root.domain is not Domain.GRAPH
     match kind:
         case RelationKind.UNBOUNDED if table:
-            return Leaf(Kind.SINGLE)
+            return ChangeUnit(Kind.SINGLE)
         case RelationKind.BOUNDED if table:
-            return Leaf(Kind.PAIR, (0, 1), keeps)
+            return ChangeUnit(Kind.PAIR, (0, 1), keeps)
         case RelationKind.USER if table and root.unit is not None:
-            return Leaf(Kind.USER)
+            return ChangeUnit(Kind.USER)
         case RelationKind.EDGE if not table:
-            return Leaf(Kind.EDGE)
+            return ChangeUnit(Kind.EDGE)
         case RelationKind.NODE if not table:
-            return Leaf(Kind.NODE)
+            return ChangeUnit(Kind.NODE)
         case RelationKind.NODE_REWIRED if not table:
-            return Leaf(Kind.NODE_REWIRED)
+            return ChangeUnit(Kind.NODE_REWIRED)
         case _:
             return ANY._replace(size=root.size)

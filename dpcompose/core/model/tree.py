@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpcompose.core.change.maps.kind import AtOneKey, Conduct, Gives, Map, Picks, RowByRow
+from dpcompose.core.change.maps.kind import AtOneKey, Gives, Map, MapTraits, RowByRow, RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -42,7 +42,7 @@ class Edge:
 
     parent: Place
     made_by: Map | None
-    conduct: Conduct | None = None
+    conduct: MapTraits | None = None
     partition: Partition | None = None
     block: int = 0
     rounds: int = 1
@@ -339,11 +339,11 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
             continue
         several = several or conduct.several
         picks = conduct.picks
-        if picks is None or not (several or picks is Picks.SAMPLE):
+        if picks is None or not (several or picks is RowSelection.SAMPLE):
             continue
-        if reached is None and (chosen or picks in (Picks.SAMPLE, Picks.RANDOM)):
+        if reached is None and (chosen or picks in (RowSelection.SAMPLE, RowSelection.RANDOM)):
             reached = n
-        if picks is not Picks.SAMPLE:
+        if picks is not RowSelection.SAMPLE:
             one_end = one_end and not chosen
             chosen = True
     return len(edges) if reached is None else reached, one_end

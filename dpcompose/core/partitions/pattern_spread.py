@@ -20,7 +20,7 @@ from dpcompose.core.change.partitions.whereabouts import (
     Whereabouts,
 )
 from dpcompose.core.loss.dominance import covering, dominates
-from dpcompose.core.loss.pattern import Pattern, Patterned, size, together
+from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses, size, together
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.pattern_choices import is_one_loss
 from dpcompose.core.partitions.placements import SpreadRule
@@ -40,10 +40,10 @@ FEW_INTERVALS = 4
 def spread(
     algebra: Patterns,
     rule: SpreadRule,
-    once: Sequence[Patterned],
-    both: Sequence[Patterned],
-    new: Sequence[Patterned] | None = None,
-) -> Patterned:
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
+    new: Sequence[UndominatedLosses] | None = None,
+) -> UndominatedLosses:
     """The patterns of the worst ways in which one row can be in the blocks."""
     where = rule.where
     if isinstance(where, Fixed):
@@ -66,24 +66,24 @@ def spread(
     return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most_blocks))
 
 
-def covers(over: Patterned, under: Patterned) -> bool:
+def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
     """Whether everything in `under` is dominated by something in `over`."""
     return all(any(dominates(a, b) for a in over) for b in under)
 
 
-def _by_size(losses: Sequence[Patterned]) -> list[int]:
+def _by_size(losses: Sequence[UndominatedLosses]) -> list[int]:
     sizes = [max(size(pattern) for pattern in loss) for loss in losses]
     return sorted(range(len(losses)), key=lambda i: sizes[i], reverse=True)
 
 
-def _ordered(losses: Sequence[Patterned], order: Sequence[int]) -> bool:
+def _ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bool:
     """Whether each loss covers the next in this order."""
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
 
 def _largest(
-    algebra: Patterns, losses: Sequence[Patterned], sizes: Sequence[int], most: int
-) -> Iterator[Pattern]:
+    algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
+) -> Iterator[LossMultiset]:
     """At most `most` blocks are hit, each once."""
     if most == 1:
         yield from algebra.worst_case(losses)
@@ -106,12 +106,12 @@ def _largest(
 
 def _first(
     algebra: Patterns,
-    losses: Sequence[Patterned],
+    losses: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     order: Sequence[int],
     most: int,
-) -> Patterned:
-    parts: list[Patterned] = []
+) -> UndominatedLosses:
+    parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])
         if used:
@@ -129,7 +129,7 @@ class _Covers:
     def __init__(
         self,
         algebra: Patterns,
-        losses: Sequence[Patterned],
+        losses: Sequence[UndominatedLosses],
         sizes: Sequence[int],
         most: int,
         order: Sequence[int] | None = None,
@@ -137,9 +137,9 @@ class _Covers:
         order = order or _by_size(losses)
         self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
-    def of(self, most: int) -> Pattern:
+    def of(self, most: int) -> LossMultiset:
         """The pattern for `most` blocks."""
-        taken: list[Pattern] = []
+        taken: list[LossMultiset] = []
         for pattern, many in self.behind:
             used = min(most, many)
             if not used:
@@ -147,16 +147,16 @@ class _Covers:
             taken.append(pattern.times(used))
             most -= used
         joint = together(taken)
-        return Pattern(joint.atoms, True, False, joint.trace)
+        return LossMultiset(joint.atoms, True, False, joint.trace)
 
 
 def _two_of(
     algebra: Patterns,
-    once: Sequence[Patterned],
-    both: Sequence[Patterned],
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
     sizes: Sequence[int],
-    new: Sequence[Patterned] | None,
-) -> Patterned:
+    new: Sequence[UndominatedLosses] | None,
+) -> UndominatedLosses:
     """A replaced row: within a block, or from one block to another or to outside."""
     entered = once if new is None else new
     order = _by_size(once)
@@ -183,18 +183,18 @@ def _two_of(
     return algebra.worst_case(found)
 
 
-def covering_all(losses: Sequence[Patterned]) -> Pattern:
+def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
     """One pattern that dominates every one of several losses."""
     return covering([pattern for loss in losses for pattern in loss])
 
 
 def _membership_pair(
     algebra: Patterns,
-    once: Sequence[Patterned],
-    both: Sequence[Patterned],
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     most: int,
-) -> Iterator[Pattern]:
+) -> Iterator[LossMultiset]:
     """A row in at most `most` blocks before, and in at most `most` after.
 
     Where a block hit twice is at least as bad as two hit once, the worst doubles the `most` first;
@@ -229,7 +229,7 @@ def _membership_pair(
     for fewest in range(0, most + 1, step):
         parts = [doubles.of(min(most, fewest + step - 1)), singles.of(2 * (most - fewest))]
         joint = together(parts)
-        yield Pattern(joint.atoms, True, False, joint.trace)
+        yield LossMultiset(joint.atoms, True, False, joint.trace)
 
 
 def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
@@ -243,7 +243,7 @@ def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
             return len(sizes) ** 2
 
 
-def _either_way(left: Patterned, entered: Patterned) -> Patterned:
+def _either_way(left: UndominatedLosses, entered: UndominatedLosses) -> UndominatedLosses:
     """What dominates the losses of a row that leaves a block and of one that enters it."""
     if len(left) == len(entered):
         return tuple(covering(pair) for pair in zip(left, entered, strict=True))
@@ -251,16 +251,16 @@ def _either_way(left: Patterned, entered: Patterned) -> Patterned:
 
 
 def _directed(
-    once: Sequence[Patterned],
-    new: Sequence[Patterned],
-    both: Sequence[Patterned],
+    once: Sequence[UndominatedLosses],
+    new: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     most: int,
-) -> Iterator[list[tuple[Patterned, int]]]:
+) -> Iterator[list[tuple[UndominatedLosses, int]]]:
     """Every way of leaving, entering and keeping blocks, `most` before and `most` after: losses
     with how often each occurs. No block is left alone where there is room.
     """
-    ways: list[tuple[list[tuple[Patterned, int]], int, int, int]] = [([], most, most, 0)]
+    ways: list[tuple[list[tuple[UndominatedLosses, int]], int, int, int]] = [([], most, most, 0)]
     for i, n in enumerate(sizes):
         ways = [
             (
@@ -279,11 +279,11 @@ def _directed(
 
 def _block_counts(
     algebra: Patterns,
-    once: Sequence[Patterned],
-    both: Sequence[Patterned],
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     most: int,
-) -> Iterator[Pattern]:
+) -> Iterator[LossMultiset]:
     """Every number of blocks hit once and twice in each class, at full capacity."""
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -300,7 +300,7 @@ def _block_counts(
                     yield ((single, doubled), *others)
 
     for way in ways(0, 2 * most):
-        parts: list[Patterned] = []
+        parts: list[UndominatedLosses] = []
         for i, (single, doubled) in enumerate(way):
             if single:
                 parts.append(algebra.times(once[i], single))
@@ -313,10 +313,10 @@ def _sets(
     algebra: Patterns,
     kinds: Sequence[Sequence[int]],
     pair: bool,
-    once: Sequence[Patterned],
-    both: Sequence[Patterned],
-    new: Sequence[Patterned] | None,
-) -> Patterned:
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
+    new: Sequence[UndominatedLosses] | None,
+) -> UndominatedLosses:
     """A row in all blocks of one of some sets, and one put in its place in those of another."""
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
@@ -328,7 +328,7 @@ def _sets(
         first = algebra.worst_case(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
         second = algebra.worst_case(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
         return algebra.from_above(algebra.add([first, second]))
-    found: list[Patterned] = []
+    found: list[UndominatedLosses] = []
     for n, before in enumerate(sets):
         for after in sets[n:] if new is None else sets:
             found.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
-from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
@@ -19,20 +19,20 @@ from dpcompose.core.partitions.allocation import Allocation
 
 
 def placements(
-    where: Whereabouts, leaf: Leaf, instances: Sequence[int], limit: int
-) -> list[tuple[Leaf | None, ...]]:
+    where: Whereabouts, leaf: ChangeUnit, instances: Sequence[int], limit: int
+) -> list[tuple[ChangeUnit | None, ...]]:
     """Every way in which one unit can be in the blocks: for each block what it is there."""
     everywhere = range(len(instances))
     sets = list(islice(where.sets(instances), limit + 1))
     if leaf.kind is not Kind.PAIR:
-        here = Leaf(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
+        here = ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
         return [tuple(here if i in chosen else None for i in everywhere) for chosen in sets]
-    stays = Leaf(Kind.PAIR, (0, 1), leaf.kept)
+    stays = ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)
     if where.stays:
         return [tuple(stays if i in chosen else None for i in everywhere) for chosen in sets]
     if len(sets) ** 2 > limit:
         return []
-    ways: list[tuple[Leaf | None, ...]] = []
+    ways: list[tuple[ChangeUnit | None, ...]] = []
     for before in sets:
         for after in sets:
             way = tuple(
@@ -85,7 +85,7 @@ class SpreadRule:
                 return allocation.kinds_single(once, fed)
 
 
-def rule_for(partition: Partition, leaf: Leaf, sizes: Sequence[int]) -> SpreadRule:
+def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:
     """The rule for one row, added, removed or replaced."""
     return SpreadRule(partition.kind.where(leaf.kept), leaf.kind is Kind.PAIR, sizes)
 

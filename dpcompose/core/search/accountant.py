@@ -14,7 +14,7 @@ from typing import Any
 from dpcompose.core.change.propagation import LIMIT
 from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel.along_map import AlongMap
-from dpcompose.core.kernel.claims import felt_by
+from dpcompose.core.kernel.claims import charged_by
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.cost import Coster
@@ -170,7 +170,7 @@ class Accountant:
         """A loss with where it comes from, where the algebra keeps that."""
         if not isinstance(self.algebra, Patterns):
             return loss
-        return felt_by(mechanism, place, state, loss)
+        return charged_by(mechanism, place, state, loss)
 
     # -- maps ----------------------------------------------------------------------------------
 

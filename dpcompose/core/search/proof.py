@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpcompose.core.change.effects import Fate
+from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
@@ -21,11 +21,11 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.solver import FeltLoss, Solution, Solver, Visit
+from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch, select
-from dpcompose.core.theorems.touches import FeltStep
+from dpcompose.core.theorems.touches import ChargedStep
 from dpcompose.curves.rounding import watch_rounding
 
 
@@ -84,7 +84,11 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
             edge = below.edge
             assert edge is not None and edge.made_by is not None
             ways = [fates(edge.made_by, unit, visit.place.traits) for unit in units]
-            if below.read and id(below) not in found and all(way == [Fate(())] for way in ways):
+            if (
+                below.read
+                and id(below) not in found
+                and all(way == [MapOutcome(())] for way in ways)
+            ):
                 found.add(id(below))
                 yield Step(
                     "kept", theorem, (), None, {"place": below, "visit": visit},
@@ -115,7 +119,7 @@ def change_at(visit: Visit) -> State:
     return visit.above.state if alone else visit.state
 
 
-def used_statements(solution: Solution, felt: FeltLoss) -> tuple[Placed, ...]:
+def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
     """The statement that alone gives a mechanism's loss, or all of them if none does.
 
     All of them, too, where they are very many: the points of a profile.
@@ -128,7 +132,7 @@ def used_statements(solution: Solution, felt: FeltLoss) -> tuple[Placed, ...]:
     return felt.placed
 
 
-def _cost(solution: Solution, felt: FeltLoss) -> Step:
+def _cost(solution: Solution, felt: ChangeCharge) -> Step:
     used = used_statements(solution, felt)
     coster = Coster(solution.algebra)
     givens = tuple(
@@ -169,7 +173,7 @@ def _cost(solution: Solution, felt: FeltLoss) -> Step:
     }
     return Step(
         "cost",
-        for_touch(FeltStep(solution.notion, used, taken, felt.visit.state)),
+        for_touch(ChargedStep(solution.notion, used, taken, felt.visit.state)),
         givens,
         quantity,
         facts,
@@ -177,7 +181,7 @@ def _cost(solution: Solution, felt: FeltLoss) -> Step:
     )
 
 
-def _rest(solution: Solution, felt: Sequence[FeltLoss]) -> Step:
+def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
     together = solution.quantity(solution.added_up(felt))
     return Step("rest", None, (), together, {"count": len(felt)})
 

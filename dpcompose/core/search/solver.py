@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import product
 
 from dpcompose.core.change.units import State, all_leaves, undirected
-from dpcompose.core.kernel.joint import joint
+from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern import Patterned
+from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, either
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed
@@ -50,7 +50,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeltLoss:
+class ChangeCharge:
     """A mechanism that the worst change reaches: what one copy of it loses on one dataset.
 
     `loss` counts the mechanism's own `count`; `copies` is the number of equal blocks.
@@ -75,7 +75,7 @@ class Solution:
     loss: Loss
     quantities: tuple[Quantity, ...]
     visits: tuple[Visit, ...]
-    felt: tuple[FeltLoss, ...]
+    felt: tuple[ChangeCharge, ...]
     bounded: bool
     accountant: Accountant
 
@@ -100,19 +100,19 @@ class Solution:
             return Quantity(Notion.APPROX, Fraction(0), Fraction(1))
         return found
 
-    def one_copy(self, felt: FeltLoss) -> Quantity:
+    def one_copy(self, felt: ChangeCharge) -> Quantity:
         """What one copy of a mechanism adds, on one of the equal blocks."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
-    def share(self, felt: FeltLoss) -> Quantity:
+    def share(self, felt: ChangeCharge) -> Quantity:
         """What one mechanism on one dataset adds at the worst change, all its copies together."""
         return self.part(self._of_all_copies(felt))
 
-    def added_up(self, felt: Sequence[FeltLoss] | None = None) -> Loss:
+    def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
         """The losses of all mechanisms that the worst change reaches, or of these, added."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
-    def _of_all_copies(self, felt: FeltLoss) -> Loss:
+    def _of_all_copies(self, felt: ChangeCharge) -> Loss:
         """The loss in all the copies of the dataset, and at the distance, together."""
         copies = self.algebra.times(felt.loss, felt.visit.copies)
         return self.algebra.chain([(copies, felt.visit.distance)])
@@ -148,7 +148,7 @@ class Solver:
         self._given_up: set[tuple[int, ...]] = set()
         self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
-        self._patterned: Patterned | None = None
+        self._patterned: UndominatedLosses | None = None
         self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
@@ -179,7 +179,7 @@ class Solver:
         """The worst case in a notion by sums alone, as a filter counts: Σδ, never 1-Π(1-δ)."""
         return self._solve(algebra_of(notion))
 
-    def patterns(self) -> Patterned:
+    def patterns(self) -> UndominatedLosses:
         """What the worst changes do to all mechanisms together, for use at a chosen δ.
 
         Empty if some mechanism has no finite bound.
@@ -203,7 +203,7 @@ class Solver:
         key = (*of, algebra.curves) if isinstance(algebra, Patterns) else (*of, algebra)
         return self._costs.setdefault(key, {})
 
-    def _with_curves(self, patterned: Patterned) -> Patterned:
+    def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
         """The patterns, with what paths of unlike steps or of (ε, δ) say as curves beside them.
 
         Fewer patterns with curves are known to be worse than others, so that there may be more of
@@ -213,7 +213,7 @@ class Solver:
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
-        finer: Patterned = tuple(
+        finer: UndominatedLosses = tuple(
             self._joint(self._accountant(self._patterns_algebra(curves=True)))[0]
         )
         small = all(len(each.atoms) <= MOST_PATHS for each in finer)
@@ -239,7 +239,7 @@ class Solver:
         unlike = len(pairs) > 1 or any(each[0] is Notion.APPROX for each in pairs)
         return (unlike or several) and len(stated) <= MOST_PATHS
 
-    def example_change(self) -> tuple[tuple[Visit, ...], tuple[FeltLoss, ...]]:
+    def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
         """One change that the patterns stand for, from the roots down, and what feels it."""
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
@@ -294,11 +294,11 @@ def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: 
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
-def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[FeltLoss]:
+def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[ChangeCharge]:
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:
-                yield FeltLoss(mechanism, placed, visit, loss)
+                yield ChangeCharge(mechanism, placed, visit, loss)
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
@@ -318,7 +318,7 @@ def _quantities(
     algebra: Scalars | Pairs,
     accountant: Accountant,
     loss: Loss,
-    felt: Sequence[FeltLoss],
+    felt: Sequence[ChangeCharge],
     rounded: bool,
 ) -> Iterator[Quantity]:
     """The certified bounds that a loss stands for; none if it is not finite."""

@@ -15,7 +15,7 @@ from dpcompose.core.theorems.apply import in_use
 from dpcompose.core.theorems.book import general, uses_on
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.setting import Reach, Setting
-from dpcompose.core.theorems.touches import FeltStep
+from dpcompose.core.theorems.touches import ChargedStep
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
@@ -103,7 +103,7 @@ def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setti
     return Compared(entry.id, loss, why)
 
 
-def for_touch(touch: FeltStep) -> str | None:
+def for_touch(touch: ChargedStep) -> str | None:
     """The theorem by which a guarantee covers the change that its mechanism feels.
 
     None where the change is just what the guarantee is for.

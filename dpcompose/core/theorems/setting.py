@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcompose.core.change.maps.kind import Picks
+from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.units import Kind, Leaf, State, all_leaves
+from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
@@ -167,11 +167,11 @@ class Setting:
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
-            if edge.conduct is not None and edge.conduct.picks is Picks.ONE:
+            if edge.conduct is not None and edge.conduct.picks is RowSelection.ONE:
                 return place.up(len(edges) - number)
         raise Refused("no map on the way draws one row of each key")
 
-    def at_sample(self) -> Counter[Leaf]:
+    def at_sample(self) -> Counter[ChangeUnit]:
         """The units of the worst change at what the outermost sample is drawn from."""
         place, _ = self.first_sample()
         assert place.edge is not None

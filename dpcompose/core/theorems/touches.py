@@ -14,7 +14,7 @@ from dpcompose.core.theorem import Refused, Test
 
 
 @dataclass(frozen=True, slots=True)
-class FeltStep:
+class ChargedStep:
     """A mechanism that feels a change.
 
     `notion`: in which its loss is asked for. `used`: its guarantees that give the loss, `steps`:
@@ -36,7 +36,7 @@ class FeltStep:
 def reads_as(source: Notion, target: Notion) -> Test:
     """The test that a guarantee of one notion is read as one of another."""
 
-    def holds(touch: FeltStep) -> None:
+    def holds(touch: ChargedStep) -> None:
         stated = touch.first.statement.guarantee.notion
         if (stated, touch.notion) != (source, target):
             raise Refused(f"a guarantee of {stated.value} is read as one of {touch.notion.value}")
@@ -47,32 +47,32 @@ def reads_as(source: Notion, target: Notion) -> Test:
 def in_notion(notion: Notion) -> Test:
     """The test that the loss is asked for in a notion."""
 
-    def holds(touch: FeltStep) -> None:
+    def holds(touch: ChargedStep) -> None:
         if touch.notion is not notion:
             raise Refused(f"the loss is one of {touch.notion.value}")
 
     return holds
 
 
-def stated_above(touch: FeltStep) -> None:
+def stated_above(touch: ChargedStep) -> None:
     """The guarantee is stated on what the input is made from."""
     if not touch.first.statement.up:
         raise Refused("the guarantee is stated on the dataset that the mechanism reads")
 
 
-def for_replaced_rows(touch: FeltStep) -> None:
+def for_replaced_rows(touch: ChargedStep) -> None:
     """The guarantee is for one replaced row."""
     if touch.first.statement.relation.kind is not RelationKind.BOUNDED:
         raise Refused("the guarantee is not for replaced rows")
 
 
-def picks_rows(touch: FeltStep) -> None:
+def picks_rows(touch: ChargedStep) -> None:
     """What is read is some of the rows of the table of the statement, and never all values."""
     if not touch.first.padded:
         raise Refused("what is read is not the rows with certain values, others being dropped")
 
 
-def rows_come_or_go(touch: FeltStep) -> None:
+def rows_come_or_go(touch: ChargedStep) -> None:
     """Some unit of the change is no replaced row, at the table of the statement."""
     level = touch.first.level
     units = (inner for item, _ in touch.state for inner, _ in units_at(item, level))
@@ -80,13 +80,13 @@ def rows_come_or_go(touch: FeltStep) -> None:
         raise Refused("all rows that change are replaced ones")
 
 
-def per_distance(touch: FeltStep) -> None:
+def per_distance(touch: ChargedStep) -> None:
     """The guarantee is per unit of Euclidean distance."""
     if touch.first.statement.relation.kind is not RelationKind.EUCLIDEAN:
         raise Refused("the guarantee is for one step, not for a unit of distance")
 
 
-def several_steps(touch: FeltStep) -> None:
+def several_steps(touch: ChargedStep) -> None:
     """Some unit of the change is more than one step of the guarantee."""
     if not any(steps and steps > 1 for steps in touch.steps):
         raise Refused("the change is one step of the guarantee")

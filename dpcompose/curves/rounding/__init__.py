@@ -1,6 +1,6 @@
 """Exact fractions and rounding to the safe side, in fractions, doubles and words."""
 
-from dpcompose.curves.rounding.binomial import chances, told_apart
+from dpcompose.curves.rounding.binomial import chances, distinct_numbers
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
 from dpcompose.curves.rounding.exact import (
     MAX_BITS,
@@ -58,6 +58,7 @@ __all__ = [
     "chances",
     "count_text",
     "decimal_up",
+    "distinct_numbers",
     "exchanged_up",
     "exp_up",
     "float_up",
@@ -77,6 +78,5 @@ __all__ = [
     "sqrt_up",
     "summed",
     "tanh_up",
-    "told_apart",
     "watch_rounding",
 ]

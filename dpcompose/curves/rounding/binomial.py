@@ -40,7 +40,7 @@ def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]
     return [here - after for here, after in pairwise(accumulate(more, min))]
 
 
-def told_apart(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
+def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
     """The numbers of drawn rows that are told apart: each other one counts as the next of these.
 
     They depend on the rows and on the rate only by the last, which is all rows, and by what is

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.change.units import PAIR, Kind, Leaf, all_leaves
+from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
-from dpcompose.core.search.solver import FeltLoss, Solution, Visit
+from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.errors import Level
 from dpcompose.report.wording import count_text, listing
 
@@ -139,7 +139,7 @@ def _filters(edge: Edge) -> bool:
 
 
 #: A replaced row of the root as it is at each place, by identity; None: it is no change there.
-Rows = dict[int, Leaf | None]
+Rows = dict[int, ChangeUnit | None]
 
 
 def _splits(edge: Edge, rows: Rows) -> bool:
@@ -151,11 +151,11 @@ def _splits(edge: Edge, rows: Rows) -> bool:
     return isinstance(listed, TooMany) or _ends(listed)
 
 
-def _ends(listed: list[Fate]) -> bool:
+def _ends(listed: list[MapOutcome]) -> bool:
     return any(unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units)
 
 
-def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
+def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
     """A replaced row of the root at a place, from what it is above; None: it is no change."""
     edge = place.edge
     if edge is None:
@@ -167,7 +167,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> Leaf | None:
     if row is None or edge.made_by is None or edge.parent.traits.shape is Shape.GRAPH:
         return row
     listed = fates(edge.made_by, row, edge.parent.traits)
-    if listed == [Fate(())]:
+    if listed == [MapOutcome(())]:
         return None
     found = [] if isinstance(listed, TooMany) else [u for each in listed for u, _ in each.units]
     kept = [set(unit.kept) for unit in found if unit.kind is Kind.PAIR]
@@ -276,7 +276,7 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     )
 
 
-def _looser(solution: Solution, felt: FeltLoss) -> Iterator[Finding]:
+def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
     """A statement on an ancestor that another statement of the mechanism beats.
 
     What one entry of the spec says, such as all points of a profile, is looked at as a whole.

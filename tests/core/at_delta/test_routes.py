@@ -11,7 +11,7 @@ from scipy.stats import norm
 from dpcompose.core.at_delta import chosen
 from dpcompose.core.at_delta.chosen import Evaluated, choose, evaluate, of_bound
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import Pattern, one, together
+from dpcompose.core.loss.pattern import LossMultiset, one, together
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
@@ -50,7 +50,7 @@ def test_what_is_known_of_a_composition() -> None:
 def test_basic_composition() -> None:
     assert basic_bound(TEN, AT_DELTA) == 1 and basic_bound(TEN, Point(epsilon=F(1))) == 0
     assert basic_bound(TEN, Point(epsilon=F(1, 2))) is None
-    chance = Curve(((Response(F(1)), 1),), stay=F(9, 10))
+    chance = Curve(((Response(F(1)), 1),), no_failure=F(9, 10))
     assert basic_bound(chance, Point(delta=F(1, 10))) == 1 and basic_bound(chance, AT_DELTA) is None
     assert basic_bound(chance, Point(epsilon=F(1))) == F(1, 10)
 
@@ -113,7 +113,7 @@ def test_the_worst_pattern_decides() -> None:
     assert bounded.value == 1
 
 
-def _moved(number: int) -> list[Pattern]:
+def _moved(number: int) -> list[LossMultiset]:
     """A row that moves between blocks, each with a sample and noise of its own."""
     blocks = [(F(i + 1, 20), LaplaceLoss(F(5, i + 3))) for i in range(number)]
     ends = [
@@ -134,9 +134,9 @@ def test_the_worst_of_many_is_found_without_a_close_look_at_each(
 ) -> None:
     patterns = _moved(5)
     greatest = max(evaluate(each, point).value or 0 for each in patterns)
-    looked: list[Pattern] = []
+    looked: list[LossMultiset] = []
 
-    def counted(pattern: Pattern, at: Point) -> Evaluated:
+    def counted(pattern: LossMultiset, at: Point) -> Evaluated:
         looked.append(pattern)
         return evaluate(pattern, at)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from dpcompose.core.at_delta.worst_trade_off import of_patterns, of_quantity
-from dpcompose.core.loss.pattern import Pattern, one, together
+from dpcompose.core.loss.pattern import LossMultiset, one, together
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
@@ -24,11 +24,11 @@ from dpcompose.curves.trade_off import TradeOff
 RATES = [Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20), Fraction(1, 2), Fraction(9, 10)]
 
 
-def pure(*epsilons: Fraction | int) -> Pattern:
+def pure(*epsilons: Fraction | int) -> LossMultiset:
     return together(one(curve_of(Response(Fraction(each)))) for each in epsilons)
 
 
-def gaussian(mu: Fraction) -> Pattern:
+def gaussian(mu: Fraction) -> LossMultiset:
     return one(curve_of(None, mu * mu))
 
 
@@ -160,7 +160,7 @@ def test_a_rho_says_more_by_its_divergences(rate: Fraction) -> None:
     # Gaussian noise with μ = 1 is such a mechanism; the way through (ε, δ) says 0.5589.
     assert norm.sf(norm.isf(float(rate)) - 1) <= curve.power(rate) <= curve.advantage + rate
     assert 2 * norm.cdf(0.5) - 1 <= curve.advantage < Fraction("0.4792")
-    leaking = of_patterns((one(curve_of(Concentrated(rho), stay=Fraction(9, 10))),))
+    leaking = of_patterns((one(curve_of(Concentrated(rho), no_failure=Fraction(9, 10))),))
     assert curve.power(rate) <= leaking.power(rate) <= curve.power(rate) + Fraction(1, 10)
 
 
@@ -176,7 +176,7 @@ PARTS = st.one_of(
 @given(st.lists(PARTS, min_size=1, max_size=3), PARTS, st.integers(1, 99))
 @pytest.mark.slow
 def test_hits_lie_between_false_alarms_and_what_a_further_release_gives(
-    patterns: list[Pattern], further: Pattern, percent: int
+    patterns: list[LossMultiset], further: LossMultiset, percent: int
 ) -> None:
     rate = Fraction(percent, 100)
     curve = of_patterns((together(patterns),))
@@ -234,8 +234,8 @@ def test_rates_of_any_size() -> None:
     assert tiny == sorted(tiny) and all(0 < each < Fraction(1, 10**20) for each in tiny)
     assert 1 - Fraction(1, 10**20) <= curve.power(1 - Fraction(1, 10**20)) <= 1
     assert of_patterns((pure(10**6),)).power(Fraction(1, 100)) == 1
-    assert of_patterns((Pattern({}),)).power(Fraction(1, 100)) == Fraction(1, 100)
-    assert of_patterns((Pattern({}),)).advantage == 0
+    assert of_patterns((LossMultiset({}),)).power(Fraction(1, 100)) == Fraction(1, 100)
+    assert of_patterns((LossMultiset({}),)).advantage == 0
 
 
 @pytest.mark.slow

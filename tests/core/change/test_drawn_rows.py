@@ -14,10 +14,10 @@ from dpcompose.core.change.units import (
     OLD_END,
     PAIR,
     SINGLE,
-    Item,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
+    TracedUnit,
     leaf_item,
     state_of,
     top_level,
@@ -26,15 +26,15 @@ from dpcompose.core.change.units import (
 F = Fraction
 
 
-def user(size: int) -> Leaf:
-    return Leaf(Kind.USER, size=size)
+def user(size: int) -> ChangeUnit:
+    return ChangeUnit(Kind.USER, size=size)
 
 
-def of(*leaves: Leaf) -> State:
+def of(*leaves: ChangeUnit) -> State:
     return state_of((leaf_item(leaf), 1) for leaf in leaves)
 
 
-def by_listing(leaves: list[Leaf], rate: F) -> dict[State, F]:
+def by_listing(leaves: list[ChangeUnit], rate: F) -> dict[State, F]:
     rows = [int(leaf.size or 1) for leaf in leaves]
     found: Counter[State] = Counter()
     for taken in product((0, 1), repeat=sum(rows)):
@@ -55,7 +55,7 @@ def by_listing(leaves: list[Leaf], rate: F) -> dict[State, F]:
     "leaves",
     [[SINGLE], [SINGLE] * 4, [user(3)], [user(2), user(2)], [user(3), user(1), SINGLE, SINGLE]],
 )
-def test_parts_have_the_chances_of_all_draws(leaves: list[Leaf], rate: F) -> None:
+def test_parts_have_the_chances_of_all_draws(leaves: list[ChangeUnit], rate: F) -> None:
     listed = drawn(of(*leaves), rate)
     assert listed is not None and len({part for part, _ in listed}) == len(listed)
     found = {part: chance for part, chance in listed if chance}
@@ -63,10 +63,10 @@ def test_parts_have_the_chances_of_all_draws(leaves: list[Leaf], rate: F) -> Non
 
 
 def test_units_inside_others_are_drawn_by_themselves() -> None:
-    household = Item(Leaf(Kind.DECLARED), ((leaf_item(SINGLE), 2),))
+    household = TracedUnit(ChangeUnit(Kind.DECLARED), ((leaf_item(SINGLE), 2),))
     found = dict(drawn(((household, 2),), F(1, 10)) or ())
     assert sum(found.values()) == 1 and found[()] == F(9, 10) ** 4
-    one = Item(Leaf(Kind.DECLARED), ((leaf_item(SINGLE), 1),))
+    one = TracedUnit(ChangeUnit(Kind.DECLARED), ((leaf_item(SINGLE), 1),))
     assert found[((one, 1),)] == 4 * F(1, 10) * F(9, 10) ** 3
     assert found[((one, 2),)] == 4 * F(1, 10) ** 2 * F(9, 10) ** 2
 

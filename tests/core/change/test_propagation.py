@@ -13,7 +13,7 @@ from dpcompose.core.change.units import (
     OLD_END,
     PAIR,
     SINGLE,
-    Leaf,
+    ChangeUnit,
     State,
     all_leaves,
     leaf_item,
@@ -23,7 +23,7 @@ from dpcompose.core.change.units import (
 ROWS = Traits()
 
 
-def of(leaf: Leaf, count: int = 1) -> State:
+def of(leaf: ChangeUnit, count: int = 1) -> State:
     return state_of([(leaf_item(leaf), count)])
 
 

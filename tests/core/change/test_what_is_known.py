@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.change.effects import Fate
+from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.filter import Filter
@@ -21,15 +21,15 @@ from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.propagation import propagate
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import BOTH, SINGLE, Kind, Leaf, leaf_item, state_of
+from dpcompose.core.change.units import BOTH, SINGLE, ChangeUnit, Kind, leaf_item, state_of
 
 A, B = frozenset({"a"}), frozenset({"b"})
 UNITS = Traits(unit="u")
 ONE_EACH = Traits(unit="u", rows_are_units=True)
 
 
-def pair(*kept: str) -> Leaf:
-    return Leaf(Kind.PAIR, (0, 1), kept)
+def pair(*kept: str) -> ChangeUnit:
+    return ChangeUnit(Kind.PAIR, (0, 1), kept)
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def test_which_columns_a_replaced_row_still_agrees_in(
 
 def rows(made_by: Map, size: int, traits: Traits) -> set[tuple[int, int]]:
     """The most that all rows of a user may become: single rows, and replaced ones."""
-    found = made_by.becomes(Leaf(Kind.USER, size=size), traits)
+    found = made_by.becomes(ChangeUnit(Kind.USER, size=size), traits)
     assert isinstance(found, list)
 
-    def counted(fate: Fate, kind: Kind) -> int:
+    def counted(fate: MapOutcome, kind: Kind) -> int:
         return sum(count * int(unit.size or 1) for unit, count in fate.units if unit.kind is kind)
 
     return {
@@ -94,9 +94,9 @@ def test_five_rows_of_a_user(made_by: Map, traits: Traits, expected: set[tuple[i
 
 
 def test_one_row_stands_for_all_of_a_unit_in_groups_by_it() -> None:
-    [fate] = Group("u").becomes(Leaf(Kind.USER, size=5), UNITS)
+    [fate] = Group("u").becomes(ChangeUnit(Kind.USER, size=5), UNITS)
     [(unit, count)] = fate.units
-    assert (unit.kind, unit.tags, unit.size, count) == (Kind.SINGLE, (BOTH,), 5, 1)
+    assert (unit.kind, unit.ends, unit.size, count) == (Kind.SINGLE, (BOTH,), 5, 1)
 
 
 @pytest.mark.parametrize("made_by", [Group("u"), RowLimit("u", 1, "first"), Cap(1, "first")])
@@ -177,7 +177,7 @@ def test_maps_in_a_row_that_are_one() -> None:
 
 
 def test_of_rows_removed_and_added_some_may_vanish_on_the_way() -> None:
-    added = Leaf(Kind.SINGLE, sign=1)
+    added = ChangeUnit(Kind.SINGLE, sign=1)
     state = state_of([(leaf_item(SINGLE), 1), (leaf_item(added), 1)])
     found = propagate(state, Filter(), Traits(), False)
     assert found is not None and {sum(n for _, n in each) for each in found} == {0, 1, 2}

@@ -18,7 +18,9 @@ NEARLY = Decimal("1.000000001")
 
 
 def listed(terms: list[Term], low: int, high: int) -> tuple[float, float]:
-    values = [math.exp(term.log) * float(term.stay) for term in terms for _ in range(term.count)]
+    values = [
+        math.exp(term.log) * float(term.no_failure) for term in terms for _ in range(term.count)
+    ]
     marks = [float(term.mark) for term in terms for _ in range(term.count)]
     total = marked = 0.0
     for j in range(low, high + 1):

@@ -17,7 +17,7 @@ import pytest
 from scipy.optimize import linprog
 from walks import driven, problem_of, top_of
 
-from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf, State, all_leaves, leaf_item
+from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind, State, all_leaves, leaf_item
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -168,7 +168,7 @@ def test_rows_of_a_unit_over_five_blocks(
         for way in product(range(5), repeat=5)
         if sum(way) <= 4 and max(way) <= (per_block or 4) and sum(map(bool, way)) <= (blocks or 5)
     )
-    state = ((leaf_item(Leaf(Kind.USER, size=4)), 1),)
+    state = ((leaf_item(ChangeUnit(Kind.USER, size=4)), 1),)
     found = driven(rules.one_user(state), cost(rules, power))[0].loss
     assert found == truth if per_block else found >= truth
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpcompose.core.change.units import Item
+from dpcompose.core.change.units import TracedUnit
 from dpcompose.core.kernel.certificate import Certificate, recheck
 from dpcompose.core.kernel.claims import Charge, Claim
 from dpcompose.core.loss.algebras import Loss
@@ -192,8 +192,10 @@ def test_no_claim_is_about_the_other_way_round(proved: list[Proved]) -> None:
         for (leaf, below), count in claim.state:
             if leaf.directed:
                 other = leaf._replace(sign=1 - leaf.sign)
-                yield replace(claim, state=((Item(other, below), count),))
-                yield replace(claim, state=((Item(leaf._replace(directed=False), below), count),))
+                yield replace(claim, state=((TracedUnit(other, below), count),))
+                yield replace(
+                    claim, state=((TracedUnit(leaf._replace(directed=False), below), count),)
+                )
 
     assert forged(proved, other_way) >= 8
 

@@ -15,8 +15,8 @@ from dpcompose.core.change.units import (
     ANY,
     PAIR,
     SINGLE,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
     all_leaves,
     leaf_item,
@@ -24,7 +24,7 @@ from dpcompose.core.change.units import (
     top_level,
 )
 from dpcompose.core.kernel.along_map import AlongMap, in_turn
-from dpcompose.core.kernel.joint import MOST_SHARED, joint
+from dpcompose.core.kernel.compose_roots import MOST_SHARED, joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.walk import How, PureNeed
@@ -36,7 +36,7 @@ PURE, ZCDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP)
 F = Fraction
 
 
-def of(leaf: Leaf, count: int = 1) -> State:
+def of(leaf: ChangeUnit, count: int = 1) -> State:
     """A change of so many units."""
     return state_of([(leaf_item(leaf), count)])
 
@@ -131,7 +131,7 @@ def test_a_row_that_takes_the_place_of_another_is_drawn_with_chance_one_half() -
         assert two.loss / 2 == half
     # Many rows of a user, of which some come and some take the place of others.
     for size in (3, 40):
-        user = Leaf(Kind.USER, size=size)
+        user = ChangeUnit(Kind.USER, size=size)
         rows, _ = driven(rules.displaced(of(user)), comes_or_replaces)
         assert rows.loss / size == half
     pairs = along(ONE_OF_EACH, Pairs())
@@ -180,7 +180,7 @@ def test_a_poisson_sample_amplifies_one_row() -> None:
         driven(rules.every_outcome(of(SINGLE)), units)
     assert driven(rules.coupled(of(SINGLE, 2)), units)[0].loss == 2
     with pytest.raises(Refused, match="for several rows"):
-        driven(rules.coupled(of(Leaf(Kind.USER, size=2))), units)
+        driven(rules.coupled(of(ChangeUnit(Kind.USER, size=2))), units)
 
 
 def divergences(p: Sequence[float], q: Sequence[float]) -> float:
@@ -200,7 +200,7 @@ def test_what_is_pure_below_a_sample_is_read_as_rho_after_it(rate: str, epsilon:
     q, e = float(F(rate)), math.exp(epsilon)
     rules = along(f"{{kind: sample, poisson: {rate}}}", ZCDP)
 
-    def found(leaf: Leaf) -> Fraction:
+    def found(leaf: ChangeUnit) -> Fraction:
         walk = rules.as_pure(of(leaf), lambda pure, state: pure.sample(state))
         sent: Loss = None
         try:
@@ -289,7 +289,7 @@ def test_rules_are_replayed_by_name() -> None:
 
 
 def test_a_unit_that_stays_is_no_longer_displaced() -> None:
-    assert as_it_is(PAIR._replace(tags=(1, 0), displaced=True)) == PAIR
+    assert as_it_is(PAIR._replace(ends=(1, 0), displaced=True)) == PAIR
 
 
 # --- partitions ----------------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def test_what_may_be_anything_is_charged_everywhere() -> None:
 
 
 def test_the_rows_of_a_unit_are_spread_by_their_number() -> None:
-    unit = of(Leaf(Kind.USER, size=2))
+    unit = of(ChangeUnit(Kind.USER, size=2))
     rules = over("{by: value, blocks: [x, y, z]}", table="{unit: person}")
     # Rows of a unit weigh by their number here: both are in the dearest block.
     weigh = by_block(rules)

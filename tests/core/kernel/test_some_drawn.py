@@ -21,15 +21,15 @@ from dpcompose.core.change.units import (
     ANY,
     PAIR,
     SINGLE,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
     all_leaves,
     leaf_item,
     state_of,
 )
 from dpcompose.core.kernel.certificate import recheck
-from dpcompose.core.kernel.some_drawn import some_drawn
+from dpcompose.core.kernel.poisson_group_pairs import some_drawn
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
@@ -218,17 +218,17 @@ def test_any_number_of_rows() -> None:
 
 
 def test_it_is_for_several_rows_or_a_user_and_for_an_epsilon() -> None:
-    def asked(part: State, become: Callable[[Leaf], Leaf]) -> Walk:
+    def asked(part: State, become: Callable[[ChangeUnit], ChangeUnit]) -> Walk:
         ways = all_leaves(one_below(part, False, become))
         return F(sum(min(n * int(leaf.size or 1), 2) for leaf, n in ways.items()))
         yield
 
-    def found(algebra: Scalars, *leaves: tuple[Leaf, int], one_sided: bool = True) -> float:
+    def found(algebra: Scalars, *leaves: tuple[ChangeUnit, int], one_sided: bool = True) -> float:
         state = state_of((leaf_item(leaf), n) for leaf, n in leaves)
         walk = some_drawn(algebra, state, F(1, 2), one_sided, asked)
         return float(driven(walk, lambda *_: F(0))[0])
 
-    pure, user = Scalars(Notion.PURE), Leaf(Kind.USER, size=3)
+    pure, user = Scalars(Notion.PURE), ChangeUnit(Kind.USER, size=3)
     # Of three rows any two lose as much as all: ln((1 + 3e + 4e²)/8).
     three = math.log((1 + 3 * math.e + 4 * math.e**2) / 8)
     assert found(pure, (SINGLE, 3)) == pytest.approx(three, rel=1e-12)
@@ -242,7 +242,7 @@ def test_it_is_for_several_rows_or_a_user_and_for_an_epsilon() -> None:
         ([(SINGLE, 1)], "several rows"),
         ([(PAIR, 1)], "several rows"),
         ([(SINGLE, 2)], "a path says the same"),
-        ([(Leaf(Kind.USER), 1)], "known number"),
+        ([(ChangeUnit(Kind.USER), 1)], "known number"),
         ([(ANY, 1)], "known number"),
     ):
         with pytest.raises(Refused, match=why):

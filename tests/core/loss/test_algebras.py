@@ -66,15 +66,15 @@ def test_pairs_combine() -> None:
 
 def test_the_chance_that_nothing_is_given_away_multiplies() -> None:
     half = Survival(F(1, 2))
-    assert (half + half).stay == F(1, 4) and (half * 3).stay == F(1, 8)
+    assert (half + half).no_failure == F(1, 4) and (half * 3).no_failure == F(1, 8)
     assert Survival(F(3, 4)) < half and half <= half and hash(half) == hash(Survival(F(1, 2)))
     kept = Pairs(survival=True)
     once = ((F(1), kept.delta(F(3, 5))),)
     (bound,) = bounds_of(kept, kept.times(once, 2))  # 3/5 + 3/5 is above 1, 1 - (2/5)² is not
     assert bound == Quantity(Notion.APPROX, F(2), F(21, 25))
     # Too long to write out: (1 - 10^-6)^(10^6), rounded down, is just below 1/e.
-    stay = (Survival(1 - F(1, 10**6)) * 10**6).stay
-    assert float(stay) == pytest.approx(math.exp(10**6 * math.log1p(-1e-6)), rel=1e-9)
+    no_failure = (Survival(1 - F(1, 10**6)) * 10**6).no_failure
+    assert float(no_failure) == pytest.approx(math.exp(10**6 * math.log1p(-1e-6)), rel=1e-9)
 
 
 def test_a_path_goes_the_better_way() -> None:
@@ -132,7 +132,7 @@ def test_a_row_drawn_into_both_samples_or_none_keeps_epsilon() -> None:
     assert coupled(PAIRS, [(HALF, ((F(1), F(1, 10)),))]) == ((F(1), F(1, 20)),)
     kept = Pairs(survival=True)
     ((_, delta),) = coupled(kept, [(HALF, ((F(1), Survival(F(9, 10))),))])
-    assert delta.stay == F(19, 20)
+    assert delta.no_failure == F(19, 20)
     assert coupled(PURE, [(HALF, F(1))]) == 1
 
 
@@ -163,7 +163,7 @@ def test_a_replaced_row() -> None:
     # Nothing more than δ = 1, where it is kept as a chance of staying.
     kept = Pairs(survival=True)
     given = replaced(kept, ((F(1), Survival(F(1, 50))),), (), F(1), 1)
-    assert given is not None and given[0][1].stay == 0
+    assert given is not None and given[0][1].no_failure == 0
 
 
 @pytest.mark.parametrize("seed", range(60))

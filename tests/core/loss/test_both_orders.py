@@ -8,7 +8,7 @@ import pytest
 
 from dpcompose.core.at_delta.chosen import evaluate
 from dpcompose.core.loss.both_orders import mirrored
-from dpcompose.core.loss.pattern import Pattern, one, together
+from dpcompose.core.loss.pattern import LossMultiset, one, together
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Curve, Grouped, Part, Sampled
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
@@ -18,7 +18,7 @@ F = Fraction
 POINTS = (Point(delta=F(1, 10**6)), Point(delta=F(1, 100)), Point(epsilon=F(1, 5)))
 
 
-def _sampled(rate: Fraction, base: Curve, side: str) -> Pattern:
+def _sampled(rate: Fraction, base: Curve, side: str) -> LossMultiset:
     return one(curve_of(Sampled(rate, base, side=side)))
 
 
@@ -49,7 +49,7 @@ def test_what_holds_either_way_stays() -> None:
 
 
 def test_a_sample_inside_is_turned() -> None:
-    def nested(outer: str, inner: str) -> Pattern:
+    def nested(outer: str, inner: str) -> LossMultiset:
         below = Sampled(F(1, 3), _of(LaplaceLoss(F(1))), side=inner)
         above = Sampled(F(1, 2), _of(below), side=outer)
         return one(curve_of(Grouped(_of(LaplaceLoss(F(2)), above), 1)))
@@ -58,7 +58,7 @@ def test_a_sample_inside_is_turned() -> None:
 
 
 def test_two_that_become_one_are_counted() -> None:
-    mixed = Pattern(
+    mixed = LossMultiset(
         {
             **_sampled(F(1, 2), _gaussian(1), "removed").atoms,
             **_sampled(F(1, 2), _gaussian(1), "added").atoms,

@@ -14,10 +14,10 @@ from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import (
     PAIR,
     SINGLE,
-    Item,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
+    TracedUnit,
     leaf_item,
     state_of,
     wrap,
@@ -28,7 +28,7 @@ from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
 from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
-from dpcompose.core.loss.pattern import Atom, one
+from dpcompose.core.loss.pattern import MechanismLossOptions, one
 from dpcompose.core.loss.pattern_algebra import (
     Patterns,
     either,
@@ -56,10 +56,10 @@ from dpcompose.curves.routes import Point
 
 F = Fraction
 PURE, ZCDP, GDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP), Scalars(Notion.GDP)
-NEW = Leaf(Kind.SINGLE, sign=1)
+NEW = ChangeUnit(Kind.SINGLE, sign=1)
 
 
-def of(leaf: Leaf, count: int = 1) -> State:
+def of(leaf: ChangeUnit, count: int = 1) -> State:
     return state_of([(leaf_item(leaf), count)])
 
 
@@ -155,9 +155,9 @@ def test_everything_at_once_costs_a_free_lunch() -> None:
 
 def test_units_are_counted_level_by_level() -> None:
     inner = ((leaf_item(SINGLE), 2),)
-    item = wrap(Leaf(Kind.USER, size=5), inner)
+    item = wrap(ChangeUnit(Kind.USER, size=5), inner)
     assert units_at(item, 0) == [(item, 1)]
-    assert units_at(item, 1) == [(Item(SINGLE, ()), 2)]
+    assert units_at(item, 1) == [(TracedUnit(SINGLE, ()), 2)]
     assert (len_levels(((item, 1),)), len_levels(of(SINGLE))) == (1, 0)
 
 
@@ -258,9 +258,9 @@ def test_pure_losses_are_packed_into_larger_ones() -> None:
     # Two steps of 2: a step of 2 each, or of less, but no 3.
     assert packs({way(2, 2): 1}, {way(2): 2}) and packs({way(2, 2): 1}, {way(1): 2})
     assert not packs({way(2, 2): 1}, {way(3): 1})
-    assert as_pure(Atom((curve_of(Response(F(2))),))) == way(2)
-    assert as_pure(Atom((curve_of(PureSteps(3, F(1, 2))),))) == way(2, 3)
-    assert as_pure(Atom((curve_of(None, F(1)),))) is None
+    assert as_pure(MechanismLossOptions((curve_of(Response(F(2))),))) == way(2)
+    assert as_pure(MechanismLossOptions((curve_of(PureSteps(3, F(1, 2))),))) == way(2, 3)
+    assert as_pure(MechanismLossOptions((curve_of(None, F(1)),))) is None
 
 
 def test_patterns_compose_in_each_notion() -> None:

@@ -29,7 +29,7 @@ F = Fraction
 )
 def test_the_curve_is_the_iterated_power_function(epsilon: str, delta: str, steps: int) -> None:
     (known,) = pair_steps([[((F(epsilon), F(delta)), steps)]])
-    assert isinstance(known.part, Points) and known.stay == 1 and not known.gaussian
+    assert isinstance(known.part, Points) and known.no_failure == 1 and not known.gaussian
     truth = powers.path([powers.step(F(epsilon), F(delta))] * steps).law()
     with mp.workdps(lattice.DIGITS):
         for loss, found in known.part.points:

@@ -13,8 +13,8 @@ from dpcompose.core.loss.compositions import MOST_CHOICES, at_order, composition
 from dpcompose.core.loss.dominance import dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
-    Pattern,
-    Patterned,
+    LossMultiset,
+    UndominatedLosses,
     is_noise,
     one,
     response_epsilon,
@@ -50,7 +50,7 @@ def test_equal_losses_are_counted() -> None:
 
 
 def test_what_is_loose_or_not_attained_stays_so() -> None:
-    loose = Pattern(one(ONE).atoms, loose=True)
+    loose = LossMultiset(one(ONE).atoms, loose=True)
     sum_ = together([loose, one(GAUSSIAN, attained=False)])
     assert sum_.loose and not sum_.attained
     assert not together([one(ONE)]).loose and together([one(ONE)]).attained
@@ -75,12 +75,12 @@ def test_losses_of_one_kind_are_joined() -> None:
             one(ONE).times(2),
             one(GAUSSIAN).times(3),
             one(curve_of(Concentrated(F(1, 8)))).times(4),
-            one(curve_of(Response(F(0)), stay=F(1, 2))).times(2),
+            one(curve_of(Response(F(0)), no_failure=F(1, 2))).times(2),
         ]
     )
     (made,) = compositions(pattern)
     assert set(made.parts) == {(Response(F(1)), 2), (Concentrated(F(1, 2)), 1)}
-    assert (made.gaussian, made.stay) == (F(3, 4), F(1, 4))
+    assert (made.gaussian, made.no_failure) == (F(3, 4), F(1, 4))
 
 
 def test_a_group_of_one_is_its_parts() -> None:
@@ -127,7 +127,7 @@ def test_curves_add_at_the_orders_that_both_have() -> None:
     assert curve.points == ((F(2), F(6)), (F(3), F(27, 4)))
 
 
-def any_block(n: int, seed: int) -> Patterned:
+def any_block(n: int, seed: int) -> UndominatedLosses:
     """What one row may do to `n` blocks of a partition, each with a mechanism of its own kind."""
     rng = random.Random(seed)
     blocks = (
@@ -180,7 +180,7 @@ def test_what_many_losses_are_made_of_does_not_grow_with_their_number(number: in
 def test_long_patterns_are_known_by_their_rho() -> None:
     """The largest of compositions that would take long to put on a grid, and the ρ of others."""
 
-    def length(up: int) -> Pattern:
+    def length(up: int) -> LossMultiset:
         shifts = [*(100 + up * (i + 1) for i in range(5)), *(200 + i - 4 * up for i in range(5))]
         return together([one(curve_of(LaplaceLoss(F(shift, 99)))) for shift in shifts])
 

@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 from reference import lattice, powers
 
 from dpcompose.core.loss.dominance import covering, dominates
-from dpcompose.core.loss.pattern import Atom, Pattern, is_noise
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, is_noise
 from dpcompose.curves import curve_of
 from dpcompose.curves.answers import delta_at, epsilon_at
 from dpcompose.curves.curve import Curve, Part, Response
@@ -120,19 +120,19 @@ def test_no_path_is_looser_than_the_sum_of_its_steps(
     assert best <= min(each.value for each in whole if each.value is not None)
 
 
-def atoms(rng: Random) -> dict[Atom, int]:
-    found: dict[Atom, int] = {}
+def atoms(rng: Random) -> dict[MechanismLossOptions, int]:
+    found: dict[MechanismLossOptions, int] = {}
     for _ in range(rng.randint(1, 3)):
         u = F(rng.choice([2, 3, 4, 6, 8]), 10)
         options = [equal_steps(u, rng.choice([1, 1, 2, 2, 3, 4]))]
         if rng.random() < 0.3:
             options.append(Response(u * F(rng.randint(10, 20), 10)))
-        atom = Atom(tuple(map(curve_of, options)))
+        atom = MechanismLossOptions(tuple(map(curve_of, options)))
         found[atom] = found.get(atom, 0) + rng.randint(1, 2)
     return found
 
 
-def readings(pattern: Pattern) -> Iterator[lattice.Law]:
+def readings(pattern: LossMultiset) -> Iterator[lattice.Law]:
     """The laws of a pattern with each choice of options."""
     for chosen in product(*(atom.options for atom in pattern.atoms)):
         whole = lattice.Law()
@@ -142,7 +142,7 @@ def readings(pattern: Pattern) -> Iterator[lattice.Law]:
         yield whole
 
 
-def worse(first: Pattern, second: Pattern) -> bool:
+def worse(first: LossMultiset, second: LossMultiset) -> bool:
     """Whether what is computed of the first is not below what is true of the second."""
     under = list(readings(second))
     return all(
@@ -158,7 +158,7 @@ def test_what_dominates_is_worse_at_every_delta(seed: int) -> None:
     rng = Random(seed)
     seen = 0
     for _ in range(60):
-        first, second = Pattern(atoms(rng)), Pattern(atoms(rng))
+        first, second = LossMultiset(atoms(rng)), LossMultiset(atoms(rng))
         if dominates(first, second):
             seen += 1
             assert worse(first, second), (first, second)
@@ -171,7 +171,7 @@ def test_what_dominates_is_worse_at_every_delta(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_several_are_covered_at_once_as_one_after_the_other(seed: int) -> None:
     rng = Random(seed)
-    several = [Pattern(atoms(rng)) for _ in range(4)]
+    several = [LossMultiset(atoms(rng)) for _ in range(4)]
     at_once, one_by_one = covering(several), several[0]
     for each in several[1:]:
         one_by_one = covering([one_by_one, each])
@@ -180,16 +180,20 @@ def test_several_are_covered_at_once_as_one_after_the_other(seed: int) -> None:
 
 
 def test_equal_atoms_are_one() -> None:
-    assert Atom((curve_of(Response(F(1, 3))),)) is Atom((curve_of(Response(F(2, 6))),))
-    assert Atom((curve_of(Response(F(1, 3))),)) != Atom((curve_of(Response(F(1, 2))),))
+    assert MechanismLossOptions((curve_of(Response(F(1, 3))),)) is MechanismLossOptions(
+        (curve_of(Response(F(2, 6))),)
+    )
+    assert MechanismLossOptions((curve_of(Response(F(1, 3))),)) != MechanismLossOptions(
+        (curve_of(Response(F(1, 2))),)
+    )
 
 
-def pattern(*losses: Part) -> Pattern:
-    found: dict[Atom, int] = {}
+def pattern(*losses: Part) -> LossMultiset:
+    found: dict[MechanismLossOptions, int] = {}
     for each in losses:
-        atom = Atom((curve_of(each),))
+        atom = MechanismLossOptions((curve_of(each),))
         found[atom] = found.get(atom, 0) + 1
-    return Pattern(found)
+    return LossMultiset(found)
 
 
 def test_paths_are_packed_into_paths() -> None:

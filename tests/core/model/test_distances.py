@@ -9,7 +9,7 @@ import pytest
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import ANY, PAIR, SINGLE, Item, Kind, Leaf, leaf_item
+from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, Kind, TracedUnit, leaf_item
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Statement
@@ -23,31 +23,33 @@ DEGREE = Traits(degree=4)
 EDGES = Traits(edge_rows=True, degree=4)
 
 
-def needed(kind: str, leaf: Leaf | Item, traits: Traits = ROWS, **more: Any) -> int | None:
+def needed(
+    kind: str, leaf: ChangeUnit | TracedUnit, traits: Traits = ROWS, **more: Any
+) -> int | None:
     """The steps of a statement on a relation, beside what else is known of its place."""
     keeps, name = frozenset(more.pop("keeps", ())), more.pop("name", None)
     relation = Relation(RelationKind(kind), keeps, name)
     statement = Statement(relation, 0, Guarantee(Notion.PURE, Fraction(1)), ())
-    item = leaf if isinstance(leaf, Item) else leaf_item(leaf)
+    item = leaf if isinstance(leaf, TracedUnit) else leaf_item(leaf)
     return steps(Placed(statement, 0, traits, **more), item)
 
 
 def test_rows_added_and_removed() -> None:
     assert needed("unbounded", SINGLE) == 1 and needed("unbounded", PAIR) == 2
     # The new row alone goes on, and the old one may be left out or not.
-    new = Item(PAIR, ((leaf_item(Leaf(Kind.SINGLE, (1,), sign=1)), 1),))
+    new = TracedUnit(PAIR, ((leaf_item(ChangeUnit(Kind.SINGLE, (1,), sign=1)), 1),))
     assert needed("unbounded", new) == 1 and needed("unbounded", new, one_end=False) == 2
-    user = Leaf(Kind.USER)
+    user = ChangeUnit(Kind.USER)
     assert needed("unbounded", user._replace(size=3)) == 3 and needed("unbounded", user) is None
     assert needed("unbounded", ANY._replace(size=3)) is None
 
 
 def test_no_more_rows_of_a_user_than_go_on() -> None:
     rows = ((leaf_item(SINGLE), 2),)
-    assert needed("unbounded", Item(Leaf(Kind.USER, size=5), rows)) == 2
-    assert needed("unbounded", Item(Leaf(Kind.USER), rows)) == 2
+    assert needed("unbounded", TracedUnit(ChangeUnit(Kind.USER, size=5), rows)) == 2
+    assert needed("unbounded", TracedUnit(ChangeUnit(Kind.USER), rows)) == 2
     # Two rows that go on count where all of the user counts: none has gone on there.
-    assert needed("unbounded", Item(Leaf(Kind.USER, size=5), rows), counted=0) == 5
+    assert needed("unbounded", TracedUnit(ChangeUnit(Kind.USER, size=5), rows), counted=0) == 5
 
 
 def test_rows_replaced() -> None:
@@ -55,7 +57,7 @@ def test_rows_replaced() -> None:
     assert needed("bounded", SINGLE, padded=True) == 1
     assert needed("bounded", SINGLE._replace(displaced=True)) == 1
     assert needed("bounded", ANY._replace(size=7)) == 7 and needed("bounded", ANY) is None
-    user = Leaf(Kind.USER, size=3)
+    user = ChangeUnit(Kind.USER, size=3)
     assert needed("bounded", user, padded=True) == 3 and needed("bounded", user) is None
 
 
@@ -69,7 +71,7 @@ def test_rows_replaced_that_keep_a_column() -> None:
 @pytest.mark.parametrize(
     ("leaf", "traits", "found"),
     [
-        (Leaf(Kind.USER), WITH_UNIT, 1),
+        (ChangeUnit(Kind.USER), WITH_UNIT, 1),
         (SINGLE, UNITS, 1),
         # All rows of a user go, and all but the one that is removed come back.
         (SINGLE, WITH_UNIT, 2),
@@ -79,25 +81,25 @@ def test_rows_replaced_that_keep_a_column() -> None:
         (ANY, WITH_UNIT, None),
     ],
 )
-def test_users(leaf: Leaf, traits: Traits, found: int | None) -> None:
+def test_users(leaf: ChangeUnit, traits: Traits, found: int | None) -> None:
     assert needed("user", leaf, traits) == found
 
 
 def test_graphs() -> None:
-    node = Leaf(Kind.NODE)
+    node = ChangeUnit(Kind.NODE)
     assert needed("edge", node, DEGREE) == 4 and needed("edge", node) is None
-    assert needed("node", Leaf(Kind.EDGE), DEGREE) == 2
+    assert needed("node", ChangeUnit(Kind.EDGE), DEGREE) == 2
     assert needed("node", SINGLE, DEGREE) is None
     assert needed("edge", SINGLE, EDGES) == 1 and needed("edge", PAIR, EDGES) == 2
     # Of a node with four edges three are in the table that is read.
-    reached = Item(node, ((leaf_item(SINGLE), 3),))
+    reached = TracedUnit(node, ((leaf_item(SINGLE), 3),))
     assert needed("edge", reached, DEGREE) == 4
     assert needed("edge", reached, DEGREE, by_edges=True) == 3
     assert needed("edge", reached, by_edges=True) == 3
 
 
 def test_declared_relations_cover_their_own_step_alone() -> None:
-    step = Leaf(Kind.DECLARED, (0,), ("house",))
+    step = ChangeUnit(Kind.DECLARED, (0,), ("house",))
     assert needed("declared", step, name="house") == 1
     assert needed("declared", step, name="street") is None
     assert needed("declared", SINGLE, name="house") is None

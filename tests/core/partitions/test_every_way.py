@@ -13,12 +13,12 @@ from walks import driven, problem_of, top_of
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.change.partitions.whereabouts import InOne, InSets, InSome, Whereabouts
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
-from dpcompose.core.loss.pattern import Patterned, one
+from dpcompose.core.loss.pattern import UndominatedLosses, one
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.partitions import allocation, hits, pattern_spread
-from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions import allocation, blocks_touched, pattern_spread
+from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
 from dpcompose.core.partitions.placements import SpreadRule, largest
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Response
@@ -152,10 +152,10 @@ def places_of(sizes: Sequence[int]) -> list[object]:
 
 
 @pytest.mark.parametrize("notion", [Notion.PURE, Notion.ZCDP])
-@pytest.mark.parametrize("work", [0, hits.WORK])
+@pytest.mark.parametrize("work", [0, blocks_touched.WORK])
 def test_rows_in_a_walk(notion: Notion, work: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """500 rows, at most 200 in each of 9 blocks: two are full and one takes the other 100."""
-    monkeypatch.setattr(hits, "WORK", work)
+    monkeypatch.setattr(blocks_touched, "WORK", work)
     power = notion.facts.power or 0
 
     def holding(rows: int) -> Walk:
@@ -193,18 +193,18 @@ def test_chances_over_blocks_are_multiplied() -> None:
     once = [((F(1), Survival(F(2, 5))),), ((F(1), Survival(F(1, 2))),)]
     found, _ = worst_hits(algebra, largest([1, 1], 2), once, once)
     [(epsilon, survival)] = found
-    assert epsilon == 2 and F(1, 5) * (1 - F(1, 10**30)) < survival.stay <= F(1, 5)
+    assert epsilon == 2 and F(1, 5) * (1 - F(1, 10**30)) < survival.no_failure <= F(1, 5)
 
 
 # --- patterns ------------------------------------------------------------------------------------
 
 
-def loss(*epsilons: Fraction) -> Patterned:
+def loss(*epsilons: Fraction) -> UndominatedLosses:
     """A loss that is one of some ε."""
     return tuple(one(curve_of(Response(each))) for each in epsilons)
 
 
-def is_covered(found: Patterned, hit: Patterned) -> bool:
+def is_covered(found: UndominatedLosses, hit: UndominatedLosses) -> bool:
     """Whether some pattern dominates, or what is told of any of several losses is no less."""
     if pattern_spread.covers(found, hit):
         return True
@@ -216,7 +216,9 @@ def is_covered(found: Patterned, hit: Patterned) -> bool:
     return True
 
 
-def pattern_cases() -> Iterator[tuple[list[Patterned], list[Patterned], list[int], Whereabouts]]:
+def pattern_cases() -> Iterator[
+    tuple[list[UndominatedLosses], list[UndominatedLosses], list[int], Whereabouts]
+]:
     rng = random.Random(31)
     for _ in range(30):
         classes = rng.randint(1, 3)

@@ -15,12 +15,12 @@ from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, I
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.dominance import covering
-from dpcompose.core.loss.pattern import Patterned, one, size
+from dpcompose.core.loss.pattern import UndominatedLosses, one, size
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, pattern_spread
-from dpcompose.core.partitions.hits import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
 from dpcompose.core.partitions.placements import (
     SpreadRule,
     copies_of_a_row,
@@ -243,7 +243,7 @@ def test_how_often_a_row_is_in_a_partition() -> None:
 def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     algebra = Patterns()
 
-    def loss(epsilon: int) -> Patterned:
+    def loss(epsilon: int) -> UndominatedLosses:
         return (one(curve_of(Response(F(epsilon)))),)
 
     losses = [loss(1), loss(3), loss(2)]
@@ -252,12 +252,12 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
 
 
-def unlike(number: int, seed: int) -> tuple[list[Patterned], list[Patterned]]:
+def unlike(number: int, seed: int) -> tuple[list[UndominatedLosses], list[UndominatedLosses]]:
     """What is lost in blocks that one end of a row reaches, and that both reach: Laplace noise, a
     Gaussian, a ρ, an ε with a δ in turn, of any sizes."""
     rng = random.Random(seed)
-    once: list[Patterned] = []
-    both: list[Patterned] = []
+    once: list[UndominatedLosses] = []
+    both: list[UndominatedLosses] = []
     for i in range(number):
         size = F(rng.randrange(20, 99), 100)
         for losses, times in ((once, 1), (both, 2)):
@@ -271,7 +271,7 @@ def unlike(number: int, seed: int) -> tuple[list[Patterned], list[Patterned]]:
     return once, both
 
 
-def epsilon_of(loss: Patterned) -> Fraction:
+def epsilon_of(loss: UndominatedLosses) -> Fraction:
     value = choose(loss, Point(delta=F(1, 10**6)), compared=False).value
     assert value is not None
     return value
@@ -301,7 +301,7 @@ def test_no_choice_of_blocks_is_worse_than_what_covers_them_all(kind: int | None
     assert max(pairs) <= pair <= max(pairs) * F(3, 2)
 
 
-def labelled(which: str, block: int) -> Patterned:
+def labelled(which: str, block: int) -> UndominatedLosses:
     """A loss that no other one dominates."""
     base = Curve(((Response(F(1)), 1),))
     rate = F(1, 2 + block)

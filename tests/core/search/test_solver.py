@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from walks import driven, problem_of, top_of
 
-from dpcompose.core.change.units import ANY, PAIR, SINGLE, Leaf, State, leaf_item, state_of
+from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, State, leaf_item, state_of
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import Effort
@@ -51,7 +51,7 @@ def in_blocks(partition: str, protect: str = "unbounded") -> Problem:
 VALUE = "{by: value, blocks: [x, y, z]}"
 
 
-def of(leaf: Leaf, count: int = 1) -> State:
+def of(leaf: ChangeUnit, count: int = 1) -> State:
     return state_of([(leaf_item(leaf), count)])
 
 

@@ -28,7 +28,7 @@ from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.touches import FeltStep
+from dpcompose.core.theorems.touches import ChargedStep
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
 
@@ -455,15 +455,15 @@ def touch(
     steps: int | None = 1,
     leaf: Any = SINGLE,
     noise: Family | None = None,
-) -> FeltStep:
+) -> ChargedStep:
     guarantee = Guarantee(stated, F(1), noise=noise)
     statement = Statement(Relation(relation), up, guarantee, ("mechanisms", 0))
-    return FeltStep(
+    return ChargedStep(
         notion, (Placed(statement, 0, Traits(), padded),), (steps,), ((leaf_item(leaf), 1),)
     )
 
 
-TOUCHES: list[tuple[str, str, FeltStep, str, FeltStep]] = [
+TOUCHES: list[tuple[str, str, ChargedStep, str, ChargedStep]] = [
     *(
         (
             identifier,
@@ -547,7 +547,7 @@ TOUCHES: list[tuple[str, str, FeltStep, str, FeltStep]] = [
 
 @pytest.mark.parametrize(("theorem", "name", "fails", "why", "holds"), TOUCHES)
 def test_a_hypothesis_on_a_step(
-    theorem: str, name: str, fails: FeltStep, why: str, holds: FeltStep
+    theorem: str, name: str, fails: ChargedStep, why: str, holds: ChargedStep
 ) -> None:
     checked = hypothesis(theorem, name, "touch")
     assert checked.refusal(fails) == why

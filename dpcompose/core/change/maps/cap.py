@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpcompose.core.change.effects import Fate, capped, per_key
+from dpcompose.core.change.effects import MapOutcome, capped, per_key
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
@@ -16,9 +16,9 @@ from dpcompose.core.change.maps.chosen_rows import (
     declared,
     which,
 )
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
@@ -30,7 +30,7 @@ class Cap(Together):
     rows: int
     keep: Keep
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """A unit has fewer rows; a row displaces another of its unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
@@ -41,7 +41,7 @@ class Cap(Together):
         """Rows of the same units. No order, and no public number of rows."""
         return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None, free=False)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows of one unit displace each other."""
         return chosen("cap", self.rows, self.keep)
 

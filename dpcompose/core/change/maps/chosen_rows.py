@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dpcompose.core.change.kind_form import Contradiction, Refusal
-from dpcompose.core.change.maps.kind import Conduct, Picks, together
+from dpcompose.core.change.maps.kind import MapTraits, RowSelection, together
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 Keep = Literal["first", "random"]
@@ -32,11 +32,11 @@ def check_order(keep: Keep, order: str | None) -> None:
         raise Contradiction(Refusal("DPC105", ("order",), says, hint))
 
 
-def chosen(what: str, rows: int, keep: Keep) -> Conduct:
+def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
     """The conduct of a map that keeps so many rows of all that compete."""
     if keep == "first":
-        return together(may_drop=True, random=None, determined=True, picks=Picks.FIRST)
-    picks = Picks.ONE if rows == 1 else Picks.RANDOM
+        return together(may_drop=True, random=None, determined=True, picks=RowSelection.FIRST)
+    picks = RowSelection.ONE if rows == 1 else RowSelection.RANDOM
     return together(may_drop=True, random=f"random {what}", determined=False, picks=picks)
 
 

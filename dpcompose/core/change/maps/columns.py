@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpcompose.core.change.effects import Fate
+from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
-    Conduct,
     Gives,
     MapForm,
+    MapTraits,
     Readers,
     RowByRow,
     row_by_row,
 )
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Leaf
+from dpcompose.core.change.units import ChangeUnit
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
@@ -36,7 +36,7 @@ class Columns(RowByRow):
         """Those that it selects."""
         return column in self.only
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Nothing where these columns are kept; else a row with fewer of them."""
         return self._as_row_map.becomes(leaf, traits)
 
@@ -46,7 +46,7 @@ class Columns(RowByRow):
         made = after.columns is not None and not self.only <= after.columns
         return replace(after, others=made)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row gives one row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, TooMany, anything, one, two_sided
+from dpcompose.core.change.effects import MapOutcome, TooMany, anything, one, two_sided
 from dpcompose.core.change.maps.kind import MapForm, OfGraph
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import SINGLE, Kind, Leaf
+from dpcompose.core.change.units import SINGLE, ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Edges(OfGraph):
     """The table of the edges of a graph."""
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
         """One row for an edge, as many as its degree for a vertex."""
         if leaf.kind is Kind.EDGE:
             return [one(SINGLE)]
@@ -23,7 +23,7 @@ class Edges(OfGraph):
         if leaf.kind is Kind.NODE:
             return [one(SINGLE, traits.degree)]
         # A rewired vertex has one side; old and new edges both come from it.
-        return two_sided(traits.degree, Leaf(Kind.PAIR, (0, 0)))
+        return two_sided(traits.degree, ChangeUnit(Kind.PAIR, (0, 0)))
 
     def traits_after(self, traits: Traits) -> Traits:
         """Rows that are edges."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpcompose.core.change.effects import Fate, agrees, one
+from dpcompose.core.change.effects import MapOutcome, agrees, one
 from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     DROPS,
-    Conduct,
     Gives,
     MapForm,
+    MapTraits,
     Readers,
     RowByRow,
     columns_named,
@@ -20,7 +20,7 @@ from dpcompose.core.change.maps.kind import (
     uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class Filter(RowByRow):
         """Rows stay as they are."""
         return True
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Of a replaced row one end may pass, or both; both or none if the predicate sees none."""
         if leaf.kind is Kind.PAIR:
-            both = one(Leaf(Kind.PAIR, (0, 1), leaf.kept))
+            both = one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
             return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
         """All but the number of rows."""
         return replace(traits, fixed=False, size=None)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row stays or goes by itself."""
         return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import (
-    Fate,
+    MapOutcome,
     TooMany,
     agrees,
     one,
@@ -19,10 +19,10 @@ from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.kind import (
     DROPS,
     KEEPS,
-    Conduct,
     Gives,
     Map,
     MapForm,
+    MapTraits,
     Readers,
     RowByRow,
     columns_named,
@@ -31,7 +31,7 @@ from dpcompose.core.change.maps.kind import (
     uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import PAIR, Kind, Leaf
+from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
@@ -63,7 +63,7 @@ class Flatten(RowByRow):
         """Those that it names."""
         return column in self.keeps
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
         """Of a replaced row each end gives rows; how many may differ, unless `exact`.
 
         As many, too, where it keeps what that depends on, and the same ones if they are made of
@@ -72,7 +72,7 @@ class Flatten(RowByRow):
         if leaf.kind is Kind.PAIR:
             same = agrees(leaf, self.uses)
             if same and agrees(leaf, self.keeps):
-                return [Fate(())]
+                return [MapOutcome(())]
             pair = PAIR._replace(kept=tuple(each for each in leaf.kept if each in self.keeps))
             as_many = self.exact or same
             return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
@@ -87,7 +87,7 @@ class Flatten(RowByRow):
         unit = traits.unit if traits.unit in self.keeps else None
         return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row gives rows by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 

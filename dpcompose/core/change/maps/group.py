@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, one, per_key, single, spread, user_rows
+from dpcompose.core.change.effects import MapOutcome, one, per_key, single, spread, user_rows
 from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import BOTH, Kind, Leaf
+from dpcompose.core.change.units import BOTH, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
@@ -23,11 +23,11 @@ class Group(Together):
         """The column."""
         return self.by
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """The row of its value comes, goes or is replaced."""
         if leaf.kind is Kind.USER:
             if self.by == traits.unit:
-                return [one(single(leaf)._replace(tags=(BOTH,), size=leaf.size))]
+                return [one(single(leaf)._replace(ends=(BOTH,), size=leaf.size))]
             return spread(user_rows(leaf))
         alone = traits.rows_are_units and self.by == traits.unit
         return per_key(leaf, self.by, False, alone)
@@ -44,7 +44,7 @@ class Group(Together):
             others=others,
         )
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows of one value make one row together."""
         return together(may_drop=True, random=None, determined=True)
 

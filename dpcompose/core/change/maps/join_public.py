@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dpcompose.core.change.effects import (
-    Fate,
+    MapOutcome,
     TooMany,
     agrees,
     one,
@@ -26,9 +26,9 @@ from dpcompose.core.change.maps.flatten import (
 )
 from dpcompose.core.change.maps.kind import (
     DROPS,
-    Conduct,
     Gives,
     MapForm,
+    MapTraits,
     Readers,
     RowByRow,
     columns_named,
@@ -36,7 +36,7 @@ from dpcompose.core.change.maps.kind import (
     uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import PAIR, Kind, Leaf
+from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
@@ -58,7 +58,7 @@ class JoinPublic(RowByRow):
         """All of them."""
         return True
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
         """Of a replaced row each end is joined; with as many rows, if it keeps what decides."""
         if leaf.kind is Kind.PAIR:
             pair = PAIR._replace(kept=leaf.kept)
@@ -76,7 +76,7 @@ class JoinPublic(RowByRow):
             traits, traits.unit, traits.columns or (), self.max_rows, self.exact
         )
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row gives rows by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from dpcompose.core.change.effects import Fate, TooMany, anything
+from dpcompose.core.change.effects import MapOutcome, TooMany, anything
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
@@ -28,7 +28,7 @@ class Gives(Enum):
     DEPENDS = "that depends on other rows, or on chance"
 
 
-class Picks(Enum):
+class RowSelection(Enum):
     """Which rows a map chooses among those that compete."""
 
     FIRST = "the first in a fixed order"
@@ -37,7 +37,7 @@ class Picks(Enum):
     SAMPLE = "each by chance, even where none competes"
 
 
-class Conduct(NamedTuple):
+class MapTraits(NamedTuple):
     """How a map treats rows: what is decided without following a change.
 
     `may_drop`: a row may leave no trace. `drops`: declared, some possible row gives nothing.
@@ -52,7 +52,7 @@ class Conduct(NamedTuple):
     random: str | None
     determined: bool
     several: bool
-    picks: Picks | None
+    picks: RowSelection | None
 
 
 class Above(NamedTuple):
@@ -89,7 +89,7 @@ class Map(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
         """Everything that one unit, of a known kind, may become; what is dominated is left out.
 
         `traits` are those of the dataset that the map reads.
@@ -108,7 +108,7 @@ class Map(ABC):
         """The column of each of whose values it makes at most one row, of its rows alone."""
         return None
 
-    def of_anything(self, leaf: Leaf) -> Fate:
+    def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
         """What becomes of a change of which nothing is known."""
         return anything(leaf)
 
@@ -117,7 +117,7 @@ class Map(ABC):
         """What is known of what it makes, from what is known of what it reads."""
 
     @abstractmethod
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """How it treats rows."""
 
     @abstractmethod
@@ -147,9 +147,9 @@ class RowByRow(Map):
         yield from ()
 
 
-def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> Conduct:
+def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> MapTraits:
     """The conduct of a map that makes rows of each row by itself."""
-    return Conduct(
+    return MapTraits(
         gives,
         may_drop,
         drops,
@@ -176,10 +176,10 @@ def together(
     random: str | None,
     determined: bool,
     several: bool = False,
-    picks: Picks | None = None,
-) -> Conduct:
+    picks: RowSelection | None = None,
+) -> MapTraits:
     """The conduct of a map that makes something of all rows together."""
-    return Conduct(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
+    return MapTraits(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,22 +192,22 @@ class AtOneKey(Together):
     maps: tuple[Map, ...]
     last: Map
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
         """What the last map makes of it; the row of its value may also come or go where one end of
         a replaced row may give nothing."""
         found = self.last.becomes(leaf, traits)
         if leaf.kind is not Kind.PAIR or isinstance(found, TooMany):
             return found
         reached = {leaf}
-        ends: list[Fate] = []
+        ends: list[MapOutcome] = []
         for each in self.maps:
             made = [fates(each, one, traits) for one in reached]
             reached = {unit for some in made for unit in _units(some)}
             if any(unit.kind is not Kind.PAIR for unit in reached):
-                ends = [Fate(((end, 1),)) for end in (OLD_END, NEW_END)]
+                ends = [MapOutcome(((end, 1),)) for end in (OLD_END, NEW_END)]
             reached = {unit for unit in reached if unit.kind is Kind.PAIR}
             traits = each.traits_after(traits)
-        return [*found, *ends] if reached or ends else [Fate(())]
+        return [*found, *ends] if reached or ends else [MapOutcome(())]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Those after one map and the next."""
@@ -215,7 +215,7 @@ class AtOneKey(Together):
             traits = each.traits_after(traits)
         return traits
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """That of the last map."""
         return self.last.conduct()
 
@@ -232,7 +232,7 @@ class AtOneKey(Together):
         return self.last.describe()
 
 
-def _units(found: list[Fate] | TooMany) -> Iterator[Leaf]:
+def _units(found: list[MapOutcome] | TooMany) -> Iterator[ChangeUnit]:
     for units in [found.units] if isinstance(found, TooMany) else [each.units for each in found]:
         yield from (unit for unit, _ in units)
 
@@ -242,7 +242,7 @@ class OfGraph(Together):
 
     __slots__ = ()
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """There are no rows above."""
         return together(may_drop=False, random=None, determined=True)
 
@@ -255,7 +255,7 @@ class OfGraph(Together):
         yield from ()
 
 
-def fates(made_by: Map, leaf: Leaf, traits: Traits) -> list[Fate] | TooMany:
+def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
     """Everything that one unit may become, without what something else in the list dominates."""
     if leaf.kind is Kind.ANY:
         return [made_by.of_anything(leaf)]

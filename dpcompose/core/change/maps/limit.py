@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, capped, per_key, spread, user_rows
+from dpcompose.core.change.effects import MapOutcome, capped, per_key, spread, user_rows
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.chosen_rows import (
     KEEP,
@@ -16,9 +16,9 @@ from dpcompose.core.change.maps.chosen_rows import (
     declared,
     which,
 )
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
@@ -35,7 +35,7 @@ class RowLimit(Together):
         """The column, of a limit to the first row."""
         return self.per if self.rows == 1 and self.keep == "first" else None
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Within its value a row comes, goes or displaces another."""
         if leaf.kind is Kind.USER:
             if self.per == traits.unit:
@@ -55,7 +55,7 @@ class RowLimit(Together):
             others=traits.others,
         )
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows of one value displace each other."""
         return chosen("limit", self.rows, self.keep)
 

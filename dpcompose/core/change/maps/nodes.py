@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, anything, one
+from dpcompose.core.change.effects import MapOutcome, anything, one
 from dpcompose.core.change.maps.kind import MapForm, OfGraph
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes(OfGraph):
     """One row for each vertex, which depends on the vertex's own edges."""
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """The rows of both ends of an edge; of a vertex its own and those of its neighbours."""
         rows = {Kind.EDGE: 2, Kind.NODE: 1, Kind.NODE_REWIRED: 1}[leaf.kind]
         if leaf.kind is not Kind.EDGE:
             if traits.degree is None:
                 return [anything(leaf)]
             rows += traits.degree * (1 if leaf.kind is Kind.NODE else 2)
-        return [one(Leaf(Kind.PAIR, (0, 0)), rows)]
+        return [one(ChangeUnit(Kind.PAIR, (0, 0)), rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """As many rows as there are vertices, which are public."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, anything
+from dpcompose.core.change.effects import MapOutcome, anything
 from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Leaf
+from dpcompose.core.change.units import ChangeUnit
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Together):
     """A map of unknown stability."""
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Anything."""
         return [anything(leaf)]
 
@@ -25,7 +25,7 @@ class Opaque(Together):
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows may be anything."""
         return together(may_drop=False, random=None, determined=False)
 

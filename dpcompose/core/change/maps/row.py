@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, agrees, one, single, user_rows
+from dpcompose.core.change.effects import MapOutcome, agrees, one, single, user_rows
 from dpcompose.core.change.kind_form import Declared
 from dpcompose.core.change.maps.kind import (
     KEEPS,
-    Conduct,
     Gives,
     MapForm,
+    MapTraits,
     Readers,
     RowByRow,
     columns_named,
@@ -20,7 +20,7 @@ from dpcompose.core.change.maps.kind import (
     uses,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class RowMap(RowByRow):
         """Those that it names."""
         return column in self.keeps
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """What it was, but for columns that are not kept; nothing where it is made of such."""
         if leaf.kind is Kind.PAIR:
             if agrees(leaf, self.uses) and agrees(leaf, self.keeps):
-                return [Fate(())]
+                return [MapOutcome(())]
             kept = tuple(column for column in leaf.kept if column in self.keeps)
-            return [one(Leaf(Kind.PAIR, (0, 1), kept))]
+            return [one(ChangeUnit(Kind.PAIR, (0, 1), kept))]
         if leaf.kind is Kind.USER:
             keeps_unit = traits.unit is not None and traits.unit in self.keeps
             return [one(leaf) if keeps_unit else user_rows(leaf)]
@@ -65,7 +65,7 @@ class RowMap(RowByRow):
             free=traits.free,
         )
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row gives one row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 

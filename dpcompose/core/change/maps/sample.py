@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.effects import Fate, one
+from dpcompose.core.change.effects import MapOutcome, one
 from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.kind import (
     Above,
-    Conduct,
     Gives,
     Map,
     MapForm,
-    Picks,
+    MapTraits,
     Readers,
     RowByRow,
+    RowSelection,
     row_by_row,
 )
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import NEW_END, OLD_END, Kind, Leaf
+from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.curves.rounding import capped, count_text, listing, number, plural
 
@@ -50,11 +50,11 @@ class Sample(Map):
             return None
         return replace(self, rate=capped(self.rate * after.rate))
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Of a replaced row one end may be drawn, or both."""
         if leaf.kind is Kind.PAIR:
-            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
+        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
         """All but the number of rows, which is public only if drawn without replacement."""
@@ -62,9 +62,9 @@ class Sample(Map):
             return replace(traits, fixed=False, size=None, free=False)
         return replace(traits, fixed=True, size=self.size, most=self.size, free=False)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows are drawn."""
-        return Conduct(
+        return MapTraits(
             Gives.DEPENDS,
             may_drop=False,  # which rows are drawn is for the kernel's rule for samples
             drops=False,
@@ -72,7 +72,7 @@ class Sample(Map):
             # Drawn once: a spec that names it speaks of that draw.
             determined=self.shared,
             several=False,
-            picks=Picks.SAMPLE,
+            picks=RowSelection.SAMPLE,
         )
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -145,17 +145,17 @@ class Sample(Map):
 class AllRows(RowByRow):
     """A Poisson sample of rate 1: every row as it is, and nothing left to chance."""
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """What it was."""
         if leaf.kind is Kind.PAIR:
-            return [one(Leaf(Kind.PAIR, (0, 1), leaf.kept))]
-        return [one(leaf._replace(tags=(0,), displaced=False, kept=()))]
+            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
+        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
         """All but the number of rows, of which guarantees on a sample hold for any."""
         return replace(traits, fixed=False, size=None)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Each row gives itself."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 

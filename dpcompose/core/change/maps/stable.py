@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import Fate, one, user_rows
+from dpcompose.core.change.effects import MapOutcome, one, user_rows
 from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import SINGLE, Kind, Leaf
+from dpcompose.core.change.units import SINGLE, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
@@ -20,10 +20,14 @@ class Stable(Together):
 
     stability: int
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """So many rows for each row; a replaced row is two."""
         if leaf.kind is Kind.PAIR:
-            return [Fate(((SINGLE, self.stability), (Leaf(Kind.SINGLE, (1,)), self.stability)))]
+            return [
+                MapOutcome(
+                    ((SINGLE, self.stability), (ChangeUnit(Kind.SINGLE, (1,)), self.stability))
+                )
+            ]
         if leaf.kind is Kind.USER:
             return [user_rows(leaf._replace(directed=False), self.stability)]
         return [one(SINGLE, self.stability)]
@@ -33,7 +37,7 @@ class Stable(Together):
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """Rows may be anything."""
         return together(may_drop=False, random=None, determined=False, several=True)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.effects import Fate, all_tags, one
+from dpcompose.core.change.effects import MapOutcome, all_tags, one
 from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, Conduct, MapForm, Readers, Together, together
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import Kind, Leaf
+from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import number
 
@@ -24,15 +24,15 @@ class Value(Together):
     bounded: Fraction | None = None
     diameter: Fraction | None = None
 
-    def becomes(self, leaf: Leaf, traits: Traits) -> list[Fate]:
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """A distance, never above the diameter."""
-        return [one(Leaf(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
+        return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
 
-    def of_anything(self, leaf: Leaf) -> Fate:
+    def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
         """The diameter, whatever happens."""
-        return one(Leaf(Kind.METRIC, all_tags(leaf), (), self.diameter))
+        return one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self.diameter))
 
-    def _moves(self, leaf: Leaf) -> Fraction | None:
+    def _moves(self, leaf: ChangeUnit) -> Fraction | None:
         """How far the value moves for one unit; None if nothing bounds it but the diameter."""
         moved: Fraction | None
         if leaf.kind is Kind.PAIR:
@@ -54,7 +54,7 @@ class Value(Together):
         """The diameter: there are no rows any more."""
         return Traits(shape=Shape.VALUE, diameter=self.diameter)
 
-    def conduct(self) -> Conduct:
+    def conduct(self) -> MapTraits:
         """All rows make one point."""
         return together(may_drop=False, random=None, determined=False)
 

@@ -50,7 +50,7 @@ def pure_instead(over: Curve, under: Curve) -> bool:
 
     It is no less then, as they dominate all that never loses more.
     """
-    if over.gaussian != under.gaussian or over.stay > under.stay:
+    if over.gaussian != under.gaussian or over.no_failure > under.no_failure:
         return False
     ours, theirs = dict(over.parts), dict(under.parts)
     more = [(part, n - theirs.get(part, 0)) for part, n in over.parts]
@@ -81,19 +81,21 @@ def greatest_loss(part: Part) -> Fraction | None:
         case Points(points):
             return min((epsilon for epsilon, delta in points if delta == 0), default=None)
         case Sampled(rate, base):
-            one = greatest_sum(base) if base.stay == 1 else None
+            one = greatest_sum(base) if base.no_failure == 1 else None
             return None if one is None else amplified(one, rate)
         case MixtureOfDraws(ways):
             return _greatest_of([base for _, base in ways])
         case PoissonReplaceOne(rate, once, both):
-            ends = [None if x is None or x.stay < 1 else greatest_sum(x) for x in (once, both)]
+            ends = [
+                None if x is None or x.no_failure < 1 else greatest_sum(x) for x in (once, both)
+            ]
             return exchanged_up(ends[0], ends[1], rate)
         case PoissonGroup():
             return sampled_rows_greatest(part)
         case ReplacedRows(chances, once):
             return _replaced_rows_greatest(chances, once)
         case Grouped(base, steps):
-            one = greatest_sum(base) if base.stay == 1 else None
+            one = greatest_sum(base) if base.no_failure == 1 else None
             return None if one is None else one * steps
         case Maximum(options):
             return _greatest_of(options)
@@ -102,14 +104,14 @@ def greatest_loss(part: Part) -> Fraction | None:
 
 def _greatest_of(options: Sequence[Curve]) -> Fraction | None:
     """That of whichever it is."""
-    every = [greatest_sum(each) if each.stay == 1 else None for each in options]
+    every = [greatest_sum(each) if each.no_failure == 1 else None for each in options]
     known = [each for each in every if each is not None]
     return max(known) if len(known) == len(every) else None
 
 
 def sampled_rows_greatest(part: PoissonGroup) -> Fraction | None:
     """ln[Σ w_j·e^u_j / Σ w_i·e^-u_i], the rows of the two tables each drawn by themselves."""
-    found = [greatest_sum(each) if each.stay == 1 else None for each in part.once]
+    found = [greatest_sum(each) if each.no_failure == 1 else None for each in part.once]
     each = [one for one in found if one is not None]
     if len(each) < len(found) or max(each) > MAX_EXPONENT:
         return None
@@ -130,7 +132,10 @@ def sampled_rows_greatest(part: PoissonGroup) -> Fraction | None:
 
 def _replaced_rows_greatest(chances: Sequence[Fraction], once: Sequence[Curve]) -> Fraction | None:
     """ln Σ w_j·e^u_j."""
-    found = [ZERO, *(greatest_sum(each) if each.stay == 1 else None for each in once)]
+    found = [
+        ZERO,
+        *(greatest_sum(each) if each.no_failure == 1 else None for each in once),
+    ]
     each = list(accumulate((one for one in found if one is not None), max))
     if len(each) < len(found) or each[-1] > MAX_EXPONENT:
         return None

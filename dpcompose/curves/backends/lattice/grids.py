@@ -33,7 +33,7 @@ from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
 from dpcompose.curves.curve import (
     BEST,
     SHARED,
-    Care,
+    EvaluationEffort,
     Grouped,
     MechanismLoss,
     Part,
@@ -91,7 +91,7 @@ class GridQuestion:
     others: Others
     gaussian: Fraction
     laws_of: LawsOf
-    care: Care = BEST
+    effort: EvaluationEffort = BEST
 
 
 def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
@@ -103,7 +103,7 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Resul
     def close(error: float, upper: float) -> bool:
         return error <= TOLERANCE * upper
 
-    known = asked.care.known
+    known = asked.effort.known
     method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close, known)
     return _worse_order(asked, method)
 
@@ -158,12 +158,12 @@ def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
     looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
-    if len(grids) == 2 or asked.care.rough:
+    if len(grids) == 2 or asked.effort.rough:
         answers = [
             method.answer(laws, rough, grid.shared_coarse)
             for grid, (laws, rough) in zip(grids, coarse, strict=True)
         ]
-        if asked.care.rough:
+        if asked.effort.rough:
             return max(answers, key=_upper)
         bounds = [_upper(each) for each in answers]
         if bounds[1] > bounds[0]:
@@ -191,7 +191,7 @@ def sides(others: Others) -> tuple[str, ...]:
 
 def _grid(asked: GridQuestion, side: str) -> Grid:
     """The grids of a question; the last ones again where many are asked about the same parts."""
-    if not asked.care.shared:
+    if not asked.effort.shared:
         return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
     return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
@@ -230,7 +230,7 @@ class Grid:
         seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
         self.least = min(seen, default=self.spread)
         self.natural = _natural(asked)
-        shares = asked.care.shared
+        shares = asked.effort.shared
         self.shared = Shared() if shares else None
         self.shared_coarse = Shared() if shares else None
         self._coarse: tuple[Laws, Ensemble] | None = None
@@ -250,7 +250,7 @@ class Grid:
             step = dyadic(Fraction(fine))
         laws = self._coarse_on(step)
         short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
-        if self.asked.care.rough and step != self.natural and short > 1:
+        if self.asked.effort.rough and step != self.natural and short > 1:
             # Bounded losses end sooner than others of their deviation.
             laws = self._coarse_on(step / 2 ** short.bit_length())
         return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)

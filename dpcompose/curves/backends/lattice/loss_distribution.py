@@ -100,11 +100,11 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
         law = _by_curve(base, step)
     else:
         law = _composed(base, step, side)
-    if base.stay == 1:
+    if base.no_failure == 1:
         return law
-    stay = float_up(base.stay)
-    infinite = float_up(1 - base.stay) + stay * law.infinite
-    return Masses(step, law.first, law.p * (stay * (1 + EPS)), infinite * (1 + 4 * EPS))
+    no_failure = float_up(base.no_failure)
+    infinite = float_up(1 - base.no_failure) + no_failure * law.infinite
+    return Masses(step, law.first, law.p * (no_failure * (1 + EPS)), infinite * (1 + 4 * EPS))
 
 
 def _by_curve(base: Curve, step: Fraction) -> Masses:

@@ -144,9 +144,9 @@ def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
     if offset == 0:
         return [(base, p)]
     whole = math.expm1(-float(step))
-    push = p * (1 + 16 * EPS)
-    low = push * math.exp(-float(offset)) * (math.expm1(float(offset - step)) / whole)
-    return [(base, low), (base + 1, push * (math.expm1(-float(offset)) / whole))]
+    trace_here = p * (1 + 16 * EPS)
+    low = trace_here * math.exp(-float(offset)) * (math.expm1(float(offset - step)) / whole)
+    return [(base, low), (base + 1, trace_here * (math.expm1(-float(offset)) / whole))]
 
 
 def gather(entries: list[tuple[int, float]], step: Fraction, infinite: float = 0.0) -> Masses:

@@ -196,9 +196,9 @@ def _shares(
         least = bins.loss[owner][rows][:, None]
         unit = np.exp(least) * math.expm1(width)
         odds = q * np.expm1(mu * x[rows] - mu * mu / 2) - np.expm1(least)
-        push = 16 * EPS / unit
-        share[rows] = np.maximum(odds / unit, 0.0) + push
-        other[rows] = np.maximum(1 - odds / unit, 0.0) + push
+        trace_here = 16 * EPS / unit
+        share[rows] = np.maximum(odds / unit, 0.0) + trace_here
+        other[rows] = np.maximum(1 - odds / unit, 0.0) + trace_here
     tilt = 0.0 if added else bins.loss[owner][:, None]
     density = np.exp(tilt - x * x / 2) * (weights / (2 * math.sqrt(2 * math.pi)))
     density *= length[:, None]

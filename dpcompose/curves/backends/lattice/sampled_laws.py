@@ -36,7 +36,7 @@ BaseLaw = Callable[[Curve, Fraction, str], Masses]
 
 def sampled(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """The law of an amplified composition, for the two tables in the order that `side` tells."""
-    if not part.rate or not (part.base.parts or part.base.gaussian or part.base.stay < 1):
+    if not part.rate or not (part.base.parts or part.base.gaussian or part.base.no_failure < 1):
         return Masses(step, 0, np.ones(1), 0.0)
     orders = both_orders(part.base, side)
     if part.replace:
@@ -54,7 +54,7 @@ def _poisson(
     part: Sampled, step: Fraction, side: str, orders: Sequence[bool], base_law: BaseLaw
 ) -> list[Masses]:
     base = part.base
-    if not base.parts and base.stay == 1:
+    if not base.parts and base.no_failure == 1:
         return [sampled_gaussian(base.gaussian, part.rate, step, added) for added in orders]
     law = base_law(base, _base_step(part, step), side)
     return [_amplify_law(law, min(float_up(part.rate), 1.0), step, added) for added in orders]

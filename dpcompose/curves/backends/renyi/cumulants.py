@@ -56,7 +56,7 @@ def cumulant(part: parts.Part) -> Cumulant | None:
         case parts.Renyi(points):
             return _chords(points)
         case parts.Sampled(rate, base, False):
-            return None if base.parts or base.stay < 1 else _sampled(rate, base.gaussian)
+            return None if base.parts or base.no_failure < 1 else _sampled(rate, base.gaussian)
         case parts.Maximum(options):
             return _greatest([_of_composition(each) for each in options])
         case _:
@@ -66,7 +66,7 @@ def cumulant(part: parts.Part) -> Cumulant | None:
 def _of_composition(composition: parts.Curve) -> Cumulant | None:
     """K of a whole composition, with what is quadratic; None if something gives all away."""
     every = [(part, cumulant(part), count) for part, count in composition.parts]
-    if composition.stay < 1 or any(each is None for _, each, _ in every):
+    if composition.no_failure < 1 or any(each is None for _, each, _ in every):
         return None
     known = [(each, count) for _, each, count in every if each is not None]
     rho = composition.gaussian / 2

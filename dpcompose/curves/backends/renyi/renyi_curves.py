@@ -152,11 +152,11 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
     """The least δ at `epsilon` ≥ 0 by this route, rounded up; 1 if it gives none."""
-    total, stay = _sum(composition), composition.stay
+    total, no_failure = _sum(composition), composition.no_failure
     if total is None:
         return Fraction(1)
     if not (total.rho or total.rest):
-        return capped(1 - stay)
+        return capped(1 - no_failure)
     try:
         rough_epsilon = float_up(epsilon)
     except OverflowError:
@@ -190,7 +190,10 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
     if exponent >= 0:
         return Fraction(1)
     tail = exp_up(Fraction(exponent)) if exponent > -10_000 else exp_up(Fraction(-10_000))
-    return min(Fraction(1), capped(1 - stay + stay * min(tail, Fraction(1))))
+    return min(
+        Fraction(1),
+        capped(1 - no_failure + no_failure * min(tail, Fraction(1))),
+    )
 
 
 def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:

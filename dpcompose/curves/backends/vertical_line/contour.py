@@ -142,7 +142,9 @@ def _kind(part: Part, side: str) -> type[Transforms] | None:
             greatest = part.greatest()
             known = greatest is None or greatest < _GREATEST
             return part.transforms() if known else None
-        case Sampled(rate, base, False, own) if own != "both" and 0 < rate < 1 and base.stay == 1:
+        case Sampled(rate, base, False, own) if (
+            own != "both" and 0 < rate < 1 and base.no_failure == 1
+        ):
             added = (own == "added") != (side == "added")
             match base:
                 case Curve((), gaussian) if 0 < gaussian < _GREATEST:

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.vertical_line.few_between import FewBetween
+from dpcompose.curves.backends.vertical_line.laplace_atoms import FewBetween
 from dpcompose.curves.backends.vertical_line.transforms import (
     UNIT,
     LaplaceTransforms,

@@ -7,17 +7,17 @@ import pytest
 from dpcompose.core.change.kind_form import Contradiction
 from dpcompose.core.change.maps import chosen_rows
 from dpcompose.core.change.maps.columns import Columns
-from dpcompose.core.change.maps.kind import Picks, Readers
+from dpcompose.core.change.maps.kind import Readers, RowSelection
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE
 
 
 def test_which_rows_are_chosen() -> None:
     first = chosen_rows.chosen("limit", 3, "first")
-    assert first.picks is Picks.FIRST and first.random is None and first.determined
+    assert first.picks is RowSelection.FIRST and first.random is None and first.determined
     drawn = chosen_rows.chosen("limit", 3, "random")
-    assert drawn.picks is Picks.RANDOM and drawn.random == "random limit" and drawn.may_drop
-    assert chosen_rows.chosen("cap", 1, "random").picks is Picks.ONE
+    assert drawn.picks is RowSelection.RANDOM and drawn.random == "random limit" and drawn.may_drop
+    assert chosen_rows.chosen("cap", 1, "random").picks is RowSelection.ONE
     assert (chosen_rows.which("first"), chosen_rows.which("random")) == ("the first", "a random")
     assert "fixed" in chosen_rows.declared(1, "first")
     assert "secret" not in chosen_rows.declared(2, "random")

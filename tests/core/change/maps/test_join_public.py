@@ -9,11 +9,11 @@ import pytest
 import yaml
 from oracle.truth import search
 
-from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.join_public import JoinPublic
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind
 from dpcompose.core.model.problem import Dataset
 from dpcompose.pipeline import analyze
 from dpcompose.report import Report
@@ -200,7 +200,7 @@ def test_what_it_is_and_what_it_assumes() -> None:
 def test_many_rows_of_a_replaced_one_keep_their_columns() -> None:
     pair = PAIR._replace(kept=("d",))
     assert fates(JoinPublic(25), pair, Traits()) == TooMany(((pair, 25), (SINGLE, 25)))
-    assert fates(JoinPublic(25, frozenset({"d"})), pair, Traits()) == [Fate(((pair, 25),))]
+    assert fates(JoinPublic(25, frozenset({"d"})), pair, Traits()) == [MapOutcome(((pair, 25),))]
     spec = text("bounded", "max_rows: 40", both("0.2"))
     assert certified(spec) == 40
 
@@ -212,8 +212,8 @@ def test_what_is_known_of_its_rows() -> None:
     )
     assert JoinPublic(3).traits_after(rows) == Traits(unit="id", ordered=True, most=21)
     assert JoinPublic(3).traits_after(Traits(edge_rows=True, degree=2)) == Traits()
-    assert JoinPublic(2).becomes(Leaf(Kind.USER, size=3), Traits(unit="id")) == [
-        Fate(((Leaf(Kind.USER, size=6), 1),))
+    assert JoinPublic(2).becomes(ChangeUnit(Kind.USER, size=3), Traits(unit="id")) == [
+        MapOutcome(((ChangeUnit(Kind.USER, size=6), 1),))
     ]
     assert JoinPublic(2, exact=True).rows_needed(5) == 3
     assert JoinPublic(2).rows_needed(5) == 0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpcompose.core.change import maps
-from dpcompose.core.change.effects import Fate, TooMany
+from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
@@ -26,21 +26,21 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import REQUIRED, FormKey, Sort
 
 FOLDER = Path(maps.__file__).parent
 SHARED = {"__init__", "kind", "chosen_rows"}
 
-EDGE, NODE = Leaf(Kind.EDGE), Leaf(Kind.NODE)
-REWIRED = Leaf(Kind.NODE_REWIRED)
-USER, USER_OF_2 = Leaf(Kind.USER), Leaf(Kind.USER, size=2)
-INSIDE = Leaf(Kind.PAIR, (0, 0))
+EDGE, NODE = ChangeUnit(Kind.EDGE), ChangeUnit(Kind.NODE)
+REWIRED = ChangeUnit(Kind.NODE_REWIRED)
+USER, USER_OF_2 = ChangeUnit(Kind.USER), ChangeUnit(Kind.USER, size=2)
+INSIDE = ChangeUnit(Kind.PAIR, (0, 0))
 OF_UNITS = Traits(unit="id")
 OF_DEGREE = Traits(degree=3)
 
 
-def shape(found: list[Fate] | TooMany) -> list[list[tuple[str, int]]]:
+def shape(found: list[MapOutcome] | TooMany) -> list[list[tuple[str, int]]]:
     """The fates as the kinds of their units, with counts: a row comes, or one is replaced."""
     assert not isinstance(found, TooMany)
     return [[(unit.kind.value, count) for unit, count in fate.units] for fate in found]
@@ -73,7 +73,7 @@ PER_KEY_OF_A_PAIR = [
         (Flatten(2), USER_OF_2, OF_UNITS, [[("single", 4)]]),
         (Group("city"), SINGLE, Traits(), PER_KEY),
         (Group("city"), PAIR, Traits(), PER_KEY_OF_A_PAIR),
-        (Group("city"), Leaf(Kind.PAIR, (0, 1), ("city",)), Traits(), [REPLACED]),
+        (Group("city"), ChangeUnit(Kind.PAIR, (0, 1), ("city",)), Traits(), [REPLACED]),
         (Group("id"), USER, OF_UNITS, [ONE]),
         (RowLimit("city", 5, "first"), SINGLE, Traits(), PER_KEY),
         (RowLimit("city", 5, "random"), PAIR, Traits(), PER_KEY_OF_A_PAIR),
@@ -95,7 +95,7 @@ PER_KEY_OF_A_PAIR = [
     ],
 )
 def test_what_a_unit_becomes(
-    made_by: Map, leaf: Leaf, traits: Traits, expected: list[list[tuple[str, int]]]
+    made_by: Map, leaf: ChangeUnit, traits: Traits, expected: list[list[tuple[str, int]]]
 ) -> None:
     assert shape(fates(made_by, leaf, traits)) == expected
 
@@ -114,7 +114,7 @@ def test_what_a_unit_becomes(
         (Value(Fraction(2), None, Fraction(7)), ANY, Fraction(7)),
     ],
 )
-def test_how_far_a_value_moves(value: Value, leaf: Leaf, moves: Fraction | None) -> None:
+def test_how_far_a_value_moves(value: Value, leaf: ChangeUnit, moves: Fraction | None) -> None:
     (fate,) = _listed(value, leaf)
     assert fate.units[0][0].size == moves
 
@@ -127,19 +127,19 @@ def test_how_far_a_value_moves(value: Value, leaf: Leaf, moves: Fraction | None)
     ],
 )
 def test_many_rows_are_bounded_by_rows_of_one_sort(
-    made_by: Map, leaf: Leaf, traits: Traits, pair: Leaf
+    made_by: Map, leaf: ChangeUnit, traits: Traits, pair: ChangeUnit
 ) -> None:
     assert fates(made_by, leaf, traits) == TooMany(((pair, 25), (SINGLE, 25)))
 
 
 def test_a_replacement_keeps_the_columns_that_a_row_map_keeps() -> None:
-    pair = Leaf(Kind.PAIR, (0, 1), ("city", "id"))
+    pair = ChangeUnit(Kind.PAIR, (0, 1), ("city", "id"))
     ((unit, _),) = next(iter(_listed(RowMap(frozenset({"id"})), pair))).units
     assert unit.kept == ("id",)
     assert [fate.units[0][0] for fate in _listed(Filter(), pair)] == [pair, OLD_END, NEW_END]
 
 
-def _listed(made_by: Map, leaf: Leaf) -> list[Fate]:
+def _listed(made_by: Map, leaf: ChangeUnit) -> list[MapOutcome]:
     found = fates(made_by, leaf, OF_UNITS)
     assert isinstance(found, list)
     return found

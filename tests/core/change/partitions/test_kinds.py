@@ -20,7 +20,7 @@ from dpcompose.core.change.partitions.by_value import ByValue
 from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.change.units import PAIR, SINGLE, Kind, Leaf
+from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import Sort
 from dpcompose.core.partitions.placements import SpreadRule, placements
 
@@ -77,7 +77,7 @@ LOSSES = [
 @pytest.mark.parametrize(("once", "both"), LOSSES)
 @pytest.mark.parametrize("leaf", [SINGLE, PAIR])
 def test_the_rule_gives_the_worst_of_all_ways(
-    where: Whereabouts, once: list[int], both: list[int], leaf: Leaf
+    where: Whereabouts, once: list[int], both: list[int], leaf: ChangeUnit
 ) -> None:
     """The two ways in which the blocks of a row are used agree: one by one, and the worst."""
     pair = leaf.kind is Kind.PAIR

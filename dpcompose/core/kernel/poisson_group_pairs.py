@@ -10,8 +10,8 @@ from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import (
     OLD_END,
     SINGLE,
+    ChangeUnit,
     Kind,
-    Leaf,
     State,
     all_leaves,
     rows_that_change_alike,
@@ -27,7 +27,7 @@ from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import several_exchanged_up
 
 #: Asks for the loss of a part of the change that is drawn, where each unit becomes what is said.
-Ask = Callable[[State, Callable[[Leaf], Leaf]], Walk]
+Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
 
 
 def some_drawn(
@@ -95,7 +95,7 @@ def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: 
 
 
 def of_part(
-    algebra: Algebra, part: State, ask: Ask, become: Callable[[Leaf], Leaf] = as_it_is
+    algebra: Algebra, part: State, ask: Ask, become: Callable[[ChangeUnit], ChangeUnit] = as_it_is
 ) -> Walk:
     """The loss of what may be drawn; all, where it is of several rows or users, of each of which a
     loss is known, and the δ of all together reaches 1."""

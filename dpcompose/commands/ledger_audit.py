@@ -32,7 +32,7 @@ _About = tuple[str, Sequence[str], Diagnostic]
 
 
 @dataclass(slots=True)
-class Standing:
+class LedgerAudit:
     """What became of the releases that a ledger had in a revision.
 
     `entries`: each of them. `findings`: what was taken out or made less. `limits`: by file, the
@@ -123,7 +123,7 @@ def looked_up(
     limit: Budget | None,
     sources: Sources,
     counted: bool = True,
-) -> tuple[Standing, ExitCode]:
+) -> tuple[LedgerAudit, ExitCode]:
     """What became of the releases that folders had, of those that they have. Raises BadCall.
 
     `limit`: the budget of flags. `counted`: whether what is gone or says less is counted as it was,
@@ -131,7 +131,7 @@ def looked_up(
     """
     names = folder.files
     now, before = policies_of(sources), policies_of(as_before(sources, past.revision))
-    found = Standing(past.revision)
+    found = LedgerAudit(past.revision)
     same: set[str] = set()
     old: list[Release] = []
     invalid: list[tuple[str, str]] = []
@@ -175,7 +175,7 @@ def looked_up(
 Found = tuple[str, Source | None, Diagnostic]
 
 
-def _rewritten(found: Standing, counted: bool) -> Iterator[Found]:
+def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
     """What is gone, or says less than in a revision; `counted`: as it was there."""
     revision = found.revision
     as_it_was = ", and is counted as it was there" if counted else ""
@@ -216,7 +216,7 @@ def changed(release: Release, says: str, path: Path) -> Found:
 
 
 def _invalid(
-    found: Standing, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
+    found: LedgerAudit, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
 ) -> Iterator[Found]:
     """What was no valid spec: with one in its place nothing can be compared."""
     taken = {id(each.new) for each in found.entries}
@@ -234,7 +234,9 @@ def _invalid(
         yield source.name, source, Diagnostic(REWRITTEN, says, None, hint, "warning")
 
 
-def _raised(found: Standing, known: Gathered, now: Policies, before: Policies) -> Iterator[Found]:
+def _raised(
+    found: LedgerAudit, known: Gathered, now: Policies, before: Policies
+) -> Iterator[Found]:
     """Budgets of the settings that were less in the revision, which hold as well."""
     told: set[str] = set()
     for file in known.held:

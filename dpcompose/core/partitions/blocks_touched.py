@@ -165,7 +165,7 @@ def _plain(algebra: Pairs, delta: Any) -> Fraction:
     """δ as a number that adds up: itself, or -ln(1-δ) rounded up."""
     if not algebra.survival:
         return Fraction(delta)
-    return log_inverse_up(delta.stay)
+    return log_inverse_up(delta.no_failure)
 
 
 def _wrapped(algebra: Pairs, number: Fraction) -> Any:
