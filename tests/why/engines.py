@@ -1,0 +1,146 @@
+"""Every engine and special case that could be left out, with a spec on which it wins.
+
+An engine wins where, without it, some number is more than 1e-4 larger, or the command takes more
+than twice as long. `python -m tests.why` switches each off in turn and prints what that costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """Gives no answer."""
+
+
+def no(*_: Any, **__: Any) -> bool:
+    """Says that it does not apply."""
+    return False
+
+
+def empty(*_: Any, **__: Any) -> tuple[()]:
+    """Gives no bounds."""
+    return ()
+
+
+def certain(*_: Any, **__: Any) -> float:
+    """Gives the largest rate there is."""
+    return 1.0
+
+
+class Engine(NamedTuple):
+    """What an engine is for, how it is switched off, and where it wins.
+
+    `off`: names in modules, each with what stands in its place. `spec`: a text, or a file from the
+    root of the repository. `wins`: by how much some number grows without it; 0: it wins in time.
+    """
+
+    name: str
+    off: tuple[tuple[str, str, Any], ...]
+    spec: str
+    wins: float = 0.0
+
+    @contextmanager
+    def switched_off(self) -> Iterator[None]:
+        """Runs what is inside without the engine."""
+        with ExitStack() as stack:
+            for module, name, instead in self.off:
+                stack.enter_context(_replaced(module, name, instead))
+            yield
+
+
+@contextmanager
+def _replaced(module: str, name: str, instead: Any) -> Iterator[None]:
+    owner: Any = import_module(f"dpcompose.{module}")
+    *path, last = name.split(".")
+    for each in path:
+        owner = getattr(owner, each)
+    before = vars(owner)[last]
+    setattr(owner, last, instead)
+    try:
+        yield
+    finally:
+        setattr(owner, last, before)
+
+
+def spec(mechanisms: str, protect: str = "unbounded", datasets: str = "t: {}") -> str:
+    listed = "".join(
+        f"  - {{name: m{n}, {each}}}\n" for n, each in enumerate(mechanisms.split("; "))
+    )
+    made = "".join(f"  {each}\n" for each in datasets.split("; "))
+    return f"dpcompose: 1\nprotect: {protect}\ndatasets:\n{made}mechanisms:\n{listed}"
+
+
+LINE = "curves.backends.vertical_line"
+ENGINES = (
+    Engine(
+        "pure DP over several steps is less than one step of the sum (geometric curve)",
+        (("curves.families.pure_steps", "MOST_STEPS", 1),),
+        "specs/visits-cap-and-places.yaml",
+        0.1,
+    ),
+    Engine(
+        "(ε, δ) over several steps: power functions, put into one another",
+        (
+            ("core.loss.loss_bounds", "pair_steps", empty),
+            ("core.loss.path_losses", "pair_steps", empty),
+        ),
+        spec(
+            "reads: t, notion: approx, epsilon: 1, delta: 1e-5",
+            "{relation: unbounded, distance: 3}",
+        ),
+        0.1,
+    ),
+    Engine(
+        "several guarantees of one mechanism as one curve",
+        (("core.loss.cost", "of_several_kinds", no),),
+        spec(
+            "reads: t, guarantees: [{notion: pure, epsilon: 1}, {notion: gdp, mu: 0.5}]; "
+            "reads: t, notion: pure, epsilon: 0.5"
+        ),
+        1e-3,
+    ),
+    Engine(
+        "several pure losses packed into one that is worse than they are together",
+        (("core.loss.dominance", "packs", no),),
+        "tests/acceptance/hospitals-365-bounded.yaml",
+    ),
+    Engine(
+        "the vertical line: no grid for smooth losses",
+        (
+            (f"{LINE}.contour", "epsilon_on_line", nothing),
+            (f"{LINE}.contour", "log_delta_on_line", nothing),
+        ),
+        spec("reads: t, mechanism: laplace, scale: 30000, sensitivity: 1, count: 1000000000"),
+        1e-2,
+    ),
+    Engine(
+        "the vertical line for Poisson samples",
+        ((f"{LINE}.contour", "_SAMPLED", {}),),
+        spec(
+            "reads: s, mechanism: laplace, scale: 2, sensitivity: 1, count: 100000000",
+            datasets="t: {}; s: {from: t, map: {kind: sample, poisson: 0.00001}}",
+        ),
+        1e-3,
+    ),
+    Engine(
+        "equal randomized responses in closed form: numpy is not loaded",
+        (
+            ("curves.answers", "equal_epsilon", nothing),
+            ("curves.answers", "equal_delta", nothing),
+        ),
+        "specs/helpdesk-hundred-counts.yaml",
+    ),
+    Engine(
+        "hits by Rényi divergences of all orders, not by way of (ε, δ)",
+        (
+            ("curves.trade_off", "most_hits", certain),
+            ("curves.trade_off", "most_advantage", certain),
+        ),
+        spec("reads: t, notion: zcdp, rho: 0.05"),
+        1e-2,
+    ),
+)
