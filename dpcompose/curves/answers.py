@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import partial
 
 from dpcompose.curves.backends.closed_forms import alone
-from dpcompose.curves.backends.closed_forms.few_outcomes import delta_of_few
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
@@ -310,9 +309,6 @@ def _delta_of_few(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
     if not parts.others:
-        few = delta_of_few(parts.responses, gaussian, epsilon) if effort.shared else None
-        if few is not None:
-            return few
         if not parts.responses:
             return gaussian_delta(gaussian, epsilon)
         if not gaussian and len(parts.responses) == 1:
