@@ -25,7 +25,7 @@ Test = Callable[[Any], None]
 
 
 class Role(StrEnum):
-    """What an entry is used for, from the most special to the most general."""
+    """The roles of an entry, from the most special to the most general."""
 
     WORST_BLOCK = "the worst block, by guarantees on the blocks"
     WORST_BLOCK_COMMON = "the worst block, by guarantees on the whole table"

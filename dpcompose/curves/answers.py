@@ -86,7 +86,8 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
 
 
 def _settled(composition: Curve) -> Curve:
-    """The same, with the chance at which points give everything away counted in `stay`.
+    """Returns an equal composition, with the chance at which points give everything away counted in
+    `no_failure`.
 
     (ε, δ) with all δ ≥ d is to give all away with chance d, and else (ε, (δ-d)/(1-d)): the two
     orders of the tables alike.
@@ -114,7 +115,7 @@ class _Gathered:
     others: tuple[tuple[Part, int], ...]
 
     def all_parts(self, gaussian: Fraction = ZERO) -> Curve:
-        """All parts, with Σμ² of a Gaussian."""
+        """Returns all parts as one curve, with Σμ² of a Gaussian."""
         responses = tuple((Response(epsilon), n) for epsilon, n in self.responses.items())
         return Curve(responses + self.others, gaussian)
 
@@ -215,7 +216,7 @@ def _epsilon_of_few(
 def _epsilon_by_any_way(
     composition: Curve, delta: Fraction, effort: EvaluationEffort
 ) -> Certified | None:
-    """The same as `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
+    """Returns `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
     found = epsilon_at(composition, delta, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
@@ -231,7 +232,7 @@ def _alone(effort: EvaluationEffort) -> EvaluationEffort:
 
 
 def _delta_by_any_way(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
-    """The same as `delta_at`, likewise."""
+    """Returns `delta_at`, or less by Rényi divergences where parts lose by being composed."""
     found = delta_at(composition, epsilon, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):

@@ -173,7 +173,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class MixtureOfDraws:
-    """What reads a sample that holds a part of the change, each with its chance, or none of it.
+    """Mechanisms that read a sample which holds a part of the change, each part with its chance, or
+    none of it.
 
     Both tables are sampled alike; telling which part is drawn makes the loss no smaller, so that δ
     is Σ chance·δ of that part at every ε ≥ 0. `ways`: the chance of each part, and what it loses.
@@ -343,7 +344,7 @@ def curve_of(
 
 
 class Backends(Protocol):
-    """What answers for curves: `dpcompose.curves.evaluate`."""
+    """The functions that answer for curves: `dpcompose.curves.evaluate`."""
 
     def epsilon_of(self, curve: Curve, delta: Fraction, /) -> Certified | None:
         """The least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
@@ -387,7 +388,8 @@ class Curve:
         return part
 
     def left(self, delta: Fraction) -> Fraction:
-        """What the stated δ's leave of δ for the rest; below 0 where that is less than nothing."""
+        """Returns what the stated δ's leave of δ for the rest; below 0 where that is less than
+        nothing."""
         return 1 - (1 - delta) / self.no_failure if self.no_failure > 0 else Fraction(-1)
 
     def compose(self, *others: Curve) -> Curve:
@@ -507,7 +509,7 @@ class Certified:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationEffort:
-    """What is done for an answer, which is certified in any case.
+    """The work done for an answer, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
     alone, to see soon what cannot decide. `known`: an ε that holds in another way; an answer that

@@ -69,7 +69,7 @@ COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED, RouteName.AS_GAUSSIA
 
 @dataclass(frozen=True, slots=True)
 class RouteBound:
-    """What a route gives: `value` is ε or δ, rounded up, None if nothing finite.
+    """The bound that a route gives: `value` is ε or δ, rounded up, None if nothing finite.
 
     `bracket`: where it comes from loss distributions, how they were computed.
     """
@@ -81,7 +81,8 @@ class RouteBound:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is asked: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+    """A question: the least ε at `delta`, or the least δ at `epsilon`; the least ε at `delta`, or
+    the least δ at `epsilon`; the other is None.
 
     `many`: whether it is one of very many about the same patterns. `known`: an ε
     that holds in another way, so that one which is surely above it need not be the least.
@@ -138,7 +139,7 @@ def realised(composition: Curve) -> bool:
 
 
 def _remembered(routes: Routes) -> Routes:
-    """The same, but that small questions are answered once: many specs of one house are alike."""
+    """Caches the answers to small questions: many specs of one house are alike."""
     known = lru_cache(maxsize=256)(routes)
 
     @wraps(routes)
@@ -218,7 +219,7 @@ def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> C
 
 
 def _shortened(bracket: Certified) -> Certified:
-    """The same to as many digits as every machine agrees on: transforms differ in the last ones."""
+    """Rounds up to the digits on which machines agree: transforms differ in the last ones."""
     upper = Fraction(decimal_up(bracket.upper, DIGITS))
     lower = bracket.lower
     if lower is not None:
@@ -228,7 +229,8 @@ def _shortened(bracket: Certified) -> Certified:
 
 
 def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
-    """The same, or as large as the best one before where only the digits that are kept differ."""
+    """Returns the route, or with the value of the best one before where only the digits that are
+    kept differ."""
     best = least_route(before).value if before else None
     if best is None or route.value is None:
         return route

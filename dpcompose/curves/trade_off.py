@@ -40,7 +40,7 @@ _SAME = Fraction(1, 10**8)
 
 @dataclass(frozen=True, slots=True)
 class Divergences:
-    """What is known of a change by its Rényi divergences alone, beside its profile."""
+    """The Rényi divergences of a change, beside its profile."""
 
     composition: Curve
 
@@ -89,7 +89,8 @@ class TradeOff:
         return max(self._delta(each, epsilon) for each in range(len(self.profiles)))
 
     def greatest(self, epsilon: Fraction) -> Fraction:
-        """The same of the profiles alone that were the greatest at some other ε."""
+        """Returns the greatest δ at `epsilon` of the profiles that were the greatest at some other
+        ε."""
         return max(self._delta(each, epsilon) for each in self._greatest)
 
     def _delta(self, which: int, epsilon: Fraction) -> Fraction:
@@ -135,7 +136,8 @@ class TradeOff:
         return True
 
     def at(self, epsilon: Fraction, rate: Fraction, side: int) -> Fraction:
-        """What δ at `epsilon` says of the hits; side 1: δ + e^ε·rate, side -1: the other bound.
+        """Returns the bound on the hits that δ at `epsilon` gives; side 1: δ + e^ε·rate, side -1:
+        the other bound.
 
         Rounded up; it can be above 1, and then says nothing.
         """

@@ -226,7 +226,7 @@ def _lower(worst: Evaluated) -> Fraction | None:
 
 
 def of_bound(bound: Quantity, point: Point) -> RouteBound:
-    """What a bound in one notion says at a point."""
+    """Returns what a bound in one notion gives at a δ or an ε."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)

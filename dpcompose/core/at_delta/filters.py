@@ -44,7 +44,7 @@ Parameters = tuple[tuple[str, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFilter:
-    """What may be spent in all: `amount` in the unit of the notion that adds up, with a δ.
+    """A limit on the total privacy loss: `amount` in the unit of the notion that adds up, with a δ.
 
     Both are rounded down; `stated`: they are those of the budget itself.
     """
@@ -60,11 +60,11 @@ class PrivacyFilter:
 
     @property
     def limit(self) -> Parameters:
-        """What may be spent in the notion's own parameters, rounded down."""
+        """Returns the limit in the notion's own parameters, rounded down."""
         return self._parameters(self.amount, self.delta)
 
     def left(self, spent: Quantity) -> Parameters:
-        """What a further release may spend, rounded down; 0 where nothing is left."""
+        """Returns what a further release may spend, rounded down; 0 where nothing is left."""
         amount, delta = self.amount - spent.amount, self.delta - spent.delta
         return self._parameters(max(Fraction(amount), ZERO), max(Fraction(delta), ZERO))
 
@@ -75,11 +75,11 @@ class PrivacyFilter:
 
     @property
     def total_loss(self) -> Quantity:
-        """What the whole interaction has."""
+        """Returns the bound on the whole interaction: the limit itself."""
         return Quantity(self.notion, self.amount, self.delta)
 
     def at(self, point: Point) -> RouteBound:
-        """What the whole interaction has at a δ or an ε, by the limit alone."""
+        """Returns what the limit alone gives for the whole interaction at a δ or an ε."""
         return of_bound(self.total_loss, point)
 
 

@@ -41,7 +41,8 @@ _Some = tuple[tuple[TracedUnit, int], ...]
 
 
 def drawn(state: State, rate: Fraction) -> DrawnRows | None:
-    """What the sample may hold of a change; None if that is too much to list.
+    """Returns the parts of a change that a sample may hold, each with its chance; None if that is
+    too much to list.
 
     A part may be told as a larger one that holds it.
     """
@@ -64,7 +65,7 @@ def drawn(state: State, rate: Fraction) -> DrawnRows | None:
 
 
 def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
-    """What is drawn of so many equal items."""
+    """Returns how many of so many equal items may be drawn, with chances."""
     one = _of_one(item, rate)
     if one is None:
         return None
@@ -89,7 +90,7 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
 
 
 def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
-    """What is drawn of one item, nothing first."""
+    """Returns what may be drawn of one item, with chances, nothing first."""
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:
@@ -112,7 +113,8 @@ def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
 
 
 def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
-    """The same of `size` rows that are drawn of `of` without replacement, or of more than these.
+    """Returns how many of some rows may be drawn, with chances, in a sample of `size` of `of` rows
+    without replacement, or of a larger table.
 
     Of a larger table no more of the rows are drawn: one after the other is drawn, and each is one
     of the rows with a smaller chance.

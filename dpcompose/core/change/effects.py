@@ -8,14 +8,14 @@ from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGL
 
 
 class MapOutcome(NamedTuple):
-    """What one unit becomes: units with counts, tags relative to its own sides."""
+    """The units that one unit of change becomes, with counts; ends are relative to its sides."""
 
     units: tuple[tuple[ChangeUnit, int], ...]
     displaces: str | None = None
 
 
 class TooMany(NamedTuple):
-    """In place of fates that are too many to list: units whose losses bound each of them.
+    """Stands for outcomes that are too many to list: units whose losses bound each of them.
 
     Each with how many there are of it at most, all of one sort.
     """
@@ -28,7 +28,7 @@ MANY = 24
 
 
 def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
-    """So many units, all alike."""
+    """Returns the outcome of `count` equal units."""
     return MapOutcome(((leaf, count),))
 
 
@@ -116,12 +116,12 @@ def spread(fate: MapOutcome) -> list[MapOutcome]:
 
 
 def capped(leaf: ChangeUnit, rows: int) -> MapOutcome:
-    """All rows of a user, of which at most `rows` are left."""
+    """Returns the outcome in which all rows of a user become at most `rows` rows."""
     size = rows if leaf.size is None else min(int(leaf.size), rows)
     return one(leaf._replace(size=size))
 
 
 def with_unit(leaf: ChangeUnit, rows: int) -> MapOutcome:
-    """All rows of a user, each of which gives at most `rows` rows of the same user."""
+    """Returns the outcome in which each row of a user becomes at most `rows` rows of that user."""
     size = None if leaf.size is None else int(leaf.size) * rows
     return one(leaf._replace(size=size))

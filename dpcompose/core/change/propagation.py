@@ -178,5 +178,5 @@ def become(unit: ChangeUnit) -> Callable[[ChangeUnit], ChangeUnit]:
 
 
 def as_it_is(leaf: ChangeUnit) -> ChangeUnit:
-    """What a unit becomes where it stays what it is."""
+    """Returns the unit itself."""
     return leaf._replace(ends=tuple(range(len(leaf.ends))), displaced=False)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 class Shape(StrEnum):
-    """What a dataset is."""
+    """The shape of a dataset: a table, a graph or a value."""
 
     TABLE = "a table"
     GRAPH = "a graph"
@@ -18,7 +18,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of a dataset by its place in the tree.
+    """The facts about a dataset that follow from its place in the tree.
 
     `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for
     each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.

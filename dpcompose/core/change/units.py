@@ -23,7 +23,7 @@ from dpcompose.curves import rank
 
 
 class Kind(StrEnum):
-    """What one unit of change is."""
+    """The kinds of a unit of change."""
 
     SINGLE = "single"
     PAIR = "pair"
@@ -114,7 +114,7 @@ _OTHER = (1, 0, BOTH)
 
 
 def _other_sides(below: State) -> State:
-    """What an item holds, when its sides 0 and 1 change their numbers."""
+    """Returns the units inside of an item with its sides 0 and 1 exchanged."""
     return state_of(
         (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.ends)), n) for item, n in below
     )
@@ -125,7 +125,7 @@ def _retagged(item: TracedUnit, ends: tuple[int, ...]) -> TracedUnit:
 
 
 def _mirrored(state: State) -> State:
-    """The same change read backwards: what was removed is added."""
+    """Returns the change read backwards: what was removed is added."""
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         leaf = item.leaf

@@ -166,7 +166,7 @@ def largest(blocks: Sequence[Block], many: int) -> Fraction:
 
 
 def split_up(question: Question, most: int) -> Question:
-    """The same with equal blocks written out one by one, if there are at most `most`."""
+    """Returns the question with equal blocks written out, if there are at most `most`."""
     if question.size > most or all(block.count == 1 for block in question.blocks):
         return question
     blocks: list[Block] = []

@@ -51,7 +51,7 @@ class Interval:
         return result
 
     def at_least(self, other: Interval) -> Interval:
-        """The same number, known not to be below `other` either."""
+        """Returns the number with the knowledge that it is not below `other` either."""
         return Interval(max(self.low, other.low), self.high)
 
     @property

@@ -84,7 +84,8 @@ def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
 
 
 def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator[Loss]:
-    """What the person's rows in other roots lose; one who is in this root may be in them too."""
+    """Yields the losses of the person's rows in other roots; one who is in this root may be in them
+    too."""
     if solver.problem.roots_disjoint:
         return
     for root, place in solver.tops:
@@ -93,7 +94,7 @@ def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator
 
 
 def _answers(accountant: Accountant) -> Answers:
-    """What is known of one row added or removed, for each place by its identity."""
+    """Returns the losses for one row added or removed, by the identity of each place."""
     found: Answers = {}
     for (identity, state), answer in accountant.answers().items():
         leaves = all_leaves(state)
@@ -109,7 +110,7 @@ def _lost(algebra: Algebra, answers: Answers, block: Place) -> Loss:
 
 
 def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> list[Loss]:
-    """All that one row loses here and below, but for the way (or the blocks) at `index`."""
+    """Returns the losses of one row here and below, but for the way (or the blocks) at `index`."""
     found = [
         [*answer.own, *(c.loss for i, c in enumerate(answer.choices) if i != index)]
         for answer in answers[id(place)]

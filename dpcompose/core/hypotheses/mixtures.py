@@ -193,7 +193,8 @@ def _couplings(question: Question) -> list[Found]:
 
 
 def _sorted(question: Question, sets: Sets) -> list[frozenset[int]]:
-    """By the loss of the whole set, so that matching in order matches like with like."""
+    """Returns the sets in the order of their losses, so that matching in order matches like with
+    like."""
 
     def key(each: frozenset[int]) -> tuple[Fraction, list[int]]:
         return sum((question.blocks[i].epsilon for i in each), ZERO), sorted(each)

@@ -116,7 +116,7 @@ def _weighted_losses(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """So many equal blocks said this.
+    """An outcome that so many equal blocks gave.
 
     `chance` of it if nobody is there; `sizes`[j]: Σ over sets of j of them of how many times as
     likely it is if the person is in just those.

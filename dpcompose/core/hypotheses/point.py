@@ -137,7 +137,8 @@ def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) ->
 
 
 def beside(question: Question) -> tuple[Fraction, Fraction]:
-    """What mechanisms outside the blocks add: once if one belief is that of an absent person.
+    """Returns what mechanisms outside the blocks add: once if one belief is that of an absent
+    person.
 
     Between two cases in which the person is present the row may differ: then it counts as removed
     and added, two steps (GMPS24, VI.3).

@@ -191,7 +191,7 @@ def _power(law: _SizeLaw, exponent: int) -> _SizeLaw:
 
 
 def _product(laws: list[_SizeLaw]) -> _SizeLaw:
-    """All multiplied, the shortest first."""
+    """Returns the product of the laws, the shortest first."""
     while len(laws) > 1:
         laws.sort(key=lambda law: len(law.chances))
         pairs = [_times(laws[i], laws[i + 1]) for i in range(0, len(laws) - 1, 2)]

@@ -81,7 +81,8 @@ def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> C
 def _flow(
     first: Sequence[int], second: Sequence[int], cost: dict[tuple[int, int], int]
 ) -> dict[tuple[int, int], int] | None:
-    """All mass moved along the pairs given, at least cost; None if they cannot carry it."""
+    """Returns the cheapest flow that moves all mass along the pairs given; None if they cannot
+    carry it."""
     left, right = list(first), list(second)
     moved = dict.fromkeys(cost, 0)
     while any(left):

@@ -145,7 +145,8 @@ class AlongMap:
         return worst_of(self.algebra, found)._replace(how=How("listed"))
 
     def outcomes(self, state: State, limit: int = LIMIT) -> list[State]:
-        """What the map may make of the change; `Refused` if that is too much to list."""
+        """Returns the changes that the map may make of a change; `Refused` if that is too much to
+        list."""
         if self.sampled:
             raise Refused("a sample is no map that can be listed")
         trace_here = self.place.depth in self.below.levels

@@ -146,7 +146,8 @@ def _hold(theorem: str, setting: Setting) -> None:
 
 
 def _setting(kernel: Kernel, certificate: Certificate, loss: Loss, shown: list[Shown]) -> Setting:
-    """What the theorem is asked about: the problem, with the losses that the claims have proved."""
+    """Returns the setting that the theorem is asked about: the problem, with the losses that the
+    claims have proved."""
     algebra, places, numbers = kernel.algebra, kernel.places, kernel.numbers
     assert isinstance(algebra, Scalars | Pairs)
     return Setting(
@@ -165,7 +166,7 @@ def reached(
     shown: list[Shown],
     charged: dict[tuple[int, State], tuple[Charge, ...]],
 ) -> Iterator[Reached]:
-    """What the worst change reaches, by the branches that the rules of the kernel name."""
+    """Yields what the worst change reaches, by the branches that the rules of the kernel name."""
     stack = [(kernel.numbers[id(top)], state, 1, 1) for top, state, _ in reversed(shown)]
     while stack:
         number, state, copies, distance = stack.pop()
@@ -185,7 +186,8 @@ def reached(
 
 
 class SearchFinding(NamedTuple):
-    """What a search gives to certify: its answers, the losses of the roots, and what is printed.
+    """The result of a search that is to be certified: its answers, the losses of the roots, and
+    what is printed.
 
     `pure`: the answers in pure DP that those of another notion need.
     """

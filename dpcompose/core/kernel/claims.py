@@ -28,7 +28,7 @@ Subject = tuple[int, State, bool]
 
 
 class Charge(NamedTuple):
-    """What all copies of one mechanism lose for a change, by which of its statements."""
+    """The loss of all copies of one mechanism for a change, with the statements used."""
 
     mechanism: str
     copies: int
@@ -95,16 +95,16 @@ class Kernel:
     def walk(
         self, number: int, state: State, statements: Sequence[Sequence[Path]], hows: Sequence[How]
     ) -> Walk:
-        """What `apply` asks of its premises, one after the other."""
+        """Yields the premises that `apply` asks for, one after the other."""
         charges = tuple(self._charges(self.places[number], state, statements))
         return self._walk(number, state, charges, hows)
 
     def subject(self, need: Need) -> Subject:
-        """What a claim has to be about that meets a need."""
+        """Returns what a claim that meets a need must be about."""
         return self.numbers[id(need[0])], need[1], self.pure or isinstance(need, PureNeed)
 
     def met(self, walk: Walk, premises: Sequence[Claim]) -> Any:
-        """What a walk gives, where the premises are what it asks for, each once, in its order."""
+        """Returns the result of a walk whose needs the premises meet, each once, in order."""
         rest = iter(premises)
         met: dict[Subject, Loss] = {}
         sent: Loss = None

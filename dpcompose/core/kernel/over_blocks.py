@@ -182,7 +182,7 @@ class OverBlocks:
         return Choice(total, ())
 
     def one_user(self, state: State) -> Walk:
-        """All rows of one unit, at most as many as it has, over the blocks."""
+        """Bounds the loss of all rows of one unit, as many as it has at most, over the blocks."""
         leaf = self._one(state, user=True)
         sizes = self.sizes
         rows = None if leaf.size is None else int(leaf.size)

@@ -50,7 +50,7 @@ def _turned_whole(base: Curve) -> Curve:
 
 
 def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
-    """What is one-sided by what dominates it whichever table has the row."""
+    """Replaces one-sided losses by ones that dominate them whichever table has the row."""
     parts = (known.part for known in atom.options)
     if not any(isinstance(part, (Sampled, PoissonGroup)) and part.side != "both" for part in parts):
         return atom

@@ -252,7 +252,7 @@ class Coster:
     def pattern(
         self, placed: Sequence[Placed], state: State, curves: bool = False
     ) -> UndominatedLosses:
-        """All that is known of the loss for one change, as one atom."""
+        """Returns all bounds on a mechanism's loss for one change, as one loss with options."""
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):
             no_failure = 1 - said.delta
@@ -276,7 +276,8 @@ class Coster:
         return single(options, noise or self._at_one_step(placed, state))
 
     def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
-        """All options as one curve, where they are of several kinds and not too many are.
+        """Returns the options joined in one curve, where they are of several kinds and not too
+        many;
 
         `steps`: they hold for each of so many steps.
         """
@@ -289,7 +290,7 @@ class Coster:
         return self._curves[key]
 
     def _over_steps(self, placed: Sequence[Placed], state: State) -> Curve | None:
-        """All that is stated for one and the same step, which covers the change several times."""
+        """Returns the curve of all guarantees of one step, over the several steps of the change."""
         said = [each for each in placed if each.usable and not each.statement.implied]
         alike = {(each.statement.relation, *each[1:]) for each in said}
         if len(said) < 2 or len(alike) > 1:

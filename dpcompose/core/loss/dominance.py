@@ -70,7 +70,7 @@ Amount = tuple[float, Fraction]
 
 
 class Sorted(NamedTuple):
-    """What an atom is summed up by; `pure`, or `kin` and `shift`, or `other` alone.
+    """A loss reduced to what comparisons need: `pure`, or `kin` and `shift`, or `other` alone.
 
     `amount`: the ε of a pure loss as a whole, or the shift, as a double and exactly. `masses`:
     numbers that a pattern has at least as much of as one that it dominates.
@@ -364,8 +364,8 @@ def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
 def _most_of_each(
     others: Sequence[dict[MechanismLossOptions, int]],
 ) -> dict[MechanismLossOptions, int]:
-    """Of each atom as often as some pattern has it; of one read in both orders, of these together,
-    each as what dominates both."""
+    """Returns each loss as often as some multiset has it; of one read in both orders, of these
+    together, each as what dominates both."""
     orders: dict[MechanismLossOptions, dict[MechanismLossOptions, None]] = {}
     for each in others:
         for atom in each:

@@ -28,7 +28,8 @@ def from_above(pattern: LossMultiset) -> LossMultiset:
 
 
 def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
-    """The same without the sample, where parts lose by being composed: read so they may lose less.
+    """Yields the curves of a multiset without the sample, where parts lose by being composed: read
+    so they may lose less.
 
     What is known of them in other ways, their Rényi divergences, is not known through a sample.
     `always`: any parts, where the sample is known on a grid alone.

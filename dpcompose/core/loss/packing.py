@@ -95,7 +95,7 @@ def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
 
 
 def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
-    """What a loss takes of each way of the room; None if it does not fit."""
+    """Returns what a loss takes of each way of the room; None if it does not fit."""
     needs: list[Fraction] = []
     for epsilon, amount, plain in room:
         if plain:

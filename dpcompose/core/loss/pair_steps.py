@@ -33,7 +33,7 @@ Steps = Sequence[tuple[Pair, int]]
 
 
 def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
-    """What is known of a change that can be made in these ways, beside the sums of their steps.
+    """Yields curves of a change that can be made in these ways, beside the sums of their steps.
 
     Of each way the steps may be taken in every order. Nothing, where no way is of several steps but
     equal ones of pure DP (`pure_steps`).

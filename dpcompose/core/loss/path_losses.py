@@ -41,7 +41,7 @@ def chained(
     curves: bool,
     free: bool,
 ) -> Iterator[Curve]:
-    """What is known of a path as a whole.
+    """Yields bounds on the loss along a whole path of tables.
 
     `curves`: whether power functions of (ε, δ) are asked for; `free`: whether the steps may come in
     any order.

@@ -121,7 +121,7 @@ class LossMultiset:
     masses: Masses | None = field(default=None, compare=False, repr=False)
 
     def times(self, copies: int) -> LossMultiset:
-        """So many independent copies."""
+        """Returns the multiset of `copies` independent copies."""
         if copies == 1 or not self.atoms:
             return self
         atoms = {atom: n * copies for atom, n in self.atoms.items()}
@@ -136,7 +136,7 @@ UndominatedLosses = tuple[LossMultiset, ...]
 
 
 def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
-    """All of several patterns at once."""
+    """Returns the sum of several multisets."""
     listed = list(patterns)
     atoms: dict[MechanismLossOptions, int] = dict(listed[0].atoms) if listed else {}
     loose, attained, traces = False, True, []
@@ -189,7 +189,7 @@ def response_epsilon(known: Curve) -> float:
 
 
 def _epsilon_of(composition: Curve) -> float:
-    """As `response_epsilon`, of a whole composition."""
+    """Returns `response_epsilon` of a whole composition."""
     rest = response_epsilon(curve_of(None, composition.gaussian, composition.no_failure))
     return rest + sum(response_epsilon(curve_of(part)) * n for part, n in composition.parts)
 
@@ -223,7 +223,7 @@ def _rho(known: Curve) -> float:
 
 
 def _rho_of(composition: Curve) -> float:
-    """As `_rho`, of a whole composition."""
+    """Returns `_rho` of a whole composition."""
     rest = double(composition.gaussian) / 2
     return rest + sum(_rho(curve_of(part)) * n for part, n in composition.parts)
 

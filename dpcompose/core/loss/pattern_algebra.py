@@ -83,7 +83,7 @@ class Patterns:
     notion: Notion = Notion.PROFILE
 
     def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """All of the losses, each at any of its patterns."""
+        """Returns the composition of the losses, each at any of its multisets."""
         single: list[LossMultiset] = []
         several: list[UndominatedLosses] = []
         for loss in losses:
@@ -172,7 +172,7 @@ class Patterns:
         return found[::-1]
 
     def times(self, loss: UndominatedLosses, copies: int) -> UndominatedLosses:
-        """So many copies, each at any of the patterns."""
+        """Returns the composition of `copies` copies, each at any of the multisets."""
         if copies == 1 or not loss:
             return loss
         if len(loss) == 1:
@@ -194,7 +194,7 @@ class Patterns:
         return self.undominated(found)
 
     def best(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """What several bounds that all hold say together.
+        """Returns one loss from several bounds that all hold.
 
         One that some change attains is taken; of bounds from above each may be used, as long as
         each is one pattern; else the one that looks smaller is taken.
@@ -242,7 +242,7 @@ class Patterns:
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
-        """The same as a bound that perhaps no change attains."""
+        """Returns the loss as a bound that perhaps no change attains."""
         return tuple(from_above(each) for each in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
@@ -420,7 +420,8 @@ Algebra = Scalars | Pairs | Patterns
 
 
 def all_lost(algebra: Algebra) -> Loss:
-    """Of what gives everything away: (0, 1), which a sample may make rare."""
+    """Returns the loss of a mechanism that gives everything away: (0, 1), which a sample may make
+    rare."""
     match algebra:
         case Patterns():
             return (one(curve_of(None, ZERO, ZERO), attained=False),)

@@ -81,7 +81,8 @@ def is_one_loss(pattern: LossMultiset) -> bool:
 
 
 def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """What dominates all of several patterns: the largest ρ with all δ; else what covers them."""
+    """Returns a multiset that dominates several by their ρ and δ: the largest ρ with all δ; else
+    what covers them."""
     rho, no_failure = ZERO, Survival(ONE)
     for pattern in patterns:
         known = _rho_and_stay(pattern)

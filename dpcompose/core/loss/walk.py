@@ -32,7 +32,7 @@ class PureNeed(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """What a change becomes in one dataset below, `copies` times (equal blocks)."""
+    """The change in one dataset below, for `copies` equal blocks."""
 
     place: Place
     state: State
@@ -40,7 +40,7 @@ class Branch(NamedTuple):
 
 
 class How(NamedTuple):
-    """By which rule a loss is bounded, with the rules that it takes the bounds of together."""
+    """The rule by which a loss is bounded, with the rules whose bounds it combines."""
 
     rule: str
     of: tuple[How, ...] = ()
@@ -87,7 +87,7 @@ class Effort:
 
 
 def in_pure(walk: Walk) -> Walk:
-    """What a walk gives where all its needs are of pure DP."""
+    """Returns the result of a walk whose needs are answered in pure DP."""
     sent: Loss = None
     while True:
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Need:
-    """What a number must be: `says` it; `code` and `hint` where it is not.
+    """The condition on a number: `says` it; `code` and `hint` where it is not.
 
     `fits`: whether it is, if it must be more than not negative.
     """
@@ -56,7 +56,7 @@ WHOLE_L2 = Need(
 
 
 class Sort(Enum):
-    """What stands at a key."""
+    """The sorts of values that stand at a key."""
 
     WHOLE = "a whole number"
     SEVERAL = "a whole number from 2 on"
@@ -129,7 +129,8 @@ class Family(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """What the author of a spec declares by naming a family; `{}` stands for the mechanisms.
+    """The assumption that the author of a spec makes by naming a family; `{}` stands for the
+    mechanisms.
 
     `shortly`: in few words, which name none of them; None where it is short.
     """

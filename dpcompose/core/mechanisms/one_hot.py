@@ -15,7 +15,8 @@ from dpcompose.curves.rounding import ZERO, sqrt_up
 
 @dataclass(frozen=True, slots=True)
 class OneHot(Family):
-    """The same noise on every coordinate; of a shift one half is what goes, the other what comes.
+    """Equal noise on every coordinate of a histogram; of a shift one half is what goes, the other
+    what comes.
 
     If all that goes sums up to s/2 at most, and so does all that comes, in whichever coordinates,
     two independent losses moved by s/2 each dominate. The coordinates that fall are dominated by

@@ -85,7 +85,7 @@ class Releases:
 
 
 def _below(dataset: Dataset) -> Iterator[tuple[Dataset, int]]:
-    """What is made from a dataset, with how many there are of each."""
+    """Yields the datasets made from a dataset, with how many there are of each."""
     for each in dataset.derived:
         yield each, 1
     for partition in dataset.partitions:

@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 
 
 class Domain(StrEnum):
-    """What a root holds."""
+    """The kinds of a root dataset."""
 
     TABLE = "table"
     FIXED_SIZE = "fixed-size-table"
@@ -37,7 +37,7 @@ def traits_of_root(
     size: int | None,
     columns: Collection[str] | None = None,
 ) -> Traits:
-    """What is known of a root; `degree` is that of a graph, `size` the public number of rows.
+    """Returns the traits of a root; `degree` is that of a graph, `size` the public number of rows.
 
     `columns`: all that a row has, None where that is not said.
     """
@@ -177,13 +177,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class ColumnQuestion:
-    """What is asked of some columns: the loss where rows are replaced, in these alone."""
+    """A question about some columns: the loss where rows are replaced, in these alone."""
 
     name: str
     changes: tuple[str, ...]
 
     def goal(self, protected: Goal) -> Goal | None:
-        """What it protects, as many rows as are protected; None where these are no rows."""
+        """Returns the goal of protecting as many rows as the statement does; None where these are
+        no rows."""
         if protected.relation.kind not in (RelationKind.BOUNDED, RelationKind.UNBOUNDED):
             return None
         relation = Relation(RelationKind.BOUNDED, changes=frozenset(self.changes))
@@ -228,7 +229,7 @@ class Problem:
             yield from dataset.mechanisms
 
     def without(self, names: Collection[str]) -> Problem:
-        """The same problem without the mechanisms of these names, on whatever they read.
+        """Returns the problem without the mechanisms of these names, on whatever they read.
 
         Roots that nothing reads any more go as well.
         """

@@ -196,8 +196,8 @@ def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
 
 
 def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
-    """What is made by a map, with that map; of maps in a row that are one map together the last
-    dataset, with those before it.
+    """Returns what is made by a map, with that map; of maps in a row that are one map together the
+    last dataset, with those before it.
 
     Nothing else may read those between, and no statement below the last one speak of what is above.
     A few are followed one by one, which may tell more of a row replaced.
@@ -221,7 +221,7 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
 
 
 def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
-    """What is made of several rows of each row and then one of each key that these keep."""
+    """Returns a map to several rows of each and one to a row of each kept key, as one map."""
     row, maps = [child], [child.made_by]
     while isinstance(maps[-1], RowByRow) and len(row) < MOST_LEVELS:
         above = row[-1]

@@ -40,7 +40,7 @@ class Guarantee:
 
 
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
-    """What a concrete mechanism moved by `shift` guarantees in a notion that it has."""
+    """Returns the guarantee in a notion of a concrete mechanism moved by `shift`."""
     numbers = {Notion.PURE: noise.epsilon, Notion.ZCDP: noise.rho, Notion.GDP: noise.mu}
     value = numbers[notion](shift)
     assert value is not None
@@ -60,7 +60,7 @@ class Quantity:
     exact: bool = True
 
     def plus(self, other: Quantity) -> Quantity:
-        """What both lose together, in one notion."""
+        """Returns the composition of two quantities in one notion."""
         return Quantity(
             self.notion,
             self.amount + other.amount,
@@ -115,7 +115,7 @@ FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a result may cost at most, as asked.
+    """The most that a result may cost.
 
     `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by the
     names of specs.

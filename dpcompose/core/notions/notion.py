@@ -28,11 +28,11 @@ class Notion(StrEnum):
 
     @property
     def facts(self) -> NotionFacts:
-        """All there is to know of it."""
+        """Returns the facts about the notion."""
         return FACTS[self]
 
     def amount_of(self, value: Fraction) -> Fraction:
-        """What adds up, of the parameter ε, ρ or μ."""
+        """Returns the amount that adds up under composition, given the parameter ε, ρ or μ."""
         return value * value if self.facts.squared else value
 
     def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:

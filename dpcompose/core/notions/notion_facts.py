@@ -40,7 +40,7 @@ def same(amount: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotionFacts:
-    """All there is to know of a notion.
+    """The facts about a notion.
 
     `parameters`: the keys of what it states, in specs and in JSON; `symbol` is the main one, with
     `sign` for people, who call the notion by `words`. `describe`: a guarantee for people. `unit`:

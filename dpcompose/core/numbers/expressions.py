@@ -55,7 +55,8 @@ class ExpressionError(ValueError):
 
 
 class Meter:
-    """What the expressions of one spec may still cost together; the default is some seconds.
+    """The work that the expressions of one spec may still cost together; the default is some
+    seconds.
 
     One hostile expression takes a quarter of a second, and a file has room for thousands of them.
     """
@@ -113,7 +114,7 @@ _RATIO = re.compile(r"(?:0|[1-9][0-9]{0,30})/[1-9][0-9]{0,30}")
 
 
 def number_hint(value: object) -> str | None:
-    """What to write instead of a value that is no number; None where that is not clear."""
+    """Returns what to write instead of a value that is no number; None where that is not clear."""
     if isinstance(value, bool):
         return BOOLEAN_HINT
     if value is None:
@@ -316,7 +317,7 @@ class _Parser:
         return value
 
     def _value_of(self, function: _Token) -> str | None:
-        """What to write for a function of one short number."""
+        """Returns what to write for a function of one short number."""
         found = _CALL.match(self._text, function.offset)
         made = _FUNCTIONS.get(function.text)
         if found is None or made is None:

@@ -201,6 +201,6 @@ def cut(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """The same in quotes; it may hold what a terminal acts upon."""
+    """Returns the text in quotes, safe for terminals. it may hold what a terminal acts upon."""
     text = cut(text)
     return f"`{text if text.isprintable() else text.encode('unicode_escape').decode()}`"

@@ -244,7 +244,7 @@ def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
 
 
 def _either_way(left: UndominatedLosses, entered: UndominatedLosses) -> UndominatedLosses:
-    """What dominates the losses of a row that leaves a block and of one that enters it."""
+    """Returns losses that dominate those of a row that leaves a block and of one that enters it."""
     if len(left) == len(entered):
         return tuple(covering(pair) for pair in zip(left, entered, strict=True))
     return (covering([*left, *entered]),)

@@ -96,5 +96,5 @@ def largest(sizes: Sequence[int], blocks: int) -> SpreadRule:
 
 
 def copies_of_a_row(partition: Partition) -> int:
-    """In how many blocks one row can be at most."""
+    """Returns in how many blocks one row can be at most."""
     return min(partition.kind.where(()).most_blocks, partition.size)

@@ -109,7 +109,7 @@ class Accountant:
         return known[key]
 
     def follow(self, walk: Walk) -> Any:
-        """What a walk gives, with the answers to all that it asks for."""
+        """Returns the result of a walk, answering all that it asks for."""
         sent: Loss = None
         while True:
             try:
@@ -148,7 +148,8 @@ class Accountant:
     def _cost(
         self, mechanism: Mechanism, placed: Seen, state: State, known: dict[int, Cost]
     ) -> Loss:
-        """What a mechanism loses, seen from a place; known of one and the same that is seen so."""
+        """Returns the loss of a mechanism seen from a place; losses are cached by mechanism and
+        view. known of one and the same that is seen so."""
         before = known.get(id(mechanism))
         if before is not None and before[0] is mechanism and before[1] == placed:
             return before[2]

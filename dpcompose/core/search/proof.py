@@ -64,7 +64,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
 
 
 def _change(visit: Visit) -> Step:
-    """What the change becomes in one dataset."""
+    """Returns the step that says what the change becomes in one dataset."""
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
@@ -75,7 +75,8 @@ def _change(visit: Visit) -> Step:
 
 
 def _unchanged_steps(solution: Solution) -> Iterator[Step]:
-    """What is read and does not change, since it depends on columns that a replaced row keeps."""
+    """Yields steps for datasets that do not change, since they depend on columns that a replaced
+    row keeps."""
     theorem = in_role(Role.KEPT).id
     found: set[int] = set()
     for visit in solution.visits:

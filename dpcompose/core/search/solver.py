@@ -90,7 +90,8 @@ class Solution:
         return next((replace(each, exact=exact) for each in bounds_of(self.algebra, loss)), None)
 
     def part(self, loss: Loss) -> Quantity:
-        """What a part of the release loses; (0, 1), which promises nothing, where nothing is known.
+        """Returns the loss of a part of the release; (0, 1), which promises nothing, where nothing
+        is known.
 
         The whole may be finite all the same: what reads a secret sample is not always read.
         """
@@ -101,11 +102,12 @@ class Solution:
         return found
 
     def one_copy(self, felt: ChangeCharge) -> Quantity:
-        """What one copy of a mechanism adds, on one of the equal blocks."""
+        """Returns what one copy of a mechanism adds, on one of the equal blocks."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
-        """What one mechanism on one dataset adds at the worst change, all its copies together."""
+        """Returns what one mechanism on one dataset adds at the worst change, all its copies
+        together."""
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
@@ -180,7 +182,7 @@ class Solver:
         return self._solve(algebra_of(notion))
 
     def patterns(self) -> UndominatedLosses:
-        """What the worst changes do to all mechanisms together, for use at a chosen δ.
+        """Returns the losses of all mechanisms at the undominated changes, for use at a δ.
 
         Empty if some mechanism has no finite bound.
         """
@@ -198,7 +200,7 @@ class Solver:
         return Accountant(algebra, self._known_to(algebra))
 
     def _known_to(self, algebra: Algebra) -> Costs:
-        """What mechanisms are known to lose in an algebra."""
+        """Returns the costs of mechanisms in an algebra."""
         of = (type(algebra),)
         key = (*of, algebra.curves) if isinstance(algebra, Patterns) else (*of, algebra)
         return self._costs.setdefault(key, {})

@@ -51,7 +51,7 @@ def _position(identifier: str) -> tuple[int, int, int]:
 
 
 def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
-    """By place in the paper, then by file, whichever was imported first."""
+    """Returns the sort key of an entry: its place in the paper, then its file."""
     return _position(entry.id), entry.bound.__module__
 
 

@@ -57,7 +57,7 @@ OF_COMMON_DOMAIN = Use(Role.COMMON, "release", run=whole_release)
 
 
 def total(losses: Iterable[Fraction]) -> Fraction:
-    """What losses on the same change add up to."""
+    """Returns the sum of losses on the same change."""
     added: Fraction = summed(losses)
     return added
 

@@ -58,7 +58,8 @@ _SURVIVAL = (
 
 
 def total_pairs(pairs: Sequence[Pair]) -> Pair:
-    """What pairs on the same change add up to; δ never reaches 1 unless one of them does."""
+    """Returns the sum of (ε, δ) pairs on the same change; δ never reaches 1 unless one of them
+    does."""
     epsilon = total(pair[0] for pair in pairs)
     delta = total(pair[1] for pair in pairs)
     if delta >= 1:

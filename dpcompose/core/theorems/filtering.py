@@ -33,7 +33,7 @@ _SUM = "the search finds the largest sum of all changes, and holds it against th
 
 
 def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """What is left of a limit; None where the losses pass it."""
+    """Returns what is left of a limit; None where the losses pass it."""
     rest = limit - sum(losses, Fraction(0))
     return rest if rest >= 0 else None
 

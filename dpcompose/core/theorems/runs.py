@@ -28,7 +28,8 @@ Bound = Callable[..., Any]
 
 
 def whole_release(setting: Setting, bound: Bound) -> Loss:
-    """Of the losses of all that reads the tables, or what is made of them, at the worst change."""
+    """Applies a bound to the losses of all that reads the tables, or what is made of them, at the
+    worst change."""
     algebra = setting.algebra
     parts = [
         part
@@ -53,7 +54,7 @@ def _plain(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
 
 
 def worst_block(setting: Setting, bound: Bound) -> Loss:
-    """Of the losses of all blocks, each for the protected row."""
+    """Applies a bound to the losses of all blocks, each for the protected row."""
     losses = setting.of_blocks(protected_row(setting))
     if isinstance(setting.algebra, Pairs):
         return (bound([loss[0] for loss in losses]),)
@@ -61,13 +62,14 @@ def worst_block(setting: Setting, bound: Bound) -> Loss:
 
 
 def every_block(setting: Setting, bound: Bound) -> Loss:
-    """Of the losses of all blocks, each for one row more or less."""
+    """Applies a bound to the losses of all blocks, each for one row more or less."""
     losses = setting.of_blocks(Kind.SINGLE)
     return math.inf if math.inf in losses else bound(losses)
 
 
 def two_blocks(setting: Setting, bound: Bound) -> Loss:
-    """Of the losses of the two blocks that one replaced row reaches, whichever they are."""
+    """Applies a bound to the losses of the two blocks that one replaced row reaches, whichever they
+    are."""
     algebra = setting.algebra
     losses = setting.of_blocks(Kind.SINGLE)
     if isinstance(algebra, Scalars):
@@ -83,14 +85,14 @@ def two_blocks(setting: Setting, bound: Bound) -> Loss:
 
 
 def _as_loss(setting: Setting, found: Any) -> Loss:
-    """What a function of the book gives as a loss; None is no finite bound."""
+    """Returns the result of a function of the book as a loss; None is no finite bound."""
     if isinstance(setting.algebra, Scalars):
         return math.inf if found is None else found
     return () if found is None else (found,)
 
 
 def at_distance(setting: Setting, bound: Bound) -> Loss:
-    """Of the one guarantee, at the protected distance."""
+    """Applies a bound to the one guarantee, at the protected distance."""
     _, statement = setting.only_statement()
     guarantee = statement.guarantee
     pairs = isinstance(setting.algebra, Pairs)
@@ -99,14 +101,15 @@ def at_distance(setting: Setting, bound: Bound) -> Loss:
 
 
 def by_steps(setting: Setting, bound: Bound) -> Loss:
-    """Of the one guarantee, and how many of its steps the protected change is."""
+    """Applies a bound to the one guarantee, and to the number of its steps in the change."""
     _, statement = setting.only_statement()
     steps = setting.steps()
     return math.inf if steps is None else bound(statement.guarantee.amount, steps)
 
 
 def by_each_map(setting: Setting, bound: Bound) -> Loss:
-    """Of the one guarantee: what each map makes of the units of change, one map after the other."""
+    """Applies a bound to the one guarantee: what each map makes of the units of change, one map
+    after the other."""
     place, statement = setting.only_statement()
     steps = setting.steps()
     if steps is None:
@@ -129,7 +132,8 @@ def _units(setting: Setting, place: Place) -> Fraction:
 
 
 def through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Of what the sample loses for one row there, amplified for one row of the table.
+    """Applies a bound to the loss of the sample for one row there, amplified for one row of the
+    table.
 
     Several rows are that many steps of the amplified loss, those of one user also one step of what
     the sample loses for all of them, where some are drawn; draws by themselves compose.
@@ -163,7 +167,8 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Of what the sample loses for one row added or removed there, and for one replaced."""
+    """Applies a bound to the losses of the sample for one row added or removed there, and for one
+    replaced."""
     place, sample = setting.first_sample()
     once = _inside(setting, place, Kind.SINGLE)
     both = _inside(setting, place, Kind.PAIR)
@@ -172,7 +177,8 @@ def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def through_limit(setting: Setting, bound: Bound) -> Loss:
-    """Of what one row loses below a random limit that comes, or that displaces another."""
+    """Applies a bound to the loss below a random limit of one row that comes, or that displaces
+    another."""
     place = setting.random_limit()
     comes = _inside(setting, place, Kind.SINGLE)
     displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))

@@ -35,7 +35,7 @@ class Compared:
 
 
 def setting_of(solver: Solver, solution: Solution) -> Setting:
-    """What the theorems are asked about, with the losses that the search found."""
+    """Returns the setting that theorems are asked about, with the losses of the search."""
     assert isinstance(solution.algebra, Scalars | Pairs)
     return Setting(
         solver.problem,
@@ -49,7 +49,8 @@ def setting_of(solver: Solver, solution: Solution) -> Setting:
 
 
 def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
-    """The same with every mechanism read on the roots, whatever one change reaches of it."""
+    """Returns the setting with every mechanism read on the roots, whatever one change reaches of
+    it."""
     answers = solver.charged(solution)
     loss = setting.algebra.add(answer.loss for answer in answers)
     return replace(setting, answers=answers, loss=loss, on_root=True)
@@ -93,7 +94,7 @@ def _compared_entry(entry: Theorem, found: Loss | Refused) -> Compared:
 
 
 def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setting) -> Compared:
-    """What charging every mechanism in full would give."""
+    """Returns the comparison with a theorem that charges every mechanism in full."""
     loss = in_use(entry, use, charged)
     if isinstance(loss, Refused):
         return _compared_entry(entry, loss)

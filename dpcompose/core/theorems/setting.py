@@ -60,7 +60,7 @@ class Setting:
 
     @property
     def goal(self) -> Goal:
-        """What is protected."""
+        """Returns what is protected."""
         return self.problem.goal
 
     @property
@@ -163,7 +163,7 @@ class Setting:
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
-        """What the first map on the way makes that draws one row of each key."""
+        """Returns the place that the first random limit of one row on the way makes."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):

@@ -36,7 +36,7 @@ class PureSteps(GeometricLoss):
         return PureSteps(int(shift), self.scale)
 
     def along(self, steps: int) -> Part:
-        """What is lost over so many steps; see `equal_steps`."""
+        """Returns the loss over so many steps; see `equal_steps`."""
         return (
             self.with_shift(Fraction(steps))
             if steps <= MOST_STEPS
@@ -71,8 +71,8 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
 
 
 def as_responses(composition: Curve) -> Curve:
-    """The same with every path as one step of the sum, which is no smaller; itself if there is
-    none."""
+    """Returns the curve with every path as one step of the sum, which is no smaller; itself if
+    there is none."""
     if not any(isinstance(part, PureSteps) for part, _ in composition.parts):
         return composition
     parts: dict[Part, int] = {}

@@ -230,7 +230,7 @@ def capped(x: Fraction) -> Fraction:
 
 
 def capped_down(x: Fraction) -> Fraction:
-    """As `capped`, rounded down."""
+    """Returns `x`, rounded down on a fine grid where its denominator has grown beyond all use."""
     if x.denominator.bit_length() <= MAX_BITS:
         return x
     scale = _fine_grid(x)
@@ -324,7 +324,7 @@ def added_share_up(epsilon: Fraction, rate: Fraction) -> Fraction:
 
 
 def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -> Fraction | None:
-    """What one row replaced may do through a Poisson sample: ln[(1-q+q·e^u)/(1-q+q·e^(u-b))].
+    """Returns the ε of one row replaced above a Poisson sample: ln[(1-q+q·e^u)/(1-q+q·e^(u-b))].
 
     Rounded up; `once` is u, the ε of one row there or not, `both` b, that of one row replaced in
     the sample, and b ≤ 2u; None where one is not known.
@@ -337,7 +337,7 @@ def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -
 
 
 def several_exchanged_up(ways: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction | None:
-    """What several rows replaced together may do through a Poisson sample, rounded up.
+    """Returns the ε of several rows replaced together above a Poisson sample, rounded up.
 
     `ways`: the chance that some number of them is drawn, the ε of so many rows there or not, and of
     so many replaced in the sample. None where one is too large.

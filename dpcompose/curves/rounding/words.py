@@ -22,7 +22,8 @@ def number(value: Fraction) -> str:
 
 
 def number_below(value: Fraction) -> str:
-    """The same for what may be spent, or is left: what is not short is rounded down."""
+    """Returns a fraction for a sentence, rounded down where it is not short: what is not short is
+    rounded down."""
     said = number(value)
     if "/" in said or Fraction(said) == value:
         return said

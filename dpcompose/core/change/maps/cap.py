@@ -31,18 +31,20 @@ class Cap(Together):
     keep: Keep
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """A unit has fewer rows; a row displaces another of its unit."""
+        """Returns what one unit becomes: a unit has fewer rows; a row displaces another of its
+        unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
         unit = traits.unit or "the privacy unit"
         return per_key(leaf, unit, self.keep == "first", traits.rows_are_units)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows of the same units. No order, and no public number of rows."""
+        """Returns the traits of the output table: rows of the same units. No order, and no public
+        number of rows."""
         return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None, free=False)
 
     def conduct(self) -> MapTraits:
-        """Rows of one unit displace each other."""
+        """Returns the traits of the map: rows of one unit displace each other."""
         return chosen("cap", self.rows, self.keep)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -55,7 +57,7 @@ class Cap(Together):
             )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """How many rows are kept of each unit, and which."""
+        """Yields what the author declares: how many rows are kept of each unit, and which."""
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
 

@@ -33,29 +33,30 @@ class Columns(RowByRow):
         return RowMap(self.only, self.only)
 
     def keeps_column(self, column: str) -> bool:
-        """Those that it selects."""
+        """Whether a column is kept: those that it selects."""
         return column in self.only
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Nothing where these columns are kept; else a row with fewer of them."""
+        """Returns what one unit becomes: nothing where these columns are kept; else a row with
+        fewer of them."""
         return self._as_row_map.becomes(leaf, traits)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows that have these columns and no other."""
+        """Returns the traits of the output table: rows that have these columns and no other."""
         after = self._as_row_map.traits_after(traits)
         made = after.columns is not None and not self.only <= after.columns
         return replace(after, others=made)
 
     def conduct(self) -> MapTraits:
-        """Each row gives one row."""
+        """Returns the traits of the map: each row gives one row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """As many."""
+        """Returns how many rows the table must have: as many."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """That there is nothing else."""
+        """Yields what the author declares: that there is nothing else."""
         yield f"of each row `{name}` has {listing(sorted(self.only))} and nothing else", ("only",)
 
     def describe(self) -> str:

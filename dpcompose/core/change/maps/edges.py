@@ -15,7 +15,7 @@ class Edges(OfGraph):
     """The table of the edges of a graph."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """One row for an edge, as many as its degree for a vertex."""
+        """Returns what one unit becomes: one row for an edge, its degree for a vertex."""
         if leaf.kind is Kind.EDGE:
             return [one(SINGLE)]
         if traits.degree is None:
@@ -26,7 +26,7 @@ class Edges(OfGraph):
         return two_sided(traits.degree, ChangeUnit(Kind.PAIR, (0, 0)))
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows that are edges."""
+        """Returns the traits of the output table: rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
     def describe(self) -> str:

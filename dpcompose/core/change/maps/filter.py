@@ -34,30 +34,31 @@ class Filter(RowByRow):
     uses: frozenset[str] | None = None
 
     def keeps_column(self, column: str) -> bool:
-        """Rows stay as they are."""
+        """Whether a column is kept: rows stay as they are."""
         return True
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Of a replaced row one end may pass, or both; both or none if the predicate sees none."""
+        """Returns what one unit becomes: of a replaced row one end may pass, or both; both or none
+        if the predicate sees none."""
         if leaf.kind is Kind.PAIR:
             both = one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
             return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """All but the number of rows."""
+        """Returns the traits of the output table: all but the number of rows."""
         return replace(traits, fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
-        """Each row stays or goes by itself."""
+        """Returns the traits of the map: each row stays or goes by itself."""
         return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """None: rows that pass may be there or not."""
+        """Returns how many rows the table must have: none: rows that pass may be there or not."""
         return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """That the predicate is on the row alone."""
+        """Yields what the author declares: that the predicate is on the row alone."""
         yield f"the filter `{name}` looks at each row by itself", ()
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 

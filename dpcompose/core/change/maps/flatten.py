@@ -51,7 +51,8 @@ class Flatten(RowByRow):
     uses: frozenset[str] | None = None
 
     def then(self, after: Map) -> Map | None:
-        """Of flattens that are exact alike and name no columns: one to the product of the rows."""
+        """Returns two maps as one: of flattens that are exact alike and name no columns: one to the
+        product of the rows."""
         if not isinstance(after, Flatten) or self.exact != after.exact:
             return None
         if self.uses is not None or after.uses is not None:
@@ -60,11 +61,12 @@ class Flatten(RowByRow):
         return replace(self, max_rows=rows, keeps=self.keeps & after.keeps)
 
     def keeps_column(self, column: str) -> bool:
-        """Those that it names."""
+        """Whether a column is kept: those that it names."""
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Of a replaced row each end gives rows; how many may differ, unless `exact`.
+        """Returns what one unit becomes: of a replaced row each end gives rows; how many may
+        differ, unless `exact`.
 
         As many, too, where it keeps what that depends on, and the same ones if they are made of
         nothing else.
@@ -83,20 +85,22 @@ class Flatten(RowByRow):
         return [one(single(leaf), self.max_rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows in the order of their sources; how many there are is known if `exact`."""
+        """Returns the traits of the output table: rows in the order of their sources; how many
+        there are is known if `exact`."""
         unit = traits.unit if traits.unit in self.keeps else None
         return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
 
     def conduct(self) -> MapTraits:
-        """Each row gives rows by itself."""
+        """Returns the traits of the map: each row gives rows by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """One for so many, if every row gives as many; else it cannot be told."""
+        """Returns how many rows the table must have: one for so many, if every row gives as many;
+        else it cannot be told."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """How many rows one row gives."""
+        """Yields what the author declares: how many rows one row gives."""
         yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
@@ -120,7 +124,8 @@ def _made(
 def traits_of_several(
     traits: Traits, unit: str | None, keeps: Collection[str], rows: int, exact: bool
 ) -> Traits:
-    """Of rows in the order of their sources, at most so many of each, or exactly so many."""
+    """Returns the traits of several tables: of rows in the order of their sources, at most so many
+    of each, or exactly so many."""
     columns, others = traits.columns_of_new(keeps)
     return Traits(
         unit=unit,

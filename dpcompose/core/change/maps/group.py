@@ -24,7 +24,7 @@ class Group(Together):
         return self.by
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """The row of its value comes, goes or is replaced."""
+        """Returns what one unit becomes: the row of its value comes, goes or is replaced."""
         if leaf.kind is Kind.USER:
             if self.by == traits.unit:
                 return [one(single(leaf)._replace(ends=(BOTH,), size=leaf.size))]
@@ -33,7 +33,8 @@ class Group(Together):
         return per_key(leaf, self.by, False, alone)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """By the unit: one row for each. No order, and no public number of rows."""
+        """Returns the traits of the output table: by the unit: one row for each. No order, and no
+        public number of rows."""
         by_unit = traits.unit is not None and self.by == traits.unit
         columns, others = traits.columns_of_new((self.by,))
         return Traits(
@@ -45,7 +46,7 @@ class Group(Together):
         )
 
     def conduct(self) -> MapTraits:
-        """Rows of one value make one row together."""
+        """Returns the traits of the map: rows of one value make one row together."""
         return together(may_drop=True, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -53,7 +54,7 @@ class Group(Together):
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Nothing: what a group is says all."""
+        """Yields what the author declares: nothing: what a group is says all."""
         yield from ()
 
     def describe(self) -> str:

@@ -55,11 +55,12 @@ class JoinPublic(RowByRow):
     said_by: str = field(default="uses", compare=False)
 
     def keeps_column(self, column: str) -> bool:
-        """All of them."""
+        """Whether a column is kept: all of them."""
         return True
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Of a replaced row each end is joined; with as many rows, if it keeps what decides."""
+        """Returns what one unit becomes: of a replaced row each end is joined; with as many rows,
+        if it keeps what decides."""
         if leaf.kind is Kind.PAIR:
             pair = PAIR._replace(kept=leaf.kept)
             as_many = self.exact or agrees(leaf, self.uses)
@@ -71,21 +72,24 @@ class JoinPublic(RowByRow):
         return [one(single(leaf), self.max_rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows of the same units, in the order of their sources; how many is known if `exact`."""
+        """Returns the traits of the output table: rows of the same units, in the order of their
+        sources; how many is known if `exact`."""
         return traits_of_several(
             traits, traits.unit, traits.columns or (), self.max_rows, self.exact
         )
 
     def conduct(self) -> MapTraits:
-        """Each row gives rows by itself."""
+        """Returns the traits of the map: each row gives rows by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """One for so many, if every row gives as many; else it cannot be told."""
+        """Returns how many rows the table must have: one for so many, if every row gives as many;
+        else it cannot be told."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """That the other table is public, how many of its rows one row meets, and what stays."""
+        """Yields what the author declares: that the other table is public, how many of its rows one
+        row meets, and what stays."""
         rows = many(self.max_rows, self.exact)
         yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
         if self.uses is not None:

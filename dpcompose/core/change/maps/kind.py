@@ -21,7 +21,7 @@ from dpcompose.curves.rounding import listing
 
 
 class Gives(Enum):
-    """What a map makes of one row, whatever the other rows are."""
+    """How many rows a map makes of one row, whatever the other rows are."""
 
     ONE = "at most one row"
     SEVERAL = "some rows"
@@ -56,7 +56,8 @@ class MapTraits(NamedTuple):
 
 
 class Above(NamedTuple):
-    """What a map is to read, as its author knows it; names stand between backquotes.
+    """The dataset that a map is to read, with what its author must know of it; names stand between
+    backquotes.
 
     `is_root`: it is `root`, its root, itself. `no_unit`: why its rows have no privacy unit, and
     what to do about it. `upwards`: it and what it is made from, each with its map (None: a root or
@@ -72,7 +73,7 @@ class Above(NamedTuple):
 
     @property
     def public(self) -> str:
-        """That rows cannot come or go, since their number is public."""
+        """Returns the sentence that rows cannot come or go, since their number is public."""
         return f"the size of {self.name} is public (Example III.4)"
 
 
@@ -90,14 +91,15 @@ class Map(ABC):
 
     @abstractmethod
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Everything that one unit, of a known kind, may become; what is dominated is left out.
+        """Returns what one unit becomes: everything that one unit, of a known kind, may become;
+        what is dominated is left out.
 
         `traits` are those of the dataset that the map reads.
         """
 
     def then(self, after: Map) -> Map | None:
-        """The one map that does what this one does and then `after`, where there is one that loses
-        no more."""
+        """Returns two maps as one: the one map that does what this one does and then `after`, where
+        there is one that loses no more."""
         return None
 
     def keeps_column(self, column: str) -> bool:
@@ -109,16 +111,16 @@ class Map(ABC):
         return None
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """What becomes of a change of which nothing is known."""
+        """Returns the outcome of a change of which nothing is known."""
         return anything(leaf)
 
     @abstractmethod
     def traits_after(self, traits: Traits) -> Traits:
-        """What is known of what it makes, from what is known of what it reads."""
+        """Returns the traits of the output table, given those of the input."""
 
     @abstractmethod
     def conduct(self) -> MapTraits:
-        """How it treats rows."""
+        """Returns the traits of the map: how it treats rows."""
 
     @abstractmethod
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -126,15 +128,17 @@ class Map(ABC):
 
     @abstractmethod
     def rows_needed(self, below: int) -> int:
-        """How many rows it must read for what it makes to have so many."""
+        """Returns how many rows the table must have: how many rows it must read for what it makes
+        to have so many."""
 
     @abstractmethod
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """What the author declares of `name`, the dataset that it makes, and nobody can check."""
+        """Yields what the author declares: what the author declares of `name`, the dataset that it
+        makes, and nobody can check."""
 
     @abstractmethod
     def describe(self) -> str:
-        """What it is, in words: `a cap at the first 3 rows for each unit`."""
+        """Returns the map in words: `a cap at the first 3 rows for each unit`."""
 
 
 class RowByRow(Map):
@@ -166,7 +170,7 @@ class Together(Map):
     __slots__ = ()
 
     def rows_needed(self, below: int) -> int:
-        """None is known to be needed."""
+        """Returns how many rows the table must have: none is known to be needed."""
         return 0
 
 
@@ -193,8 +197,8 @@ class AtOneKey(Together):
     last: Map
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """What the last map makes of it; the row of its value may also come or go where one end of
-        a replaced row may give nothing."""
+        """Returns what one unit becomes: what the last map makes of it; the row of its value may
+        also come or go where one end of a replaced row may give nothing."""
         found = self.last.becomes(leaf, traits)
         if leaf.kind is not Kind.PAIR or isinstance(found, TooMany):
             return found
@@ -210,13 +214,13 @@ class AtOneKey(Together):
         return [*found, *ends] if reached or ends else [MapOutcome(())]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Those after one map and the next."""
+        """Returns the traits of the output table: those after one map and the next."""
         for each in (*self.maps, self.last):
             traits = each.traits_after(traits)
         return traits
 
     def conduct(self) -> MapTraits:
-        """That of the last map."""
+        """Returns the traits of the map: that of the last map."""
         return self.last.conduct()
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -224,11 +228,11 @@ class AtOneKey(Together):
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """What the last map declares."""
+        """Yields what the author declares: what the last map declares."""
         return self.last.declares(name, readers)
 
     def describe(self) -> str:
-        """What the last map is."""
+        """Returns the map in words."""
         return self.last.describe()
 
 
@@ -243,7 +247,7 @@ class OfGraph(Together):
     __slots__ = ()
 
     def conduct(self) -> MapTraits:
-        """There are no rows above."""
+        """Returns the traits of the map: there are no rows above."""
         return together(may_drop=False, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -251,7 +255,7 @@ class OfGraph(Together):
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Nothing."""
+        """Yields what the author declares: nothing."""
         yield from ()
 
 
@@ -283,7 +287,7 @@ def uses(what: str) -> FormKey:
 
 
 def declared_uses(what: str, columns: frozenset[str] | None) -> Iterator[Declared]:
-    """That something depends on such columns alone, where that is said."""
+    """Yields the declaration that something depends on such columns alone, if it is one."""
     if columns is not None:
         yield f"{what} depends on {columns_named(columns)} alone", ("uses",)
 

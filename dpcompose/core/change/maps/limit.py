@@ -36,7 +36,7 @@ class RowLimit(Together):
         return self.per if self.rows == 1 and self.keep == "first" else None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Within its value a row comes, goes or displaces another."""
+        """Returns what one unit becomes: in its value a row comes, goes or displaces another."""
         if leaf.kind is Kind.USER:
             if self.per == traits.unit:
                 return [capped(leaf, self.rows)]
@@ -46,7 +46,8 @@ class RowLimit(Together):
         return per_key(leaf, self.per, first, alone, first and self.rows == 1 and traits.free)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows of the same units. No order, and no public number of rows."""
+        """Returns the traits of the output table: rows of the same units. No order, and no public
+        number of rows."""
         return Traits(
             unit=traits.unit,
             rows_are_units=traits.rows_are_units,
@@ -56,7 +57,7 @@ class RowLimit(Together):
         )
 
     def conduct(self) -> MapTraits:
-        """Rows of one value displace each other."""
+        """Returns the traits of the map: rows of one value displace each other."""
         return chosen("limit", self.rows, self.keep)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -64,7 +65,7 @@ class RowLimit(Together):
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """How many rows are kept of each value, and which."""
+        """Yields what the author declares: how many rows are kept of each value, and which."""
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
 

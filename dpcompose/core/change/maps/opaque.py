@@ -17,16 +17,16 @@ class Opaque(Together):
     """A map of unknown stability."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Anything."""
+        """Returns what one unit becomes: anything."""
         return [anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Nothing."""
+        """Returns the traits of the output table: nothing."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
     def conduct(self) -> MapTraits:
-        """Rows may be anything."""
+        """Returns the traits of the map: rows may be anything."""
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -34,7 +34,7 @@ class Opaque(Together):
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Nothing."""
+        """Yields what the author declares: nothing."""
         yield from ()
 
     def describe(self) -> str:

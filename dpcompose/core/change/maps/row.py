@@ -34,11 +34,12 @@ class RowMap(RowByRow):
     uses: frozenset[str] | None = None
 
     def keeps_column(self, column: str) -> bool:
-        """Those that it names."""
+        """Whether a column is kept: those that it names."""
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """What it was, but for columns that are not kept; nothing where it is made of such."""
+        """Returns what one unit becomes: what it was, but for columns that are not kept; nothing
+        where it is made of such."""
         if leaf.kind is Kind.PAIR:
             if agrees(leaf, self.uses) and agrees(leaf, self.keeps):
                 return [MapOutcome(())]
@@ -50,7 +51,8 @@ class RowMap(RowByRow):
         return [one(single(leaf))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Rows as many as before, in the same order, and of the same units if that is kept."""
+        """Returns the traits of the output table: rows as many as before, in the same order, and of
+        the same units if that is kept."""
         unit = traits.unit if traits.unit in self.keeps else None
         columns, others = traits.columns_of_new(self.keeps)
         return Traits(
@@ -66,15 +68,16 @@ class RowMap(RowByRow):
         )
 
     def conduct(self) -> MapTraits:
-        """Each row gives one row."""
+        """Returns the traits of the map: each row gives one row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """As many."""
+        """Returns how many rows the table must have: as many."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """That it looks at each row alone, and what it leaves as it is."""
+        """Yields what the author declares: that it looks at each row alone, and what it leaves as
+        it is."""
         yield f"`{name}` is computed row by row", ()
         for column in sorted(self.keeps):
             yield f"`{name}` leaves the column `{column}` as it is", ("keeps",)

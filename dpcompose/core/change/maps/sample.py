@@ -43,7 +43,8 @@ class Sample(Map):
     shared: bool = False
 
     def then(self, after: Map) -> Map | None:
-        """Of Poisson samples that are drawn alike: one of the product of their rates."""
+        """Returns two maps as one: of Poisson samples that are drawn alike: one of the product of
+        their rates."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
         if self.size is not None or after.size is not None:
@@ -51,19 +52,20 @@ class Sample(Map):
         return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Of a replaced row one end may be drawn, or both."""
+        """Returns what one unit becomes: of a replaced row one end may be drawn, or both."""
         if leaf.kind is Kind.PAIR:
             return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """All but the number of rows, which is public only if drawn without replacement."""
+        """Returns the traits of the output table: all but the number of rows, which is public only
+        if drawn without replacement."""
         if self.size is None:
             return replace(traits, fixed=False, size=None, free=False)
         return replace(traits, fixed=True, size=self.size, most=self.size, free=False)
 
     def conduct(self) -> MapTraits:
-        """Rows are drawn."""
+        """Returns the traits of the map: rows are drawn."""
         return MapTraits(
             Gives.DEPENDS,
             may_drop=False,  # which rows are drawn is for the kernel's rule for samples
@@ -112,11 +114,12 @@ class Sample(Map):
             yield Refusal("DPC155", ("of",), says, hint)
 
     def rows_needed(self, below: int) -> int:
-        """As many as it is drawn of."""
+        """Returns how many rows the table must have: as many as it is drawn of."""
         return self.of or 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """How it is drawn and how often, and that nobody learns who is in it."""
+        """Yields what the author declares: how it is drawn and how often, and that nobody learns
+        who is in it."""
         if self.size is None:
             how = f"each row by itself with chance {number(self.rate)}"
         else:
@@ -146,25 +149,26 @@ class AllRows(RowByRow):
     """A Poisson sample of rate 1: every row as it is, and nothing left to chance."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """What it was."""
+        """Returns what one unit becomes: what it was."""
         if leaf.kind is Kind.PAIR:
             return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """All but the number of rows, of which guarantees on a sample hold for any."""
+        """Returns the traits of the output table: all but the number of rows, of which guarantees
+        on a sample hold for any."""
         return replace(traits, fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
-        """Each row gives itself."""
+        """Returns the traits of the map: each row gives itself."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """As many."""
+        """Returns how many rows the table must have: as many."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """That it is no sample."""
+        """Yields what the author declares: that it is no sample."""
         yield f"the sample `{name}` is drawn with chance 1: it has every row", ()
 
     def describe(self) -> str:

@@ -21,7 +21,7 @@ class Stable(Together):
     stability: int
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """So many rows for each row; a replaced row is two."""
+        """Returns what one unit becomes: so many rows for each row; a replaced row is two."""
         if leaf.kind is Kind.PAIR:
             return [
                 MapOutcome(
@@ -33,12 +33,12 @@ class Stable(Together):
         return [one(SINGLE, self.stability)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Nothing."""
+        """Returns the traits of the output table: nothing."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
     def conduct(self) -> MapTraits:
-        """Rows may be anything."""
+        """Returns the traits of the map: rows may be anything."""
         return together(may_drop=False, random=None, determined=False, several=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -49,7 +49,7 @@ class Stable(Together):
             yield Refusal("DPC140", ("stability",), f"{what}, and {above.public}", hint)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """The stability."""
+        """Yields what the author declares: the stability."""
         yield f"one row changes at most {plural(self.stability, 'row')} of `{name}`", ()
 
     def describe(self) -> str:

@@ -25,7 +25,7 @@ class Value(Together):
     diameter: Fraction | None = None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """A distance, never above the diameter."""
+        """Returns what one unit becomes: a distance, never above the diameter."""
         return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
@@ -51,11 +51,11 @@ class Value(Together):
         return self.diameter if moved is None else min(moved, self.diameter)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """The diameter: there are no rows any more."""
+        """Returns the traits of the output table: the diameter: there are no rows any more."""
         return Traits(shape=Shape.VALUE, diameter=self.diameter)
 
     def conduct(self) -> MapTraits:
-        """All rows make one point."""
+        """Returns the traits of the map: all rows make one point."""
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
@@ -66,7 +66,7 @@ class Value(Together):
             yield Refusal("DPC140", ("sensitivity",), f"{what}, and {above.public}", hint)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """How far it moves."""
+        """Yields what the author declares: how far it moves."""
         if self.unbounded is not None:
             yield f"one row added or removed moves `{name}` by at most {number(self.unbounded)}", ()
         if self.bounded is not None:

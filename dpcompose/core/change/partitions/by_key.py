@@ -24,11 +24,12 @@ class ByKey(EachRow):
     column: str
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """A row with the same key is in the same block."""
+        """Returns where one row can be: a row with the same key is in the same block."""
         return in_one((self.column,), kept)
 
     def assignment(self) -> Assignment:
-        """By the key alone, which rows that take each other's place may share."""
+        """Returns what decides the block of a row: by the key alone, which rows that take each
+        other's place may share."""
         return Assignment(shifts=False, by_value=False, padding=False, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -40,7 +41,7 @@ class ByKey(EachRow):
         return 1 if self.column == unit else None
 
     def declares(self, name: str) -> Declared:
-        """That the column decides."""
+        """Yields what the author declares: that the column decides."""
         return f"each value of `{self.column}` is in at most one block of `{name}`", ()
 
     def describe(self) -> str:

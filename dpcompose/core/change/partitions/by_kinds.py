@@ -24,11 +24,11 @@ class ByKinds(EachRow):
     kinds: Mapping[str, tuple[int, ...]] = field(hash=False)
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """In all blocks of a kind, whichever it is."""
+        """Returns where one row can be: in all blocks of a kind, whichever it is."""
         return InSets(tuple(self.kinds.values()))
 
     def assignment(self) -> Assignment:
-        """By the row alone."""
+        """Returns what decides the block of a row: by the row alone."""
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -54,7 +54,7 @@ class ByKinds(EachRow):
             yield Refusal("DPC157", ("max_blocks_per_unit",), says, hint)
 
     def declares(self, name: str) -> Declared:
-        """That there are no other kinds."""
+        """Yields what the author declares: that there are no other kinds."""
         return f"each row is of one of the kinds of `{name}`, which names its blocks", ()
 
     def describe(self) -> str:

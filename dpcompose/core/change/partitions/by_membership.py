@@ -25,11 +25,11 @@ class ByMembership(EachRow):
     max_blocks: int
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """In any so many."""
+        """Returns where one row can be: in any so many."""
         return InSome(self.max_blocks)
 
     def assignment(self) -> Assignment:
-        """By the row alone."""
+        """Returns what decides the block of a row: by the row alone."""
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -37,7 +37,7 @@ class ByMembership(EachRow):
         return False
 
     def declares(self, name: str) -> Declared:
-        """How many blocks a row is in."""
+        """Yields what the author declares: how many blocks a row is in."""
         blocks = plural(self.max_blocks, "block")
         return f"each row is in at most {blocks} of `{name}`", ("max_blocks",)
 

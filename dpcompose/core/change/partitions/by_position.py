@@ -22,11 +22,12 @@ class ByPosition(PartitionKind):
     """Blocks are ranges of positions (GMPS24, Example IV.7): all are filled, and leave none out."""
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """A row put in the place of another has its position."""
+        """Returns where one row can be: a row put in the place of another has its position."""
         return Fixed()
 
     def assignment(self) -> Assignment:
-        """By the positions of all rows; which make a block may be drawn at random."""
+        """Returns what decides the block of a row: by the positions of all rows; which make a block
+        may be drawn at random."""
         return Assignment(shifts=True, by_value=False, padding=False, determined=False)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -38,7 +39,8 @@ class ByPosition(PartitionKind):
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """Every position is in one block, and every block has some row."""
+        """Returns the traits of each block: every position is in one block, and every block has
+        some row."""
         most = None if traits.most is None else max(1, traits.most - (blocks - 1))
         return replace(traits, size=traits.size if blocks == 1 else None, most=most)
 
@@ -49,15 +51,15 @@ class ByPosition(PartitionKind):
             yield Refusal("DPC141", ("by",), why, hint)
 
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """All of them, and one at least in each block."""
+        """Returns how many rows the table must have: all, and one at least in each block."""
         return sum(max(1, rows) * blocks for rows, blocks in below)
 
     def declares(self, name: str) -> Declared:
-        """That nothing else decides."""
+        """Yields what the author declares: that nothing else decides."""
         return f"the blocks of `{name}` depend on the positions of rows alone", ()
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Nothing."""
+        """Yields what the author declares of rows left out: nothing."""
         return None
 
     def describe(self) -> str:

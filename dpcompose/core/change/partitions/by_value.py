@@ -28,11 +28,11 @@ class ByValue(EachRow):
     uses: frozenset[str] | None = None
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """In the same one, with the same values of what decides."""
+        """Returns where one row can be: in the same one, with the same values of what decides."""
         return in_one(self.uses, kept)
 
     def assignment(self) -> Assignment:
-        """By the row alone."""
+        """Returns what decides the block of a row: by the row alone."""
         return Assignment(shifts=False, by_value=True, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -46,14 +46,14 @@ class ByValue(EachRow):
         return 1 if self.uses <= {unit} else None
 
     def declares(self, name: str) -> Declared:
-        """That no value is in two blocks, and what decides."""
+        """Yields what the author declares: that no value is in two blocks, and what decides."""
         if self.uses is None:
             return f"the blocks of `{name}` are disjoint sets of row values", ()
         named = listing(sorted(self.uses)) if self.uses else "nothing"
         return f"the blocks of `{name}` are disjoint sets of values of {named}", ("uses",)
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """That each set of values is not all."""
+        """Yields what the author declares of rows left out: that each set of values is not all."""
         return f"every block of `{name}` leaves out some possible row of `{parent}`"
 
     def describe(self) -> str:

@@ -33,7 +33,7 @@ class Assignment(NamedTuple):
 
 
 class Undivided(NamedTuple):
-    """What is to be partitioned, as its author knows it, with what else the partition declares.
+    """The dataset to be partitioned, with what its author must know of it.
 
     `no_positions`: why its rows have none, and what to do about it. `blocks`: their names, which
     `quoted` puts between backquotes.
@@ -54,14 +54,14 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """In which blocks one row can be.
+        """Returns where one row can be: in which blocks one row can be.
 
         `kept`: the columns in which a row put in its place is known to agree with it.
         """
 
     @abstractmethod
     def assignment(self) -> Assignment:
-        """How rows are assigned to blocks."""
+        """Returns what decides the block of a row: how rows are assigned to blocks."""
 
     @abstractmethod
     def leaves_out(self, block: int, blocks: int) -> bool:
@@ -69,14 +69,16 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """In how many blocks the rows of one privacy unit are; None if nothing bounds that.
+        """Returns in how many blocks the rows of one privacy unit can be; None if nothing bounds
+        that.
 
         `unit`: the column of the privacy unit, while rows carry it.
         """
 
     @abstractmethod
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """What is known of each of so many blocks of a dataset with `traits`."""
+        """Returns the traits of each block: what is known of each of so many blocks of a dataset
+        with `traits`."""
 
     @abstractmethod
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
@@ -84,11 +86,13 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """How many rows there must be for so many to be in each of so many blocks."""
+        """Returns how many rows the table must have: how many rows there must be for so many to be
+        in each of so many blocks."""
 
     @abstractmethod
     def declares(self, name: str) -> Declared:
-        """What the author declares of the blocks of `name`, and nobody can check."""
+        """Yields what the author declares: what the author declares of the blocks of `name`, and
+        nobody can check."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -96,7 +100,8 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """That each block leaves out some row, where that is no more than declared so."""
+        """Yields what the author declares of rows left out: that each block leaves out some row,
+        where that is no more than declared so."""
 
 
 class EachRow(PartitionKind):
@@ -109,7 +114,7 @@ class EachRow(PartitionKind):
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """All but the number of rows."""
+        """Returns the traits of each block: all but the number of rows."""
         return replace(traits, fixed=False, size=None)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
@@ -117,11 +122,11 @@ class EachRow(PartitionKind):
         yield from ()
 
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """None is known to be needed."""
+        """Returns how many rows the table must have: none is known to be needed."""
         return 0
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Nothing."""
+        """Yields what the author declares of rows left out: nothing."""
         return None
 
 

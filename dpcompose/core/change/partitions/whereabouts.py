@@ -14,7 +14,7 @@ from typing import ClassVar
 
 
 class _OfARow(ABC):
-    """In which blocks one row can be; a row put in its place can be in any of them as well.
+    """The blocks that one row can be in; a row put in its place can be in any of them as well.
 
     `stays`: a row put in its place is in the same blocks. `overlap`: blocks may have rows in
     common. `whole`: blocks come as whole sets, so that none can be left out, or taken for an equal
@@ -29,7 +29,8 @@ class _OfARow(ABC):
     @property
     @abstractmethod
     def most_blocks(self) -> int:
-        """In how many blocks it is at most, however many there are."""
+        """Returns in how many blocks a row is at most: in how many blocks it is at most, however
+        many there are."""
 
     @abstractmethod
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
@@ -38,13 +39,13 @@ class _OfARow(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Fixed(_OfARow):
-    """In exactly one block, and so is a row put in its place."""
+    """A row is in exactly one block, and so is a row put in its place."""
 
     stays: ClassVar[bool] = True
 
     @property
     def most_blocks(self) -> int:
-        """One."""
+        """Returns in how many blocks a row is at most: one."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
@@ -54,11 +55,11 @@ class Fixed(_OfARow):
 
 @dataclass(frozen=True, slots=True)
 class InOne(_OfARow):
-    """In one block, or in none: the blocks are disjoint."""
+    """A row is in one block, or in none: the blocks are disjoint."""
 
     @property
     def most_blocks(self) -> int:
-        """One."""
+        """Returns in how many blocks a row is at most: one."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
@@ -68,14 +69,14 @@ class InOne(_OfARow):
 
 @dataclass(frozen=True, slots=True)
 class InSome(_OfARow):
-    """In any `limit` blocks or fewer."""
+    """A row is in any `limit` blocks or fewer."""
 
     overlap: ClassVar[bool] = True
     limit: int
 
     @property
     def most_blocks(self) -> int:
-        """The limit."""
+        """Returns in how many blocks a row is at most: the limit."""
         return self.limit
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
@@ -85,7 +86,7 @@ class InSome(_OfARow):
 
 @dataclass(frozen=True, slots=True)
 class InSets(_OfARow):
-    """In all blocks of one of some sets."""
+    """A row is in all blocks of one of some sets."""
 
     overlap: ClassVar[bool] = True
     whole: ClassVar[bool] = True
@@ -93,7 +94,7 @@ class InSets(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """As many as the largest set has."""
+        """Returns in how many blocks a row is at most: as many as the largest set has."""
         return max(map(len, self.fed), default=0)
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
@@ -107,7 +108,8 @@ Whereabouts = Fixed | InOne | InSome | InSets
 
 
 def in_one(uses: Collection[str] | None, kept: Collection[str]) -> Whereabouts:
-    """In one of disjoint blocks, which `uses` alone decides (None: the whole row may).
+    """Returns the whereabouts of rows in disjoint blocks, which `uses` alone decides (None: the
+    whole row may).
 
     A row put in its place is in the same one where it agrees in all of these: `kept`.
     """

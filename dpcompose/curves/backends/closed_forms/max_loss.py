@@ -103,7 +103,7 @@ def greatest_loss(part: Part) -> Fraction | None:
 
 
 def _greatest_of(options: Sequence[Curve]) -> Fraction | None:
-    """That of whichever it is."""
+    """Returns the greatest loss of any of the curves."""
     every = [greatest_sum(each) if each.no_failure == 1 else None for each in options]
     known = [each for each in every if each is not None]
     return max(known) if len(known) == len(every) else None

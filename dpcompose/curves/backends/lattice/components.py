@@ -25,8 +25,8 @@ _CELLS, _USUAL = 1 << 14, 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atoms:
-    """What may occur of some laws, one after the other: losses and logarithms of chances; where
-    each law starts, of which law each atom is, and the counts of the laws."""
+    """The atoms of some laws, one law after the other: losses and logarithms of chances; where each
+    law starts, of which law each atom is, and the counts of the laws."""
 
     losses: Any
     logs: Any
@@ -35,7 +35,7 @@ class Atoms:
     counts: Any
 
     def moments(self, theta: float) -> Moments:
-        """Of all that is tilted."""
+        """Returns the moments of the tilted composition."""
         logs = self.logs + theta * self.losses
         most = np.maximum.reduceat(logs, self.starts)
         # Not so low that doubles lose digits, which is slow.
@@ -50,8 +50,8 @@ class Atoms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """All parts of a composition: responses whose 2ε are `twice` units, laws on one grid with
-    counts, and μ² of the Gaussian.
+    """The parts of a composition as the lattice composes them: responses whose 2ε are `twice`
+    units, laws on one grid with counts, and μ² of the Gaussian.
 
     `eps` and `num`: the ε and their counts as doubles; `atoms`: of all laws the losses that may
     occur. `known`: what `moments` has told.
@@ -75,7 +75,7 @@ class Ensemble:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of the tilted law: the cumulant (nearest double), mean and variance."""
+    """Moments of a tilted law: the cumulant (nearest double), mean and variance."""
 
     cumulant: float
     mean: float

@@ -277,7 +277,8 @@ def _pessimistic(law: Law | None, step: Fraction) -> Tilted:
 
 
 def unit_on(responses: Responses, step: Fraction) -> Fraction:
-    """What the ε of responses are told in on a grid: its step, or as many bits below as may be."""
+    """Returns the unit in which the ε of responses are counted on a grid: its step, or as many bits
+    below as may be."""
     if all((2 * epsilon / step).denominator == 1 for epsilon in responses):
         return step
     bits = max(0, 58 - math.ceil(2 * max(responses) / step).bit_length())

@@ -26,7 +26,7 @@ _BITS = tuple(range(12, 1, -1))
 
 
 def merged(parts: Parts) -> Parts:
-    """The same parts, or fewer that dominate them where some kind has very many."""
+    """Returns the parts, or fewer that dominate them where some kind has very many."""
     kinds: dict[type, dict[Part, int]] = {}
     for part, count in parts:
         if count > 0:

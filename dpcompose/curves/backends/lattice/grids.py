@@ -82,7 +82,7 @@ LawsOf = Callable[[Part, int, Fraction, str], Laws]
 
 @dataclass(frozen=True, slots=True)
 class GridQuestion:
-    """What is composed with what: the responses, the other parts, μ² of the Gaussian.
+    """A composition to put on a grid: the responses, the other parts, μ² of the Gaussian.
 
     `laws_of` puts copies of a part on a grid.
     """

@@ -86,7 +86,7 @@ def on_grid(places: Floats, p: Floats, step: Fraction, infinite: float = 0.0) ->
 
 
 def spread(law: Masses, times: int) -> Masses:
-    """The same law on a grid that is finer by a whole number."""
+    """Returns the law on a grid that is finer by a whole number."""
     if times == 1:
         return law
     used = np.flatnonzero(law.p)

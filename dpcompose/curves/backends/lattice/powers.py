@@ -119,14 +119,16 @@ def _cleared(levels: Floats) -> Floats:
 
 
 def symmetric(width: float, heights: Floats) -> Power:
-    """Of a profile that both orders of the tables have, by its δ at 0, width, 2·width, …"""
+    """Returns the power function of a profile that both orders of the tables have, by its δ at 0,
+    width, 2·width, …"""
     keep = _thinned(len(heights))
     losses = keep.astype(np.float64) * width
     return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
 
 
 def symmetric_at(losses: Floats, heights: Floats) -> Power:
-    """Of a profile that both orders of the tables have, by its δ at some ε, of which 0 is one."""
+    """Returns the power function of a profile that both orders of the tables have, by its δ at some
+    ε, of which 0 is one."""
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
     losses = np.append(losses, losses[-1] + _BEYOND)
     high = np.minimum(np.append(heights, heights[-1]), 1.0)
@@ -226,7 +228,7 @@ def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
 
 
 def _roundings(losses: Floats) -> float:
-    """What finite losses of this size may be off by after a few roundings."""
+    """Returns what finite losses of this size may be off by after a few roundings."""
     finite = np.abs(losses[np.isfinite(losses)])
     return 16 * EPS * float(finite.max(initial=0.0))
 

@@ -91,8 +91,8 @@ def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: 
 
 
 def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
-    """Of each place but the ends how much steeper the chord before it falls than the one after;
-    chords to the places so many before and after it."""
+    """Returns for each place but the ends how much steeper the chord before it falls than the one
+    after; chords to the places so many before and after it."""
     inner = np.arange(1, len(heights) - 1)
     before, after = np.maximum(inner - apart, 0), np.minimum(inner + apart, len(heights) - 1)
     with np.errstate(over="ignore"):

@@ -170,7 +170,8 @@ class _Bins:
 def _shares(
     mu: float, q: float, width: float, added: bool, bins: _Bins, nodes: int
 ) -> tuple[Floats, Floats]:
-    """What each bin leaves on its lower and upper end: under P, or where `added` under Q.
+    """Returns the mass that each bin leaves on its lower and upper end: under P, or where `added`
+    under Q.
 
     Conserving both chances, an outcome with odds y between a and b leaves the share
     w = (y-a)/(b-a) of its Q-chance at b.

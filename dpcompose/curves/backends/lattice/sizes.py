@@ -52,7 +52,7 @@ def natural_step(part: Part) -> Fraction | None:
 
 
 def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
-    """That of several compositions of one part each."""
+    """Returns the natural step of several compositions of one part each."""
     inner = [base.parts[0][0] for base in ways if base.parts]
     if any(base.gaussian or sum(n for _, n in base.parts) > 1 for base in ways) or not inner:
         return None
@@ -123,7 +123,7 @@ def far(part: Part) -> float:
 
 
 def composed_scale(composition: Curve) -> float:
-    """As `scale`, of a composition."""
+    """Returns `scale` of a composition."""
     square = double_of(composition.gaussian, 1e300)
     for part, count in composition.parts:
         square += scale(part) ** 2 * min(count, 1e100)

@@ -43,7 +43,8 @@ def slope(top: Fraction, height: float, step: Fraction) -> Masses:
 
 
 def _ends(start: Fraction, end: Fraction, step: Fraction) -> tuple[float, float]:
-    """What [start, end] of a bin leaves on its upper and its lower end, for density e^(u/2)."""
+    """Returns the mass that [start, end] of a bin leaves on its upper and its lower end, for
+    density e^(u/2)."""
     whole = -math.expm1(-float(step)) / 8
     across = math.sinh(float(end - start) / 4) / whole
     upper = math.sinh(float(end + start) / 4) * across

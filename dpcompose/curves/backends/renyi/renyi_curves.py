@@ -51,7 +51,7 @@ class _OrderSum:
         return min((each.most for each, _ in self.rest), default=math.inf)
 
     def other(self, s: float) -> float:
-        """What is added to rho·s·(1+s), rounded up."""
+        """Returns what is added to rho·s·(1+s), rounded up."""
         if not self.rest:
             return 0.0
         return math.fsum(count * each.of(s) for each, count in self.rest) * (1 + ROUNDING)

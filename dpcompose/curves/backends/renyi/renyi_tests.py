@@ -101,7 +101,7 @@ def _first(excess: Callable[[float], float], least: float) -> float:
 
 
 def _excess(order: float, one: float, other: float, most: float) -> float:
-    """By how much a divergence of two coins is surely above `most`, times λ - 1."""
+    """Returns by how much a divergence of two coins is surely above `most`, times λ - 1."""
     if most == math.inf:
         return -math.inf
     if not (0 < one < 1 and 0 < other < 1):

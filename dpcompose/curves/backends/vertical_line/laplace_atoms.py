@@ -38,7 +38,7 @@ _ROUNDINGS = 2048 * UNIT
 
 @dataclass(frozen=True, slots=True)
 class DeltaShare:
-    """What some outcomes add to δ, its error, and what they add to -dδ/dε; all over a factor."""
+    """The share of some outcomes in δ, its error, and their share in -dδ/dε; all over a factor."""
 
     delta: float
     error: float
@@ -71,7 +71,8 @@ class FewBetween:
         return range(int(min(self.many, _MOST_BETWEEN)) + 1)
 
     def share(self, most: int, epsilon: float, log_factor: float) -> DeltaShare:
-        """What the outcomes add to δ(ε), over e^`log_factor`, no less than Chernoff's bound."""
+        """Returns the share of the outcomes in δ(ε), over e^`log_factor`, no less than Chernoff's
+        bound."""
         sums, logs, _ = self._sums
         slips = 8 * UNIT * (len(self.shifts) + len(self.eps) + 4) * (self.top + abs(epsilon))
         above = sums - epsilon

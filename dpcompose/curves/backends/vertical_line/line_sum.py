@@ -132,7 +132,8 @@ class VerticalLine:
 
     @cached_property
     def few(self) -> FewBetween | None:
-        """Of Laplace losses and responses, the outcomes with few losses between."""
+        """Returns the outcomes of Laplace losses and responses with few losses between atoms, if
+        any."""
         laplaces = [kind for kind in self.kinds if isinstance(kind, LaplaceTransforms)]
         responses = [kind for kind in self.kinds if isinstance(kind, ResponseTransforms)]
         if self.square or not laplaces or len(self.kinds) > len(laplaces) + len(responses):
@@ -151,7 +152,7 @@ class VerticalLine:
         return result
 
     def moments(self, theta: float) -> LineMoments | None:
-        """By K at θ and at a place nearby on the line."""
+        """Returns the moments by K at θ and at a place nearby on the line."""
         for _ in range(40):
             found = self.on_line(theta, np.array([self.near]))
             if found is None:
@@ -279,8 +280,8 @@ class VerticalLine:
         return best
 
     def _of_few(self, few: FewBetween, most: int, theta: float, t: Floats) -> tuple[Any, Floats]:
-        """What outcomes with few losses between have in the transform over that at θ, and its
-        error."""
+        """Returns what outcomes with few losses between have in the transform over that at θ, and
+        its error."""
         value, error = few.on_line(most, theta, t)
         others = [kind for kind in self.kinds if not isinstance(kind, LaplaceTransforms)]
         told = VerticalLine(others, 0.0).on_line(theta, t)

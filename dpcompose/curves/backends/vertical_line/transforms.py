@@ -29,8 +29,8 @@ _LEFT_OUT = 1e-18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnLine:
-    """Of some losses, a row each: `logs`, ln M(θ), each within `lost`; at several t, a column each,
-    `more` = M(θ+it)/M(θ) - 1, each within `error`."""
+    """Transforms of some losses on the vertical line, a row each: `logs`, ln M(θ), each within
+    `lost`; at several t, a column each, `more` = M(θ+it)/M(θ) - 1, each within `error`."""
 
     logs: Floats
     lost: Floats
@@ -263,7 +263,7 @@ def _epsilon(loss: parts.Part) -> Fraction:
 
 
 def shifts(losses: Sequence[parts.Part]) -> Floats:
-    """By how much each loss of a mechanism is moved, rounded up."""
+    """Returns by how much each loss of a mechanism is moved, rounded up."""
     lines = [loss.line() for loss in losses if isinstance(loss, parts.MechanismLoss)]
     return np.array([not_below(line) for line in lines if line is not None])
 
