@@ -189,12 +189,13 @@ _MOST_CANDIDATES = 2000
 
 
 def folded(word: str) -> str:
-    """The word without regard to case, to `_`, `/` and blanks in place of `-`."""
+    """Returns the word without regard to case, to `_`, `/` and blanks in place of `-`."""
     return re.sub(r"[\s_/-]+", "-", word.casefold())
 
 
 def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
-    """The one candidate that can have been meant by ``word``, or None where that is not certain.
+    """Returns the one candidate that can have been meant by ``word``, or None where that is not
+    certain.
 
     It differs in case or in the sign between words. ``closed``: the candidates are all words that
     there are; then one letter may be wrong, missing, too many or at the place of its neighbour,
@@ -224,7 +225,7 @@ def _slip(one: str, other: str) -> bool:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like ``word``, or None where none is like it.
+    """Returns the candidate most like ``word``, or None where none is like it.
 
     The work is bounded: only the first 2000 candidates of a similar length are compared, and a word
     of more than 100 characters is like nothing. Even so, call it only for faults that are shown.

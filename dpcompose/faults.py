@@ -128,7 +128,7 @@ class Faults:
         self._dropped = 0
 
     def at(self, path: Path) -> Value:
-        """What stands at a path of the source."""
+        """Returns what stands at a path of the source."""
         return self._source.at(path)
 
     def __bool__(self) -> bool:
@@ -217,7 +217,7 @@ class Faults:
         return Diagnostic(code, message, span, hint, "error", label, fix, related)
 
     def _fix(self, fault: Fault) -> Fix | None:
-        """What to write instead; not where a text stands for several parts of the spec."""
+        """Returns what to write instead; not where a text stands for several parts of the spec."""
         if self._source.has_aliases:
             return None
         if fault.fix is not None:
@@ -255,7 +255,7 @@ def _offer(wrong: str, legal: Collection[str | int], shown: int) -> str | None:
 
 
 def listing(names: Iterable[str | int], shown: int = _NAMES_SHOWN) -> str:
-    """The first names between backquotes, and how many more there are."""
+    """Returns the first names between backquotes, and how many more there are."""
     first = [quoted(str(name)) for name in islice(names, shown)]
     text = ", ".join(first)
     more = len(names) - len(first) if isinstance(names, Collection) else 0

@@ -112,7 +112,8 @@ _PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)
 
 
 def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
-    """What is wrong where a text is no spec but the path of one; nothing for any other text."""
+    """Returns what is wrong where a text is no spec but the path of one; nothing for any other
+    text."""
     if not isinstance(data, str) or not (_PATH.fullmatch(data) or isfile(data)):
         return ()
     says = f"a spec is due, and {quoted(data)} is the path of one"
@@ -121,7 +122,7 @@ def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
 
 
 def _read(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes | str, str]:
-    """The text of a spec and its name; a `str` is always a text, never read as a path."""
+    """Returns the text of a spec and its name; a `str` is always a text, never read as a path."""
     if isinstance(data, PathLike):
         return Path(data).read_bytes(), str(data) if name is None else name
     if not isinstance(data, bytes | str):
@@ -150,7 +151,7 @@ def _number(name: str, given: Number, below: int | None = None) -> Fraction:
 
 
 def _budget(limit: Limit | None) -> Budget | None:
-    """The budget that a caller gives."""
+    """Returns the budget that a caller gives."""
     if limit is None or isinstance(limit, Budget):
         return limit
     if not isinstance(limit, Mapping):
@@ -282,7 +283,7 @@ def _report(
 
 
 def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> Report:
-    """The report, with a remark where a budget in risk is met by the whole curve alone."""
+    """Returns the report, with a remark where a budget in risk is met by the whole curve alone."""
     from dpcompose.report.risk import met_by_curve_alone
 
     assert report.verdict is not None
@@ -305,7 +306,8 @@ def _with_attributes(
     recheck: bool,
     by_attribute: bool,
 ) -> Report:
-    """The report, with the answers to the questions of the spec and about each of its columns."""
+    """Returns the report, with the answers to the questions of the spec and about each of its
+    columns."""
     from dpcompose.report.learnt import along_the_way, columns_of, learnt, unanswered
 
     problem = resolved.problem
@@ -325,7 +327,7 @@ def _with_attributes(
 
 
 def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:
-    """How many claims prove the bounds of a report; none where it is a profile."""
+    """Returns how many claims prove the bounds of a report; none where it is a profile."""
     from dpcompose.core.search.proof import rechecked
 
     cited = {finite[0].notion: report.theorem} if finite else {}
@@ -333,7 +335,7 @@ def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:
 
 
 def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Report:
-    """The report, with its part on the adversary where the spec has one."""
+    """Returns the report, with its part on the adversary where the spec has one."""
     if case.resolved.adversary is None:
         return report
     from dpcompose.report.adversary_told import with_adversary
@@ -342,7 +344,7 @@ def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Repor
 
 
 def _place(source: Source) -> Span | None:
-    """The budget, or else what is protected."""
+    """Returns the budget, or else what is protected."""
     if not isinstance(source.value, dict):
         return None
     key = next((key for key in ("budget", "protect") if key in source.value), None)

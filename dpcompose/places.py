@@ -12,7 +12,8 @@ _FEW = 100  # folders, far fewer than calls may be nested
 
 
 def work_tree(folder: str) -> str | None:
-    """The nearest of `folder` and those above it, as its name has them, with an entry `.git`.
+    """Returns the nearest of `folder` and those above it, as its name has them, with an entry
+    `.git`.
 
     None: there is none. Folders of GIT_CEILING_DIRECTORIES and above are left alone, as by git.
     """
@@ -34,14 +35,16 @@ def _work_tree(folder: str, ceilings: str) -> str | None:
 
 
 def some_above(path: str) -> list[str]:
-    """Every hundredth of the folders above a path, from the top: where recursion may start."""
+    """Returns every hundredth of the folders above a path, from the top: where recursion may
+    start."""
     if path.count(os.sep) <= _FEW:
         return []
     return [path[:at] for at, each in enumerate(path) if each == os.sep][_FEW::_FEW]
 
 
 def real(path: str) -> str:
-    """A path without links, where the system tells it in time that is linear in its length."""
+    """Returns a path without links, where the system tells it in time that is linear in its
+    length."""
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (AttributeError, OSError, ValueError):  # another system, or nothing is there
@@ -60,7 +63,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def strays(file: str, folder: str | None = None) -> str | None:
-    """What is wrong with reading a file of others: where its links lead to; None: nothing.
+    """Returns what is wrong with reading a file of others: where its links lead to; None: nothing.
 
     Links of a work tree stay in it and out of its `.git`. `folder`: where the file was found, which
     its links do not leave where there is no work tree around it.

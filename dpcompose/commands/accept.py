@@ -24,7 +24,7 @@ _LONGEST_NAME = 200
 
 
 def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:
-    """The command `accept`. Raises BadCall."""
+    """Runs the command `accept`. Raises BadCall."""
     if STANDARD_INPUT in selection.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
     specs: dict[str, list[tuple[int, Source]]] = {}
@@ -89,7 +89,7 @@ def _valid(data: bytes | str, name: str, above: int) -> Source:
 
 
 def _old(output: str) -> Accepted:
-    """What is accepted already. Raises BadCall where something else is there."""
+    """Returns what is accepted already. Raises BadCall where something else is there."""
     if to_standard_output(output):
         return Accepted("<stdout>", os.getcwd())
     if not os.path.lexists(output):
@@ -125,7 +125,7 @@ def _user() -> str:
 
 
 def _today() -> str:
-    """The day in UTC, or that of SOURCE_DATE_EPOCH."""
+    """Returns the day in UTC, or that of SOURCE_DATE_EPOCH."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)

@@ -134,7 +134,7 @@ def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes
 
 
 def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
-    """The total of each population; None where that takes too much, which is said."""
+    """Returns the total of each population; None where that takes too much, which is said."""
     try:
         return alone(selection.most, partial(add_up, releases, asked))
     except TooMuch as error:
@@ -181,17 +181,17 @@ def tell(
 
 
 def file_of(name: str) -> str:
-    """What tells a file from others, whatever it is called here, by its own name."""
+    """Returns what tells a file from others, whatever it is called here, by its own name."""
     return os.path.abspath(name)
 
 
 def releases_of(data: bytes, name: str, settings: Settings) -> list[Release]:
-    """The specs of a file, with what settings ask of them. Raises InvalidSpec."""
+    """Returns the specs of a file, with what settings ask of them. Raises InvalidSpec."""
     return [release_of(each, name, settings) for each in documents(data)]
 
 
 def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:
-    """A spec of a file, with what settings ask of it. Raises InvalidSpec.
+    """Returns a spec of a file, with what settings ask of it. Raises InvalidSpec.
 
     `when`: what follows the name of the file, where it is that of a revision.
     """

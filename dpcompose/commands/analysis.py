@@ -50,7 +50,7 @@ class Selection:
     agreed: bool = False
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
-        """The files; `gone` knows of those that are no longer there. Raises BadCall."""
+        """Returns the files; `gone` knows of those that are no longer there. Raises BadCall."""
         files = tuple(self.files or ())
         if not files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
@@ -61,7 +61,7 @@ class Selection:
         return Gathering(files, self.files_from, self.allow_empty, gone, self.most)
 
     def past(self) -> Past | None:
-        """The revision that files are compared with. Raises BadCall."""
+        """Returns the revision that files are compared with. Raises BadCall."""
         if self.changed_since is None:
             return None
         from dpcompose.commands.repository.revision import Past
@@ -71,7 +71,7 @@ class Selection:
         return past
 
     def processes(self, gathering: Gathering) -> int:
-        """How many processes may work. Raises BadCall."""
+        """Returns how many processes may work. Raises BadCall."""
         if self.jobs is not None and self.jobs < 0:
             raise BadCall("--jobs: a whole number from 0 is due")
         if gathering.single:
@@ -104,7 +104,7 @@ class Strictness:
     recheck: bool = False
 
     def policies(self) -> Policies:
-        """Where settings come from, those of the flags above all. Raises BadCall."""
+        """Returns where settings come from, those of the flags above all. Raises BadCall."""
         flags = {
             "fail-on": self.fail_on.value if self.fail_on is not None else None,
             "require-relation": list(self.require_relation or ()) or None,
@@ -128,7 +128,7 @@ def analyze_files(
     advise: bool | None = None,
     bare: bool = False,
 ) -> ExitCode:
-    """The command `analyze`; `advise`: None for what is usual. Raises BadCall."""
+    """Runs the command `analyze`; `advise`: None for what is usual. Raises BadCall."""
     quiet = quiet or bare
     if bare and len(points.deltas) + len(points.epsilons) > 1:
         raise BadCall("--bare prints one number: ask for one δ or one ε")
@@ -150,14 +150,14 @@ def check_files(
     output: Sequence[str] | None,
     look: Look,
 ) -> ExitCode:
-    """The command `check`. Raises BadCall."""
+    """Runs the command `check`. Raises BadCall."""
     outputs = outputs_of(output, form)
     task = FileTask(limit, points, checking=True)
     return _run(task, selection, strictness, outputs, look)
 
 
 def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
-    """How much is read of a report; `single`: of one spec, or else of each of several."""
+    """Returns how much is read of a report; `single`: of one spec, or else of each of several."""
     if not single and look.detail != "full" and Format.TEXT in forms:
         forms = forms - {Format.TEXT} | _COSTS  # a table
     if forms <= _BOUNDS:

@@ -55,7 +55,7 @@ class Most:
 
 
 def most_of(seconds: float | None, megabytes: int | None) -> Most:
-    """What the flags --max-seconds and --max-memory say. Raises BadCall."""
+    """Returns what the flags --max-seconds and --max-memory say. Raises BadCall."""
     if seconds is not None:
         if not 0 < seconds <= _LONGEST:
             raise BadCall(f"--max-seconds: a number of seconds above 0, to {_LONGEST}, is due")
@@ -95,7 +95,7 @@ def within(most: Most) -> Iterator[None]:
 
 
 def ended(most: Most, how: str | None) -> TooMuch:
-    """What is wrong where the time was over, or where a process ended as `how` says."""
+    """Returns what is wrong where the time was over, or where a process ended as `how` says."""
     if how is not None:
         return TooMuch(f"not analysed: {how}")
     return TooMuch(f"not analysed: it takes longer than the {most.seconds:g} s of --max-seconds")
@@ -171,7 +171,7 @@ def _memory(megabytes: int | None) -> Iterator[None]:
 
 
 def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
-    """The report that `work` makes, or that the spec called `name` takes too much."""
+    """Returns the report that `work` makes, or that the spec called `name` takes too much."""
     try:
         with within(most):
             return work()
@@ -180,10 +180,10 @@ def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
 
 
 def not_analysed(name: str, error: TooMuch) -> Report:
-    """The report on a spec that takes too much."""
+    """Returns the report on a spec that takes too much."""
     return Report(name, "", "invalid", findings=(finding(error),))
 
 
 def finding(error: TooMuch) -> Diagnostic:
-    """What a report says of a spec that takes too much."""
+    """Returns what a report says of a spec that takes too much."""
     return Diagnostic(TOO_MUCH, str(error), None, _HINT)

@@ -82,7 +82,7 @@ class _Chronicle:
                 self.lives.setdefault(fresh.file, []).append(_Life([(fresh, commit)]))
 
     def _taken(self, name: str) -> list[_Life]:
-        """The releases of a file, which is another one from now on."""
+        """Returns the releases of a file, which is another one from now on."""
         file = file_of(name)
         if file not in self.blobs:
             return self.lives.pop(file, [])
@@ -90,7 +90,7 @@ class _Chronicle:
         return [_Life([(each, commit)]) for each in self._read(name, blob)]
 
     def _read(self, name: str, blob: str) -> list[Release]:
-        """The releases of a file that a commit had; what was no valid spec was none."""
+        """Returns the releases of a file that a commit had; what was no valid spec was none."""
         data = self.past.spec(blob)
         found: list[Release] = []
         settings = self.policies.of(name)
@@ -100,7 +100,7 @@ class _Chronicle:
         return found
 
     def now(self) -> list[Release]:
-        """The releases of the last commit."""
+        """Returns the releases of the last commit."""
         kept = [life.last for lives in self.lives.values() for life in lives]
         untouched = self.blobs.items()
         return kept + [each for name, (blob, _) in untouched for each in self._read(name, blob)]
@@ -108,7 +108,7 @@ class _Chronicle:
     def dropped(
         self, merges: Iterable[tuple[AddedIn, Sequence[tuple[str, FileChange]]]]
     ) -> Iterator[Found]:
-        """What a parent of a merge had, and neither the merge nor any later commit has.
+        """Yields what a parent of a merge had, and neither the merge nor any later commit has.
 
         A branch that keeps its own side of a merge takes out what the other one released: its
         history, which goes on with the own side first, never had that.
@@ -132,7 +132,7 @@ class _Chronicle:
                         yield changed(became.new, says, path)
 
     def findings(self) -> Iterator[Found]:
-        """What was taken out and did not come again, and what says less than it once did."""
+        """Yields what was taken out and did not come again, and what says less than it once did."""
         for life in self.lost:
             release, commit = life.versions[-1]
             assert life.out is not None
@@ -157,7 +157,7 @@ def _commit_and_day(commit: AddedIn) -> str:
 def looked_through(
     past: Past, folders: Sequence[str], policies: Policies, most: Most, limit: Budget | None
 ) -> list[Found]:
-    """What was taken out of folders, or made less, by commits up to a revision.
+    """Returns what was taken out of folders, or made less, by commits up to a revision.
 
     Raises BadCall, Unreadable, BadSettings, TooMuch.
     """

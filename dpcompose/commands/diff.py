@@ -132,7 +132,8 @@ class Comparison:
             yield _unquoting(found, held) if isinstance(found, Invalid) else found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
-        """What the settings files around a file say now and did not before. Raises BadSettings."""
+        """Returns what the settings files around a file say now and did not before. Raises
+        BadSettings."""
         if self.policies.isolated:
             return ()
         now = self.policies.settings_of(new)
@@ -174,7 +175,7 @@ class Comparison:
 
 
 def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
-    """What settings ask of both versions, with the δ of flags first."""
+    """Returns what settings ask of both versions, with the δ of flags first."""
     wanted = () if settings.delta is None else (settings.delta,)
     return SameTerms(
         tuple(dict.fromkeys((*deltas, *wanted))),
@@ -186,7 +187,7 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
 
 
 def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
-    """What is wrong with a spec, without the text of files that are none.
+    """Returns what is wrong with a spec, without the text of files that are none.
 
     `held`: what each file holds.
     """
@@ -195,7 +196,7 @@ def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
-    """The documents of a file; `when` says of which revision it is."""
+    """Returns the documents of a file; `when` says of which revision it is."""
     return [
         Version(name + when, each.data, each.lines_before, each.number, name)
         for each in documents(data)
@@ -203,7 +204,8 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
 
 
 def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
-    """The events that fail, and the level of findings, as settings have it. Raises BadCall."""
+    """Returns the events that fail, and the level of findings, as settings have it. Raises
+    BadCall."""
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
     for each in given:
@@ -227,7 +229,7 @@ def diff_files(
     outputs: Sequence[Output[Reviewed]],
     look: Look,
 ) -> ExitCode:
-    """The command `diff`. Raises BadCall."""
+    """Runs the command `diff`. Raises BadCall."""
     files = selection.files
     if against is None and (len(files) != 2 or selection.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")

@@ -49,7 +49,8 @@ def complain_of(error: InvalidSpec) -> None:
 
 
 def for_complaints() -> Style:
-    """How lines on standard error look: as wide as the terminal, in its colours and characters."""
+    """Returns how lines on standard error look: as wide as the terminal, in its colours and
+    characters."""
     stream = sys.stderr
     if stream is None:
         return Style(100)

@@ -56,7 +56,8 @@ def explain(identifier: str, look: Look) -> None:
 
 
 def _theorem(name: str) -> Page | None:
-    """The page of the entry of that id, or of that place in its source (`corollary iv.13`)."""
+    """Returns the page of the entry of that id, or of that place in its source (`corollary
+    iv.13`)."""
     entries = book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
@@ -69,7 +70,8 @@ def _theorem(name: str) -> Page | None:
 
 
 def _example(name: str) -> Page | None:
-    """The page of an example that the paper prints; entries of the book are not among them."""
+    """Returns the page of an example that the paper prints; entries of the book are not among
+    them."""
     from dpcompose.handbook import printed_examples
 
     number = name.removeprefix("example ").upper()
@@ -93,7 +95,8 @@ def _code(name: str) -> Page | None:
 
 
 def _word(name: str) -> Page | None:
-    """The page of a word of the spec language; `-` and `_` are the same, and a sign is its name."""
+    """Returns the page of a word of the spec language; `-` and `_` are the same, and a sign is
+    its name."""
     from dpcompose.pipeline import analyze
     from dpcompose.render.language_pages import language_page, word_page
     from dpcompose.spec.synonyms import adaptivity
@@ -119,7 +122,7 @@ _FINDERS: dict[str, Callable[[str], Page | None]] = {
 
 
 def _titles_of_kind(kind: str) -> dict[str, str]:
-    """What of a kind can be explained, each with its title."""
+    """Returns what of a kind can be explained, each with its title."""
     match kind:
         case "theorem":
             return {key: entry.title for key, entry in book().items()}
@@ -139,7 +142,7 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 
 
 def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
-    """What `explain` can explain, with a title, for shell completion."""
+    """Yields what `explain` can explain, with a title, for shell completion."""
     start = incomplete.casefold()
     known = {key: says for kind in _KINDS for key, says in _titles_of_kind(kind).items()}
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))

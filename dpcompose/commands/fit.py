@@ -35,7 +35,8 @@ _MOST_LISTED = 6
 
 
 def _watched(most: Most) -> TextIO | None:
-    """Where progress is shown: nowhere while a process is forked, which no thread outlives."""
+    """Returns where progress is shown: nowhere while a process is forked, which no thread
+    outlives."""
     return None if most.is_limited else waiting_stream(False)
 
 
@@ -51,7 +52,7 @@ def fit_file(
     output: str | None,
     most: Most,
 ) -> ExitCode:
-    """The command `fit`. Raises BadCall."""
+    """Runs the command `fit`. Raises BadCall."""
     policies = policies_of(sources)
     try:
         data = read(file)
@@ -102,7 +103,7 @@ def fit_file(
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
-    """What to say of a spec that could not be given the budget to which it was fitted."""
+    """Returns what to say of a spec that could not be given the budget to which it was fitted."""
     if resolve(load(text, name)).budget == limit:
         return None
     says = f"write `budget: {budget_entry(limit)}`: what stands in its place stays as it was"
@@ -123,7 +124,7 @@ def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
 
 
 def _one(data: bytes, command: str) -> bytes:
-    """What a file holds, if that is one spec. Raises Several."""
+    """Returns what a file holds, if that is one spec. Raises Several."""
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:
         return data
@@ -136,14 +137,14 @@ def _one(data: bytes, command: str) -> bytes:
 
 
 def _valid(data: bytes, name: str) -> Source:
-    """The source of a valid spec. Raises InvalidSpec."""
+    """Returns the source of a valid spec. Raises InvalidSpec."""
     source = load(data, name)
     resolve(source)
     return source
 
 
 def _free(text: str, names: object) -> tuple[str, Fraction]:
-    """A mechanism with its weight: `NAME` or `NAME=WEIGHT`. Raises BadCall."""
+    """Returns a mechanism with its weight: `NAME` or `NAME=WEIGHT`. Raises BadCall."""
     assert isinstance(names, dict)
     name, equals, weight = text.rpartition("=")
     if text in names or not equals:
@@ -173,7 +174,7 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
 
 
 def _as_it_was(text: str, data: bytes) -> str:
-    """The text with the line ends and the byte order mark of the file."""
+    """Returns the text with the line ends and the byte order mark of the file."""
     returns = data.count(b"\r\n")
     if returns and returns == data.count(b"\n"):
         text = text.replace("\n", "\r\n")
@@ -190,7 +191,7 @@ def sensitivity_of(
     look: Look,
     most: Most,
 ) -> ExitCode:
-    """The command `sensitivity`. Raises BadCall."""
+    """Runs the command `sensitivity`. Raises BadCall."""
     if form is Told.MARKDOWN:
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):

@@ -35,5 +35,5 @@ class FilterKind(StrEnum):
 
     @property
     def notion(self) -> Notion:
-        """The notion itself."""
+        """Returns the notion itself."""
         return Notion(self.value)

@@ -35,10 +35,11 @@ class Gone(Protocol):
     """Knows of the files that there were, which are meant as well."""
 
     def path(self, file: str) -> str:
-        """What tells a file from others. Raises Unreadable where it is none of them."""
+        """Returns what tells a file from others. Raises Unreadable where it is none of them."""
 
     def below(self, folder: str, yaml: bool) -> Iterable[str]:
-        """The paths of files (or YAML files) that there were, from a folder on, with `/`."""
+        """Returns the paths of files (or YAML files) that there were, from a folder on, with
+        `/`."""
 
     def was_spec(self, file: str) -> bool:
         """Whether one of them was a spec."""
@@ -78,7 +79,7 @@ class Gathering:
 
     @property
     def left_out(self) -> LeftOut:
-        """What there was and has no item, as far as `items` has come."""
+        """Returns what there was and has no item, as far as `items` has come."""
         return LeftOut(**self._skipped, names=tuple(self._names))
 
     def items(self) -> Iterator[str | NoFile]:
@@ -167,7 +168,7 @@ class Gathering:
         return not seen and self.gone.was_spec(name)
 
     def _file_unless_outside(self, name: str, top: str) -> str | NoFile:
-        """A file that was found below a folder, unless a link leads out of that."""
+        """Returns a file that was found below a folder, unless a link leads out of that."""
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
         if why is None:
             return name
@@ -182,7 +183,7 @@ class Gathering:
     def _or_none(
         self, found: Iterable[str | NoFile], name: str, says: str
     ) -> Iterator[str | NoFile]:
-        """All of `found`; if that is nothing, a problem."""
+        """Yields all of `found`; if that is nothing, a problem."""
         skipped, empty = self._skipped["skipped"], True
         for each in found:
             empty = False
@@ -339,7 +340,7 @@ def _is_met_in(link: str, top: str) -> bool:
 
 
 def _bare(folder: str) -> str:
-    """How names of what is in a folder start: without `./`, as those of a repository do."""
+    """Returns how names of what is in a folder start: without `./`, as those of a repository do."""
     whole = folder if os.pardir in folder.split(os.sep) else os.path.normpath(folder)
     return "" if whole == os.curdir else whole
 
@@ -359,7 +360,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 
 def _entries(folder: str) -> list[tuple[str, str]]:
-    """The names in a folder, sorted, each with what it is."""
+    """Returns the names in a folder, sorted, each with what it is."""
     with os.scandir(folder) as found:
         return sorted((each.name, _kind(each)) for each in found)
 

@@ -26,14 +26,14 @@ def is_entered(folder: str) -> bool:
 
 
 def split(pattern: str) -> tuple[str, tuple[str, ...]]:
-    """The folder that a pattern starts from, and its parts below that."""
+    """Returns the folder that a pattern starts from, and its parts below that."""
     parts = Path(pattern).parts
     start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
     return os.path.join("", *parts[:start]), parts[start:]
 
 
 def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The parts of a path below what matches a pattern; None where nothing of it does."""
+    """Returns the parts of a path below what matches a pattern; None where nothing of it does."""
     if not pattern or not path:
         return None if pattern else path
     if pattern[0] == "**":
@@ -46,7 +46,7 @@ def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | N
 
 
 def matches(pattern: str) -> list[str]:
-    """What matches a pattern, sorted; `**` goes down folders but not along links.
+    """Returns what matches a pattern, sorted; `**` goes down folders but not along links.
 
     As in a shell, names that start with a dot match no wildcard. A file that is called like the
     pattern is among them.

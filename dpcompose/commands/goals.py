@@ -31,7 +31,8 @@ def points_of(
     flag: str = "delta",
     risk: bool = False,
 ) -> AskedPoints:
-    """What the flags --`flag`, --at-epsilon and --risk ask for, in their order. Raises BadCall."""
+    """Returns what the flags --`flag`, --at-epsilon and --risk ask for, in their order. Raises
+    BadCall."""
     return AskedPoints(
         tuple(_probability(flag, text) for text in deltas or ()),
         tuple(_number("at-epsilon", text) for text in epsilons or ()),
@@ -48,7 +49,7 @@ def limit_of(
     success: str | None = None,
     baseline: str | None = None,
 ) -> Budget | None:
-    """The budget that the flags give, None without any. Raises BadCall."""
+    """Returns the budget that the flags give, None without any. Raises BadCall."""
     texts = dict(zip(LIMITS, (epsilon, delta, rho, mu, advantage, success, baseline), strict=True))
     given = {
         name: (_probability if name in ("delta", *RISKS) else _number)(name, text)

@@ -30,12 +30,13 @@ def is_yaml(name: str) -> bool:
 
 
 def name_of_file(file: str) -> str:
-    """How a report calls the file."""
+    """Returns how a report calls the file."""
     return "<stdin>" if file == STANDARD_INPUT else file
 
 
 def read(file: str) -> bytes:
-    """The bytes of `file`, one more than the limit at most: the reader then refuses the size.
+    """Returns the bytes of `file`, one more than the limit at most: the reader then refuses the
+    size.
 
     Raises Unreadable.
     """
@@ -54,7 +55,7 @@ def read(file: str) -> bytes:
 
 
 def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
-    """The reports on a file that holds `data`; one without its text where it is no spec.
+    """Returns the reports on a file that holds `data`; one without its text where it is no spec.
 
     It may be anything that a link, or an argument by mistake, leads to.
     """

@@ -83,7 +83,7 @@ def join_ledger(
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
     def of(releases: Sequence[Release]) -> list[Release]:
-        """The releases that are looked at, those that are new last and marked as such."""
+        """Returns the releases that are looked at, those that are new last and marked as such."""
         before = [standing.limited(each) for each in releases if id(each) not in is_new]
         kept = [each for each in before if each.resolved.population in about]
         return [*kept, *(standing.limited(replace(each, new=True)) for each in new)]
@@ -106,7 +106,8 @@ def join_ledger(
 def _of_their_own(
     new: Sequence[Release], standing: LedgerAudit, sources: Sources
 ) -> Iterator[tuple[Source, Diagnostic]]:
-    """That a new release names people of whom the ledger had none, and so opens a fresh budget.
+    """Yields the finding that a new release names people of whom the ledger had none, and so opens
+    a fresh budget.
 
     Fine are those that the settings of the revision list, and the first releases of a ledger.
     """

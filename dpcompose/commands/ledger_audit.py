@@ -47,7 +47,7 @@ class LedgerAudit:
 
     @property
     def rewritten(self) -> list[Release]:
-        """The releases that are gone or say less, as they were."""
+        """Returns the releases that are gone or say less, as they were."""
         return [each.old for each in self.entries if each.counted is each.old and not each.same]
 
     def counted(self, releases: Sequence[Release]) -> list[Release]:
@@ -57,14 +57,14 @@ class LedgerAudit:
         return [*(was.get(id(each), each) for each in releases), *gone]
 
     def limited(self, release: Release) -> Release:
-        """A release under the budget that it had, too, where that was raised."""
+        """Returns a release under the budget that it had, too, where that was raised."""
         was = self.limits.get(release.file, ())
         return (
             replace(release, limits=strictest_limits((*was, *release.limits))) if was else release
         )
 
     def of(self, population: str | None) -> RecordCheck | None:
-        """What became of the releases of a population; None where nothing was looked up."""
+        """Returns what became of the releases of a population; None where nothing was looked up."""
         if not self.revision:
             return None
         its = [each for each in self.entries if each.old.resolved.population == population]
@@ -110,7 +110,7 @@ def can_look_up(past: Past, ledger: str) -> None:
 
 
 def as_before(sources: Sources, revision: str) -> Sources:
-    """Where settings come from that a change cannot alter: those of the revision."""
+    """Returns where settings come from that a change cannot alter: those of the revision."""
     if sources.isolated or sources.revision is not None:
         return sources
     return Sources(True, sources.files, revision)
@@ -124,7 +124,8 @@ def looked_up(
     sources: Sources,
     counted: bool = True,
 ) -> tuple[LedgerAudit, ExitCode]:
-    """What became of the releases that folders had, of those that they have. Raises BadCall.
+    """Returns what became of the releases that folders had, of those that they have. Raises
+    BadCall.
 
     `limit`: the budget of flags. `counted`: whether what is gone or says less is counted as it was,
     with the budgets of the revision. The settings that say how bad it is are those of the revision.
@@ -176,7 +177,7 @@ Found = tuple[str, Source | None, Diagnostic]
 
 
 def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
-    """What is gone, or says less than in a revision; `counted`: as it was there."""
+    """Yields what is gone, or says less than in a revision; `counted`: as it was there."""
     revision = found.revision
     as_it_was = ", and is counted as it was there" if counted else ""
     for each in found.entries:
@@ -192,7 +193,7 @@ def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
 
 
 def gone(release: Release, says: str, restore: str) -> Found:
-    """That a release is no longer there; `restore`: how its file has to be."""
+    """Returns the finding that a release is no longer there; `restore`: how its file has to be."""
     source = release.resolved.source
     bounds = certify(release.resolved.problem).bounds
     spent = f" that spent {bound_text(bounds[0])}" if bounds else ""
@@ -205,7 +206,7 @@ def gone(release: Release, says: str, restore: str) -> Found:
 
 
 def changed(release: Release, says: str, path: Path) -> Found:
-    """That a release is no longer as it was."""
+    """Returns the finding that a release is no longer as it was."""
     source = release.resolved.source
     hint = (
         "what was released stays as it was, or is corrected upwards; a correction that lowers it "
@@ -218,7 +219,7 @@ def changed(release: Release, says: str, path: Path) -> Found:
 def _invalid(
     found: LedgerAudit, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
 ) -> Iterator[Found]:
-    """What was no valid spec: with one in its place nothing can be compared."""
+    """Yields what was no valid spec: with one in its place nothing can be compared."""
     taken = {id(each.new) for each in found.entries}
     left = [each for each in now if id(each) not in taken]
     for file, label in invalid:

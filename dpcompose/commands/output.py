@@ -43,7 +43,7 @@ class Look:
 def look_of(
     color: Color, width: int | None, brief: bool = False, full: bool = False, whole: bool = False
 ) -> Look:
-    """What the flags of a command ask for. Raises BadCall."""
+    """Returns what the flags of a command ask for. Raises BadCall."""
     if brief and full:
         raise BadCall("--brief and --full: one of them")
     if width is not None and width < NARROWEST:
@@ -54,7 +54,7 @@ def look_of(
 
 
 def style_for(path: str | None, look: Look) -> Style:
-    """The style for the file at `path`, or for standard output.
+    """Returns the style for the file at `path`, or for standard output.
 
     For colours the flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. Lines
     are as wide as asked, then as the terminal or COLUMNS says, and 100 columns elsewhere.

@@ -61,7 +61,7 @@ class Output(Generic[_Form]):
 
 
 def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form], ...]:
-    """What `--format` and every `--output` ask for, the main output first.
+    """Returns what `--format` and every `--output` ask for, the main output first.
 
     `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which is of the format
     `form`. `FORMAT=-` takes its place on standard output. Raises BadCall.
@@ -91,13 +91,13 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
 
 
 def _ending(path: str, forms: type[StrEnum]) -> str | None:
-    """The format that a file's ending is the name of; None where that says nothing."""
+    """Returns the format that a file's ending is the name of; None where that says nothing."""
     ending = path.rpartition(".")[2].lower()
     return ending if ending in set(forms) and ending != "text" else None
 
 
 def _output_of_format(value: str, forms: type[_Form]) -> Output[_Form] | None:
-    """The output that `FORMAT=FILE` asks for; None where the value is a plain file."""
+    """Returns the output that `FORMAT=FILE` asks for; None where the value is a plain file."""
     name, equals, path = value.partition("=")
     if not equals or not name.isalpha():
         return None

@@ -51,7 +51,8 @@ class Revision:
     _around: dict[str, tuple[File, ...]] = field(default_factory=dict, init=False)
 
     def layers(self, file: str) -> list[Layer]:
-        """What the settings files around a file said, at each of its paths. Raises BadSettings."""
+        """Returns what the settings files around a file said, at each of its paths. Raises
+        BadSettings."""
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
@@ -88,7 +89,7 @@ class Policies:
     accepted: Accepted | None = None
 
     def of(self, file: str) -> Settings:
-        """What holds for a file. Raises BadSettings."""
+        """Returns what holds for a file. Raises BadSettings."""
         name = _path(file)
         named = [each.layer(name) for each in self.named]
         if self.revision is not None:
@@ -97,7 +98,8 @@ class Policies:
         return merged([*named, *self.over, *self._layers_of_files(name)])
 
     def settings_of(self, file: str) -> Settings:
-        """What the settings files around a file say, which nobody named. Raises BadSettings."""
+        """Returns what the settings files around a file say, which nobody named. Raises
+        BadSettings."""
         return merged(self._layers_of_files(_path(file)))
 
     def _layers_of_files(self, name: str) -> list[Layer]:
@@ -105,12 +107,13 @@ class Policies:
 
 
 def _path(file: str) -> str:
-    """A file, or what stands for standard input: it is as if it were in the working folder."""
+    """Returns a file, or what stands for standard input: it is as if it were in the working
+    folder."""
     return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
 def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:
-    """The policies of a call, `flags` by the key that they set. Raises BadCall."""
+    """Returns the policies of a call, `flags` by the key that they set. Raises BadCall."""
     given = flags or {}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
     if not given and not variables and not sources.files and sources.revision is None:
@@ -138,7 +141,7 @@ def audited(
     accepted: Accepted | None = None,
     document: int | None = None,
 ) -> Report:
-    """The report of a valid spec as its settings and its comments want it.
+    """Returns the report of a valid spec as its settings and its comments want it.
 
     `accepted`: the only claims that it may make. `document`: its number in its file.
     """
@@ -151,7 +154,7 @@ def audited(
 
 
 def accepted_in(path: str) -> Accepted:
-    """The accepted assumptions in a file. Raises BadCall, also where there is none."""
+    """Returns the accepted assumptions in a file. Raises BadCall, also where there is none."""
     from dpcompose.policy.accepted import BadAccepted, accepted
 
     try:

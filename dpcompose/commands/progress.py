@@ -101,7 +101,8 @@ class Waiting:
 
 
 def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "") -> Bar:
-    """A bar that leaves nothing behind, without a thread: processes are forked from this one.
+    """Returns a bar that leaves nothing behind, without a thread: processes are forked from this
+    one.
 
     `unit`: what is counted, empty where nothing is.
     """

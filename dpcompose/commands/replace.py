@@ -99,7 +99,8 @@ def _open(path: str, targets: list[_Target]) -> None:
 
 
 def _link(path: str) -> str | None:
-    """The link that writing to a path would follow; those of the system on the way are none.
+    """Returns the link that writing to a path would follow; those of the system on the way are
+    none.
 
     A repository has links as others made them: below its top, or else the working folder, no folder
     on the way is one.
@@ -130,7 +131,7 @@ def _naming(path: str) -> Iterator[None]:
 
 
 def _mode(final: str) -> int:
-    """The permissions of the file to be replaced, or those of any new file."""
+    """Returns the permissions of the file to be replaced, or those of any new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(final).st_mode)
     mask = os.umask(0)

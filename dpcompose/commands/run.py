@@ -171,14 +171,14 @@ class Run:
         return same
 
     def _without(self, outcome: _Outcome) -> Report:
-        """What stands for a file that gave no report."""
+        """Returns what stands for a file that gave no report."""
         self.unread += 1
         says = " ".join(outcome.complaints)
         finding = Diagnostic(UNREADABLE, says, None)
         return Report(outcome.name, "", "unreadable", findings=(finding,))
 
     def finish(self) -> ExitCode:
-        """The exit code. Raises the first fault of dpcompose itself, if there was one."""
+        """Returns the exit code. Raises the first fault of dpcompose itself, if there was one."""
         if isinstance(self._fault, Faulty):
             complain_lines(str(self._fault))
             complain("this is a fault of dpcompose, not of the spec")
@@ -210,7 +210,8 @@ class Run:
     def _spread(
         self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
     ) -> Iterator[_Outcome]:
-        """What comes of files in processes of their own, some of them here unless `apart`."""
+        """Yields what comes of files in processes of their own, some of them here unless
+        `apart`."""
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
@@ -219,7 +220,7 @@ class Run:
         return spread(inputs, work, self.jobs, ending, apart)
 
     def _taken(self, item: str | NoFile) -> _Input | _Outcome:
-        """What a process is to look at: standard input is read here."""
+        """Returns what a process is to look at: standard input is read here."""
         if isinstance(item, NoFile):
             return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
@@ -234,7 +235,7 @@ class Run:
 
 
 def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
-    """What comes of a file whose process was ended."""
+    """Returns what comes of a file whose process was ended."""
     if isinstance(given, _Outcome):
         return given
     report = not_analysed(given.file, ended(most, how))
@@ -242,7 +243,7 @@ def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
 
 
 def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """What comes of one file; whatever goes wrong with it does not end the run."""
+    """Returns what comes of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
         return given
 
@@ -312,7 +313,8 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
 
 
 def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """As many findings as are listed, those of the highest level first, and a count of the rest."""
+    """Returns as many findings as are listed, those of the highest level first, and a count of
+    the rest."""
     unlisted = len(findings) - MAX_LISTED
     if unlisted <= 0:
         return findings
@@ -324,7 +326,7 @@ def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
 
 
 def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:
-    """The report that `work` makes, with what would make its bound less.
+    """Returns the report that `work` makes, with what would make its bound less.
 
     Where the budget decides that is only asked of one that is not met.
     """
@@ -340,7 +342,8 @@ def _advised(work: Callable[[], Report], document: Document, file: str, task: Fi
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
-    """The exit code that a report gives, and what to say where it is no finding of the spec."""
+    """Returns the exit code that a report gives, and what to say where it is no finding of the
+    spec."""
     if report.status == "invalid":
         return ExitCode.INVALID, None
     if task.checking and report.verdict is None:

@@ -66,7 +66,7 @@ def _lines(settings: Settings, limit: Budget | None) -> Iterator[str]:
 
 
 def toml(value: Any) -> str:
-    """A value of a setting as it would stand in a settings file."""
+    """Returns a value of a setting as it would stand in a settings file."""
     if isinstance(value, Budget):
         value = {name: number(amount) for name, amount in value.parameters}
     if value is None:

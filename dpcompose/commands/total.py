@@ -34,7 +34,7 @@ def total_of(
     look: Look,
     as_of: str | None = None,
 ) -> ExitCode:
-    """The command `total`; `asked` is a totals.Asked. Raises BadCall.
+    """Runs the command `total`; `asked` is a totals.Asked. Raises BadCall.
 
     `as_of`: a revision of git whose files are meant.
     """

@@ -74,7 +74,8 @@ class Hypothesis:
     test: Test | None = None
 
     def refusal(self, subject: Any) -> str | None:
-        """Why it does not hold of a subject; None where it does, or where nothing checks it."""
+        """Returns why it does not hold of a subject; None where it does, or where nothing checks
+        it."""
         if self.test is None:
             return None
         try:
@@ -147,11 +148,12 @@ class Theorem:
     routes: tuple[str, ...] = ()
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
-        """The hypotheses that are checked in a use, in the order in which they are."""
+        """Returns the hypotheses that are checked in a use, in the order in which they are."""
         return tuple(each for each in (*use.hypotheses, *self.hypotheses) if each.test is not None)
 
     def how(self, hypothesis: Hypothesis) -> str:
-        """How a hypothesis stands: checked, declared, or (of what is not used) stated only."""
+        """Returns how a hypothesis stands: checked, declared, or (of what is not used) stated
+        only."""
         if hypothesis.how == "checked" and self.for_readers and not self.uses:
             return "stated"
         return hypothesis.how

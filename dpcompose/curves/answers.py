@@ -45,7 +45,8 @@ _LEAST_LOG = -20_000.0
 def epsilon_at(
     composition: Curve, delta: Fraction, effort: EvaluationEffort = BEST
 ) -> Certified | None:
-    """The least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is known."""
+    """Returns the least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is
+    known."""
     if delta >= 1:
         return Certified(ZERO, ZERO)
     composition = _settled(composition)
@@ -66,7 +67,7 @@ def epsilon_at(
 
 
 def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = BEST) -> Certified:
-    """The least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
+    """Returns the least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
     composition = _settled(composition)
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.all_parts(composition.gaussian))
@@ -141,7 +142,7 @@ def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
 
 
 def _left(composition: Curve, delta: Fraction) -> Fraction | None:
-    """The δ that is left for the finite losses; None where less than nothing is."""
+    """Returns the δ that is left for the finite losses; None where less than nothing is."""
     left = composition.left(delta)
     return left if left >= 0 else None
 
@@ -282,7 +283,7 @@ def _epsilon_on_grid(
 
 
 def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
-    """The one part there is, if there is one alone."""
+    """Returns the one part there is, if there is one alone."""
     if gaussian or parts.responses or len(parts.others) != 1:
         return None
     [(part, count)] = parts.others

@@ -50,7 +50,7 @@ def _form(curve: Curve) -> object:
 
 
 def least_curve(options: Sequence[Curve]) -> Curve | None:
-    """Several bounds of one loss as one curve; None if nothing is known."""
+    """Returns several bounds of one loss as one curve; None if nothing is known."""
     found, top, _ = _looked_at(options)
     chords = [ends for ends in pairwise(_corners(found)) if top < _POINTS * (ends[1] - ends[0])]
     if len(chords) <= _MOST_CHORDS:
@@ -64,7 +64,8 @@ def least_curve(options: Sequence[Curve]) -> Curve | None:
 
 
 def over_steps(options: Sequence[Curve], steps: int) -> Curve | None:
-    """Several bounds of the loss of one step as one curve of so many; None if nothing is known."""
+    """Returns several bounds of the loss of one step as one curve of so many; None if nothing is
+    known."""
     from dpcompose.curves.backends.lattice import powers
 
     if steps > MOST_STEPS:
@@ -95,7 +96,7 @@ def over_steps(options: Sequence[Curve], steps: int) -> Curve | None:
 def _looked_at(
     options: Sequence[Curve],
 ) -> tuple[dict[Fraction, Fraction], Fraction, Fraction | None]:
-    """The least δ at some ε, up to which of them all is looked at, and an ε without a δ."""
+    """Returns the least δ at some ε, up to which of them all is looked at, and an ε without a δ."""
     top, pure = _reach(options)
     places = {top * n / _POINTS for n in range(_POINTS + 1)}
     for each in options:
@@ -132,7 +133,7 @@ def _reach(options: Sequence[Curve]) -> tuple[Fraction, Fraction | None]:
 
 
 def _corners(found: dict[Fraction, Fraction]) -> list[Fraction]:
-    """Where the least convex curve bends, about."""
+    """Returns where the least convex curve bends, about."""
     kept: list[tuple[float, float, Fraction]] = []
     for epsilon, delta in sorted(found.items()):
         x, y = math.exp(min(epsilon, Fraction(_MOST_EPSILON))), float(delta)
@@ -146,7 +147,7 @@ def _corners(found: dict[Fraction, Fraction]) -> list[Fraction]:
 
 
 def _least_delta(options: Sequence[Curve], epsilon: Fraction) -> Fraction:
-    """The least δ at an ε that some option gives, rounded up."""
+    """Returns the least δ at an ε that some option gives, rounded up."""
     found = [ONE]
     for each in options:
         if isinstance(each.part, Concentrated | Renyi):
@@ -157,7 +158,7 @@ def _least_delta(options: Sequence[Curve], epsilon: Fraction) -> Fraction:
 
 
 def _pure(curve: Curve) -> Fraction | None:
-    """The ε at δ = 0 of what has one in closed form."""
+    """Returns the ε at δ = 0 of what has one in closed form."""
     if curve.no_failure != 1 or curve.gaussian:
         return None
     match curve.part:

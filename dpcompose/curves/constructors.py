@@ -25,30 +25,32 @@ from dpcompose.curves.rounding.written import Number, count_of, number_of
 
 
 def gaussian(sigma: Number, sensitivity: Number = 1) -> Curve:
-    """The curve of normal noise of standard deviation `sigma`; the sensitivity is in L2."""
+    """Returns the curve of normal noise of standard deviation `sigma`; the sensitivity is in L2."""
     return Curve((), (number_of(sensitivity, "a sensitivity") / _noise(sigma, "sigma")) ** 2)
 
 
 def laplace(scale: Number, sensitivity: Number = 1) -> Curve:
-    """The curve of Laplace noise of density e^(-|x|/scale)/(2·scale); the sensitivity is in L1."""
+    """Returns the curve of Laplace noise of density e^(-|x|/scale)/(2·scale); the sensitivity is
+    in L1."""
     shift = number_of(sensitivity, "a sensitivity") / _noise(scale, "scale")
     return _one(LaplaceLoss(shift)) if shift else Curve()
 
 
 def geometric(scale: Number, sensitivity: int = 1) -> Curve:
-    """The curve of two-sided geometric noise, mass proportional to e^(-|n|/scale)."""
+    """Returns the curve of two-sided geometric noise, mass proportional to e^(-|n|/scale)."""
     steps = count_of(sensitivity, "a sensitivity", 0)
     return _one(GeometricLoss(steps, _noise(scale, "scale"))) if steps else Curve()
 
 
 def discrete_gaussian(sigma: Number, sensitivity: int = 1) -> Curve:
-    """The curve of discrete Gaussian noise, mass proportional to e^(-n²/(2·sigma²)), in L1."""
+    """Returns the curve of discrete Gaussian noise, mass proportional to e^(-n²/(2·sigma²)), in
+    L1."""
     steps = count_of(sensitivity, "a sensitivity", 0)
     return _one(DiscreteGaussianLoss(steps, _noise(sigma, "sigma") ** 2)) if steps else Curve()
 
 
 def skellam(variance: Number, sensitivity: int = 1) -> Curve:
-    """The curve of the difference of two Poisson counts of mean variance/2 each, in L1."""
+    """Returns the curve of the difference of two Poisson counts of mean variance/2 each, in L1."""
     steps, noise = count_of(sensitivity, "a sensitivity", 0), _noise(variance, "variance")
     if noise < LEAST_VARIANCE:
         raise ValueError(f"variance is at least {LEAST_VARIANCE}")
@@ -56,41 +58,44 @@ def skellam(variance: Number, sensitivity: int = 1) -> Curve:
 
 
 def exponential(epsilon: Number) -> Curve:
-    """The curve of a mechanism of bounded range `epsilon`, as the exponential mechanism is."""
+    """Returns the curve of a mechanism of bounded range `epsilon`, as the exponential mechanism
+    is."""
     value = number_of(epsilon, "ε")
     return _one(BoundedRange(value)) if value else Curve()
 
 
 def randomized_response(epsilon: Number, values: int = 2) -> Curve:
-    """The curve of one answer, kept with odds of e^epsilon to 1 against each other value."""
+    """Returns the curve of one answer, kept with odds of e^epsilon to 1 against each other
+    value."""
     odds, k = number_of(epsilon, "ε"), count_of(values, "values", 2)
     return _one(KaryResponse(k, odds)) if odds else Curve()
 
 
 def pure(epsilon: Number) -> Curve:
-    """The curve that dominates every ε-DP mechanism."""
+    """Returns the curve that dominates every ε-DP mechanism."""
     value = number_of(epsilon, "ε")
     return _one(Response(value)) if value else Curve()
 
 
 def approx(epsilon: Number, delta: Number) -> Curve:
-    """The curve that dominates every (ε, δ)-DP mechanism."""
+    """Returns the curve that dominates every (ε, δ)-DP mechanism."""
     return Curve(pure(epsilon).parts, Fraction(0), 1 - number_of(delta, "δ", 1))
 
 
 def gdp(mu: Number) -> Curve:
-    """The curve that dominates every μ-GDP mechanism."""
+    """Returns the curve that dominates every μ-GDP mechanism."""
     return Curve((), number_of(mu, "μ") ** 2)
 
 
 def zcdp(rho: Number) -> Curve:
-    """A curve that dominates every ρ-zCDP mechanism."""
+    """Returns a curve that dominates every ρ-zCDP mechanism."""
     value = number_of(rho, "ρ")
     return _one(Concentrated(value)) if value else Curve()
 
 
 def rdp(points: Iterable[tuple[Number, Number]]) -> Curve:
-    """A curve that dominates every mechanism of Rényi divergence ≤ ε at each (order α > 1, ε)."""
+    """Returns a curve that dominates every mechanism of Rényi divergence ≤ ε at each (order α >
+    1, ε)."""
     found = sorted((number_of(a, "an order"), number_of(e, "ε")) for a, e in points)
     if not found or found[0][0] <= 1 or len({a for a, _ in found}) < len(found):
         raise ValueError("orders are above 1 and differ, and there is one at least")
@@ -101,7 +106,8 @@ def rdp(points: Iterable[tuple[Number, Number]]) -> Curve:
 
 
 def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
-    """A curve that dominates every mechanism that is (ε, δ)-DP for each (ε, δ) of `points`."""
+    """Returns a curve that dominates every mechanism that is (ε, δ)-DP for each (ε, δ) of
+    `points`."""
     least: dict[Fraction, Fraction] = {}
     for epsilon, delta in points:
         at, value = number_of(epsilon, "ε"), number_of(delta, "δ", 1)
@@ -116,12 +122,13 @@ def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
 
 
 def compose(*curves: Curve) -> Curve:
-    """The curve of several mechanisms on the same data, adaptively chosen in a fixed order."""
+    """Returns the curve of several mechanisms on the same data, adaptively chosen in a fixed
+    order."""
     return Curve().compose(*curves)
 
 
 def maximum(*curves: Curve) -> Curve:
-    """The curve of one of several mechanisms, whichever: at each ε the greatest δ."""
+    """Returns the curve of one of several mechanisms, whichever: at each ε the greatest δ."""
     if not curves:
         raise ValueError("a maximum is of one curve at least")
     return curves[0] if len(set(curves)) == 1 else _one(Maximum(tuple(dict.fromkeys(curves))))

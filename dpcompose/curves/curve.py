@@ -41,7 +41,8 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def masses(self, step: Fraction) -> Masses:
-        """A law on multiples of `step` whose curve is at least the profile at every real ε."""
+        """Returns a law on multiples of `step` whose curve is at least the profile at every real
+        ε."""
 
     @abstractmethod
     def cumulant(self) -> Cumulant:
@@ -49,39 +50,41 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def quadratic(self) -> Fraction:
-        """The exact ρ with which K(s) contains ρ·s·(1+s)."""
+        """Returns the exact ρ with which K(s) contains ρ·s·(1+s)."""
 
     @abstractmethod
     def greatest(self) -> Fraction | None:
-        """The greatest loss, an ε at δ = 0; None if unbounded."""
+        """Returns the greatest loss, an ε at δ = 0; None if unbounded."""
 
     @abstractmethod
     def rho(self) -> Fraction:
-        """The least ρ known, rounded up."""
+        """Returns the least ρ known, rounded up."""
 
     @abstractmethod
     def mu(self) -> Fraction | None:
-        """The least μ known, rounded up; None if none is known."""
+        """Returns the least μ known, rounded up; None if none is known."""
 
     def transforms(self) -> type[Transforms] | None:
-        """The kind of transforms that E e^(sL) is one of; None where there is none."""
+        """Returns the kind of transforms that E e^(sL) is one of; None where there is none."""
         return None
 
     def least_epsilon(self, delta: Fraction) -> Certified | None:
-        """The least ε at 0 < δ < 1 of one such loss by itself, where there is a formula."""
+        """Returns the least ε at 0 < δ < 1 of one such loss by itself, where there is a formula."""
         return None
 
     def least_delta(self, epsilon: Fraction) -> Certified | None:
-        """The least δ at ε ≥ 0, less than the greatest loss, likewise."""
+        """Returns the least δ at ε ≥ 0, less than the greatest loss, likewise."""
         return None
 
     @abstractmethod
     def natural_step(self) -> Fraction | None:
-        """The widest grid through 0 on which all losses lie; None if there is none of use."""
+        """Returns the widest grid through 0 on which all losses lie; None if there is none of
+        use."""
 
     @abstractmethod
     def anchor(self) -> Fraction | None:
-        """A number on whose grid the atoms of the loss lie; None if there is none of use."""
+        """Returns a number on whose grid the atoms of the loss lie; None if there is none of
+        use."""
 
     @abstractmethod
     def spread(self) -> float:
@@ -97,11 +100,12 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def with_shift(self, shift: Fraction) -> MechanismLoss:
-        """The loss that differs in its shift alone."""
+        """Returns the loss that differs in its shift alone."""
 
     @abstractmethod
     def coarse(self, bits: int) -> Part:
-        """A loss that dominates it and has parameters of so many bits; or its ρ, as zCDP."""
+        """Returns a loss that dominates it and has parameters of so many bits; or its ρ, as
+        zCDP."""
 
     @abstractmethod
     def dominates(self, other: MechanismLoss) -> bool:
@@ -113,7 +117,7 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """The loss in a few words."""
+        """Returns the loss in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +221,11 @@ class PoissonGroup:
 
     @property
     def counted(self) -> tuple[int, ...]:
-        """How many rows each of `once` is of."""
+        """Returns how many rows each of `once` is of."""
         return self.numbers or tuple(range(1, len(self.once) + 1))
 
     def splits(self) -> list[tuple[int, int]]:
-        """How many rows either of the tables may have that the other one has not.
+        """Returns how many rows either of the tables may have that the other one has not.
 
         Of many rows each number counts as the next that is told apart, so that more rows, or ways
         that are told apart less finely, never lose less.
@@ -239,7 +243,8 @@ class PoissonGroup:
         return sorted(way for way in ways if not any(way != x and _within(way, x) for x in ways))
 
     def chances(self, rows: int) -> list[Fraction]:
-        """The chances that of so many rows none is drawn, and as many as each of `once` is of."""
+        """Returns the chances that of so many rows none is drawn, and as many as each of `once`
+        is of."""
         if not rows:
             return [Fraction(1)]
         numbers = [*(n for n in self.counted if n < rows), rows]
@@ -262,7 +267,7 @@ def _counted_numbers(most: int) -> Iterator[int]:
 
 
 def _counted_as(rows: int, most: int) -> int:
-    """The least number that is told apart and not below so many rows."""
+    """Returns the least number that is told apart and not below so many rows."""
     return next(number for number in _counted_numbers(most) if number >= rows)
 
 
@@ -339,7 +344,7 @@ def curve_of(
     gaussian: Fraction = Fraction(0),
     no_failure: Fraction = Fraction(1),
 ) -> Curve:
-    """The curve of one part, or of none."""
+    """Returns the curve of one part, or of none."""
     return Curve(() if part is None else ((part, 1),), gaussian, no_failure)
 
 
@@ -347,16 +352,16 @@ class Backends(Protocol):
     """The functions that answer for curves: `dpcompose.curves.evaluate`."""
 
     def epsilon_of(self, curve: Curve, delta: Fraction, /) -> Certified | None:
-        """The least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
+        """Returns the least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
 
     def delta_of(self, curve: Curve, epsilon: Fraction, /) -> Certified:
-        """The least δ at ε ≥ 0."""
+        """Returns the least δ at ε ≥ 0."""
 
     def rho_of(self, curve: Curve, /) -> Certified | None:
-        """The least ρ that is known."""
+        """Returns the least ρ that is known."""
 
     def misses_of(self, curve: Curve, rate: Fraction, /) -> Certified:
-        """The least rate of misses at a rate of false alarms."""
+        """Returns the least rate of misses at a rate of false alarms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +385,7 @@ class Curve:
 
     @property
     def part(self) -> Part | None:
-        """The only part that is no Gaussian; None if there is none."""
+        """Returns the only part that is no Gaussian; None if there is none."""
         if not self.parts:
             return None
         ((part, count),) = self.parts
@@ -393,7 +398,8 @@ class Curve:
         return 1 - (1 - delta) / self.no_failure if self.no_failure > 0 else Fraction(-1)
 
     def compose(self, *others: Curve) -> Curve:
-        """The curve of this and other mechanisms on the same data (Zhu, Dong and Wang 2022, 10)."""
+        """Returns the curve of this and other mechanisms on the same data (Zhu, Dong and Wang
+        2022, 10)."""
         parts: dict[Part, int] = {}
         for each in (self, *others):
             for part, count in each.parts:
@@ -405,7 +411,7 @@ class Curve:
         return Curve(tuple(parts.items()), gaussian, no_failure)
 
     def repeat(self, times: int) -> Curve:
-        """The curve of so many runs of the mechanism, adaptively chosen."""
+        """Returns the curve of so many runs of the mechanism, adaptively chosen."""
         times = count_of(times, "times", 0)
         if not times:
             return Curve()
@@ -413,7 +419,7 @@ class Curve:
         return Curve(parts, self.gaussian * times, power_down(self.no_failure, times))
 
     def sample(self, *, poisson: Number | None = None, fixed: Number | None = None) -> Curve:
-        """The curve of the mechanism on a secret random sample of the rows.
+        """Returns the curve of the mechanism on a secret random sample of the rows.
 
         `poisson`: each row is drawn by itself with this chance, for a row added or removed.
         `fixed`: a sample of a public size is drawn without replacement, and this is its share m/n;
@@ -429,7 +435,8 @@ class Curve:
         return Curve(((part, 1),))
 
     def at_distance(self, steps: int) -> Curve:
-        """The curve for two tables that are `steps` neighbouring steps apart (group privacy)."""
+        """Returns the curve for two tables that are `steps` neighbouring steps apart (group
+        privacy)."""
         steps = count_of(steps, "steps", 1)
         if steps == 1 or self == Curve():
             return self
@@ -444,23 +451,23 @@ class Curve:
         return Curve(((Grouped(self, steps), 1),))
 
     def epsilon(self, *, delta: Number) -> Certified | None:
-        """The least ε at which this is (ε, δ)-DP; None where no finite ε is known."""
+        """Returns the least ε at which this is (ε, δ)-DP; None where no finite ε is known."""
         return self.backends.epsilon_of(self, number_of(delta, "δ", 1))
 
     def delta(self, *, epsilon: Number) -> Certified:
-        """The least δ at which this is (ε, δ)-DP."""
+        """Returns the least δ at which this is (ε, δ)-DP."""
         return self.backends.delta_of(self, number_of(epsilon, "ε"))
 
     def pure(self) -> Certified | None:
-        """The least ε at which this is ε-DP; None where the loss has no bound."""
+        """Returns the least ε at which this is ε-DP; None where the loss has no bound."""
         return self.epsilon(delta=0)
 
     def rho(self) -> Certified | None:
-        """The least ρ known at which this is ρ-zCDP; None where none is known."""
+        """Returns the least ρ known at which this is ρ-zCDP; None where none is known."""
         return self.backends.rho_of(self)
 
     def mu(self) -> Certified | None:
-        """The least μ known at which this is μ-GDP; None where none is known."""
+        """Returns the least μ known at which this is μ-GDP; None where none is known."""
         square = self.gaussian
         for part, count in self.parts:
             if isinstance(part, Response):
@@ -476,7 +483,7 @@ class Curve:
         return Certified(sqrt_up(square), None, exact, how="the squares of μ add up")
 
     def trade_off(self, alpha: Number) -> Certified:
-        """The least rate of misses of a test with a rate `alpha` of false alarms: f(α).
+        """Returns the least rate of misses of a test with a rate `alpha` of false alarms: f(α).
 
         The other way round from an ε: what is certified is the lower bound, `lower`, which is also
         the number as a float.
@@ -501,7 +508,7 @@ class Certified:
     floor: bool = False
 
     def __float__(self) -> float:
-        """The certified side, rounded to the safe side."""
+        """Returns the certified side, rounded to the safe side."""
         if self.floor:
             return -float_up(-(self.lower or Fraction(0)))
         return float_up(self.upper)

@@ -17,12 +17,12 @@ def preload() -> None:
 
 
 def epsilon_of(curve: Curve, delta: Fraction) -> Certified | None:
-    """The least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
+    """Returns the least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
     return _best(curve, Point(delta=delta))
 
 
 def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
-    """The least δ at ε ≥ 0."""
+    """Returns the least δ at ε ≥ 0."""
     return _best(curve, Point(epsilon=epsilon)) or Certified(Fraction(1), exact=False)
 
 
@@ -35,7 +35,7 @@ def _best(curve: Curve, point: Point) -> Certified | None:
 
 
 def rho_of(curve: Curve) -> Certified | None:
-    """The least ρ that is known: ρ adds up; None where a part is not known to be zCDP."""
+    """Returns the least ρ that is known: ρ adds up; None where a part is not known to be zCDP."""
     total = curve.gaussian / 2
     for part, count in curve.parts:
         rho = zcdp_of(part)
@@ -46,7 +46,7 @@ def rho_of(curve: Curve) -> Certified | None:
 
 
 def misses_of(curve: Curve, rate: Fraction) -> Certified:
-    """The least rate of misses at a rate of false alarms; the certified side is `lower`."""
+    """Returns the least rate of misses at a rate of false alarms; the certified side is `lower`."""
     others = (Divergences(curve),) if in_renyi_terms(curve) else ()
 
     def delta(epsilon: Fraction) -> Fraction:

@@ -10,8 +10,8 @@ from typing import Any
 
 
 def rank(value: Any) -> tuple[Any, ...]:
-    """A key by which values of any kinds are sorted, the same in every run; never a text of them,
-    since numbers may be too long for one.
+    """Returns a key by which values of any kinds are sorted, the same in every run; never a text of
+    them, since numbers may be too long for one.
 
     For None, numbers, texts and names of an enumeration, and tuples and dataclasses of these.
     """

@@ -95,7 +95,7 @@ class Point:
 
     @property
     def chosen_number(self) -> Fraction:
-        """The chosen number."""
+        """Returns the chosen number."""
         given = self.delta if self.delta is not None else self.epsilon
         assert given is not None
         return given
@@ -113,7 +113,7 @@ def is_stated(composition: Curve) -> bool:
 
 
 def _pure(part: Part) -> Fraction | None:
-    """The ε of a stated guarantee."""
+    """Returns the ε of a stated guarantee."""
     match part:
         case Response(epsilon):
             return epsilon
@@ -152,7 +152,7 @@ def _remembered(routes: Routes) -> Routes:
 
 @_remembered
 def main_routes(composition: Curve, point: Point) -> list[RouteBound]:
-    """The routes one of which gives the least value."""
+    """Returns the routes one of which gives the least value."""
     found = []
     only_renyi = in_renyi_terms(composition)
     if not only_renyi or composition.gaussian:
@@ -167,7 +167,7 @@ def main_routes(composition: Curve, point: Point) -> list[RouteBound]:
 
 
 def least_route(found: list[RouteBound]) -> RouteBound:
-    """The route with the least value; the first of equal ones."""
+    """Returns the route with the least value; the first of equal ones."""
     return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
 
 
@@ -258,14 +258,15 @@ def _renyi(composition: Curve, point: Point) -> RouteBound | None:
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:
-    """A bound that takes little time; None if there is none."""
+    """Returns a bound that takes little time; None if there is none."""
     found = _renyi(composition, point)
     return None if found is None else found.value
 
 
 @lru_cache(maxsize=256)  # a spec is often analysed with small changes
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
-    """A bound that takes some more time, and is about as low as any; None if there is none."""
+    """Returns a bound that takes some more time, and is about as low as any; None if there is
+    none."""
     known = quick_bound(composition, point)
     found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper
@@ -341,7 +342,8 @@ def _as_gaussian(composition: Curve, left: Fraction) -> RouteBound | None:
 
 
 def _split(composition: Curve, left: Fraction) -> RouteBound | None:
-    """A share of δ for what is known as Rényi curves, the rest of it for all others (6, (d))."""
+    """Returns a share of δ for what is known as Rényi curves, the rest of it for all others (6,
+    (d))."""
     curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
     others = tuple(each for each in composition.parts if each not in curves)
     if not curves or not (others or composition.gaussian):

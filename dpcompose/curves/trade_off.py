@@ -45,7 +45,8 @@ class Divergences:
     composition: Curve
 
     def power(self, rate: Fraction) -> Fraction:
-        """The most hits: all where everything is given away, which is never a false alarm."""
+        """Returns the most hits: all where everything is given away, which is never a false
+        alarm."""
         no_failure = self.composition.no_failure
         if rate >= no_failure:
             return ONE
@@ -56,7 +57,7 @@ class Divergences:
         )
 
     def advantage(self) -> Fraction:
-        """The most that hits are above false alarms."""
+        """Returns the most that hits are above false alarms."""
         no_failure = self.composition.no_failure
         return 1 - no_failure + no_failure * Fraction(most_advantage(self._curve))
 
@@ -85,7 +86,7 @@ class TradeOff:
     _greatest: list[int] = field(default_factory=list, repr=False)
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """The least δ that is certified at `epsilon` ≥ 0."""
+        """Returns the least δ that is certified at `epsilon` ≥ 0."""
         return max(self._delta(each, epsilon) for each in range(len(self.profiles)))
 
     def greatest(self, epsilon: Fraction) -> Fraction:
@@ -103,11 +104,12 @@ class TradeOff:
 
     @property
     def advantage(self) -> Fraction:
-        """The most that hits can be above false alarms: δ(0), the total variation."""
+        """Returns the most that hits can be above false alarms: δ(0), the total variation."""
         return self.delta(ZERO)
 
     def power(self, rate: Fraction) -> Fraction:
-        """The most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded up."""
+        """Returns the most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded
+        up."""
         if rate not in self._powers:
             self._powers[rate] = self._power(max(rate, _LEAST_RATE))
         return self._powers[rate]
@@ -164,7 +166,7 @@ class _BestEpsilon:
     highest: float = 0.0
 
     def search(self) -> float:
-        """The best y of all that were tried."""
+        """Returns the best y of all that were tried."""
         self.highest = max(0.0, -math.log(self.rate)) + 1e-9
         self._look()
         return self.tried[self._best()][0]
@@ -215,12 +217,14 @@ class _BestEpsilon:
         return min(range(len(self.tried)), key=lambda place: self.tried[place][1])
 
     def _open_end(self) -> int:
-        """The side on which nothing above the best bound was tried: -1, 1, or 0 for none."""
+        """Returns the side on which nothing above the best bound was tried: -1, 1, or 0 for
+        none."""
         place = self._best()
         return -1 if place == 0 else int(place == len(self.tried) - 1)
 
     def _chords(self) -> tuple[float, float]:
-        """How low the bound can be by convexity, next to the best y, and where to look for it."""
+        """Returns how low the bound can be by convexity, next to the best y, and where to look
+        for it."""
         place = self._best()
         origin = self.tried[place][0]
         near = self.tried[max(0, place - 2) : place + 3]
@@ -245,7 +249,7 @@ class _BestEpsilon:
         return min(found, default=(self.tried[place][1], origin))
 
     def _by_parabola(self, best: float) -> Iterable[float]:
-        """The lowest point of the parabola through the best y and its neighbours.
+        """Returns the lowest point of the parabola through the best y and its neighbours.
 
         Where that is no lower, what is so near on both sides that the chords show it.
         """

@@ -92,26 +92,27 @@ DEFAULTS = {
 
 @cache
 def code_entries() -> Mapping[str, CodeEntry]:
-    """Every code of a finding with what there is to know about it."""
+    """Returns every code of a finding with what there is to know about it."""
     return {code: CodeEntry(**_fields(entry)) for code, entry in _data("codes").items()}
 
 
 @cache
 def topics() -> Mapping[str, tuple[Topic, ...]]:
-    """The topics of the spec language by heading, in the order in which a spec is written."""
+    """Returns the topics of the spec language by heading, in the order in which a spec is
+    written."""
     data = _data("words").items()
     return {heading: tuple(Topic(**_fields(each)) for each in rows) for heading, rows in data}
 
 
 def topics_of(word: str) -> tuple[Topic, ...]:
-    """The topics that a word belongs to, those named by it first."""
+    """Returns the topics that a word belongs to, those named by it first."""
     found = [each for rows in topics().values() for each in rows if word in each.words]
     return tuple(sorted(found, key=lambda each: each.words[0] != word))
 
 
 @cache
 def printed_examples() -> Mapping[str, PrintedExample]:
-    """The examples that the paper prints by number, without those in the theorem book."""
+    """Returns the examples that the paper prints by number, without those in the theorem book."""
     found = {}
     for number, entry in _data("printed").items():
         specs = tuple(PrintedSpec(**each) for each in entry.pop("specs"))
@@ -120,7 +121,8 @@ def printed_examples() -> Mapping[str, PrintedExample]:
 
 
 def full_spec(lines: str, times: int = 1) -> str:
-    """The text of a spec from the lines of an example, with `DEFAULTS` for keys it leaves out.
+    """Returns the text of a spec from the lines of an example, with `DEFAULTS` for keys it leaves
+    out.
 
     `times`: how often the last line stands. Lines without any key are no spec and stay as they are.
     """
@@ -131,11 +133,11 @@ def full_spec(lines: str, times: int = 1) -> str:
 
 
 def _data(name: str) -> dict[str, Any]:
-    """The content of one file of the handbook."""
+    """Returns the content of one file of the handbook."""
     text = Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")
     return dict(parsed(text))
 
 
 def _fields(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a value object from a mapping of the file, with tuples for lists."""
+    """Returns the fields of a value object from a mapping of the file, with tuples for lists."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}

@@ -49,7 +49,8 @@ def advised(
     everything: bool = False,
     delta: Fraction | None = None,
 ) -> Report:
-    """The report of the spec in `data`, with what would make its number less, if it has one."""
+    """Returns the report of the spec in `data`, with what would make its number less, if it has
+    one."""
     if report.status not in ("ok", "no-guarantee"):
         return report
     found = advice(load(data, name, lines_above), report, everything, delta)
@@ -59,7 +60,7 @@ def advised(
 def advice(
     source: Source, report: Report, everything: bool = False, delta: Fraction | None = None
 ) -> tuple[Advice, ...]:
-    """What the author of a valid spec could say, the largest saving first.
+    """Returns what the author of a valid spec could say, the largest saving first.
 
     `report`: that of the spec. `everything`: all that saves, however long that takes. `delta`: the
     δ of the ε to save on, if the caller asked for one.
@@ -99,13 +100,14 @@ class _Asked:
 
     @property
     def limit(self) -> Budget:
-        """A budget that tells the number by what it leaves."""
+        """Returns a budget that tells the number by what it leaves."""
         most = _ANY if self.before is None else self.before
         return Budget(((self.symbol, most), *self.limits))
 
 
 def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
-    """The ε at the δ asked for, at the budget's, or at the first of the spec; else the bound."""
+    """Returns the ε at the δ asked for, at the budget's, or at the first of the spec; else the
+    bound."""
     if not delta and report.verdict is not None:
         delta = dict(report.verdict.limit.parameters).get("delta")
     ats = [each for each in report.at_delta if 0 < each.given < 1]
@@ -129,7 +131,7 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
 
 
 def _effort(problem: Problem, at_delta: bool) -> int:
-    """What an analysis takes, by what there is to compose."""
+    """Returns what an analysis takes, by what there is to compose."""
     mechanisms = list(problem.mechanisms())
     datasets = list(problem.datasets())
     cost = 1 + len(mechanisms) // 20 + len(datasets) // 20
@@ -152,7 +154,7 @@ class _Trials:
         self._source, self._number_to_lower, self._left = source, asked, left
 
     def of(self, candidate: Candidate) -> Iterator[Advice]:
-        """What a candidate brings: all of its entries, and the one that brings half of that.
+        """Yields what a candidate brings: all of its entries, and the one that brings half of that.
 
         An entry that brings as much as all of them stands for them.
 
@@ -171,7 +173,7 @@ class _Trials:
             yield best
 
     def _tried(self, candidate: Candidate) -> Advice | None:
-        """What comes of a candidate, if that is less by a share that counts."""
+        """Returns what comes of a candidate, if that is less by a share that counts."""
         if self._left <= 0:
             return None
         self._left -= 1

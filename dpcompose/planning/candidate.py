@@ -68,7 +68,7 @@ class Candidate:
         return self.condition.replace("{}", listing(self.of)) if self.of else self.condition
 
     def alone(self, at: int) -> Candidate:
-        """One of the entries by itself."""
+        """Returns one of the entries by itself."""
         return replace(self, entries=self.entries[at : at + 1], of=self.of[at : at + 1])
 
 
@@ -103,7 +103,7 @@ class SpecParts:
             name = self.datasets[name].get("from")
 
     def free(self, name: str) -> str:
-        """A name for a further dataset."""
+        """Returns a name for a further dataset."""
         name = re.sub(r"\W+", "_", name).strip("_")
         while name in self._taken:
             name += "_"
@@ -111,7 +111,7 @@ class SpecParts:
         return name
 
     def part(self, name: str, key: str) -> Tree:
-        """The map or the partition of a dataset, as a mapping; empty where it has none."""
+        """Returns the map or the partition of a dataset, as a mapping; empty where it has none."""
         found = self.datasets[name].get(key)
         if isinstance(found, str):
             return {"kind" if key == "map" else "by": found}
@@ -137,7 +137,7 @@ def together(key: str, condition: str, entries: list[tuple[Entry, str]]) -> Cand
 
 
 def changed(source: Source, candidate: Candidate) -> Source:
-    """The spec with what a candidate says, its places those of the spec as it is."""
+    """Returns the spec with what a candidate says, its places those of the spec as it is."""
     tree: Value = _copy_of_value(source.value)
     for entry in candidate.entries:
         for put in entry.puts:
@@ -146,7 +146,7 @@ def changed(source: Source, candidate: Candidate) -> Source:
 
 
 def _copy_of_value(value: Value) -> Value:
-    """The mappings and lists that candidates change, of the tree itself."""
+    """Returns the mappings and lists that candidates change, of the tree itself."""
     assert isinstance(value, dict)
     found: Tree = dict(value)
     datasets, mechanisms = value["datasets"], value["mechanisms"]

@@ -64,7 +64,7 @@ class Version:
     path: str | None = None
 
     def report(self, terms: SameTerms, deltas: Sequence[Fraction]) -> Report:
-        """What is certified of it."""
+        """Returns what is certified of it."""
         report = analyze(
             self.data,
             self.name,
@@ -122,7 +122,7 @@ class Change:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What the change is, of all that a review may want to stop at."""
+        """Returns what the change is, of all that a review may want to stop at."""
         found: dict[Event, bool] = {
             "increase": self.raises,
             "new-assumption": bool(self.assumed or self.free),
@@ -135,14 +135,14 @@ class Change:
 
     @property
     def source_to_show(self) -> Report:
-        """The spec as it is now, or as it was before it was removed."""
+        """Returns the spec as it is now, or as it was before it was removed."""
         shown = self.new or self.old
         assert shown is not None
         return shown
 
     @property
     def label(self) -> str:
-        """What to call the spec: `old → new` where a revision has it under another name."""
+        """Returns what to call the spec: `old → new` where a revision has it under another name."""
         was, now = self.files
         name = now or was or self.source_to_show.file
         if was and now and was != now and self.old is not None and self.old.file != was:
@@ -169,7 +169,8 @@ class Invalid:
 def change(
     old: Version | None, new: Version | None, terms: SameTerms | None = None
 ) -> Change | Invalid:
-    """What became of a spec under `terms` (default: nothing is asked); one version may be None."""
+    """Returns what became of a spec under `terms` (default: nothing is asked); one version may
+    be None."""
     terms = terms or SameTerms()
     files = _file(old), _file(new)
     after = None if new is None else new.report(terms, terms.deltas)
@@ -234,7 +235,8 @@ def _unchanged(old: Version, new: Version, after: Report) -> Change | Invalid:
 
 
 def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:
-    """What stands for two versions that were not compared, because of the newer one or of both."""
+    """Returns what stands for two versions that were not compared, because of the newer one or
+    of both."""
     shown = new or old
     assert shown is not None
     report = Report(shown.name, "", "invalid", findings=(why,), document=shown.document)
@@ -284,7 +286,8 @@ def _grown(moved: Moved) -> Fraction:
 
 
 def _because(found: Change) -> Iterator[str]:
-    """What made the bound another one: mechanisms that add more (or less), or other edits."""
+    """Yields what made the bound another one: mechanisms that add more (or less), or other
+    edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
     yield from found.source_to_show.reasons
     down = found.direction == "decreased"
@@ -343,7 +346,7 @@ def _keys_of(edit: Edit) -> str:
 
 
 def _edited(edit: Edit) -> str | None:
-    """An edit in a sentence; None for one that can have no part in a bound."""
+    """Returns an edit in a sentence; None for one that can have no part in a bound."""
     if edit.kind == "spec":
         keys = tuple(each for each in edit.keys if each.name.split(".")[0] in ("protect", "roots"))
         return f"the spec changed: {_keys_of(replace(edit, keys=keys))}" if keys else None

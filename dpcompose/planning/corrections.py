@@ -32,7 +32,7 @@ class Corrected:
 
 
 def corrected(data: bytes) -> Corrected | None:
-    """What a file that holds specs becomes; None where it holds none, or is no text."""
+    """Returns what a file that holds specs becomes; None where it holds none, or is no text."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -60,7 +60,7 @@ def corrected(data: bytes) -> Corrected | None:
 
 
 def _faults(text: str) -> list[Diagnostic]:
-    """The faults of all documents, by their places in the whole file."""
+    """Returns the faults of all documents, by their places in the whole file."""
     found: list[Diagnostic] = []
     for document in documents(text.encode()):
         try:
@@ -71,12 +71,13 @@ def _faults(text: str) -> list[Diagnostic]:
 
 
 def _unreadable(faults: Iterable[Diagnostic]) -> set[str]:
-    """The codes of faults of a file, or of its YAML."""
+    """Returns the codes of faults of a file, or of its YAML."""
     return {each.code for each in faults if each.code in CODES}
 
 
 def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
-    """The first fixes that do not touch each other; those left out wait for the next pass."""
+    """Returns the first fixes that do not touch each other; those left out wait for the next
+    pass."""
     taken: list[Fix] = []
     places: list[Span] = []
     for fix in fixes:
@@ -102,7 +103,8 @@ def _end(span: Span) -> tuple[int, int]:
 
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
-    """The lines of a file before its corrections, and what replaces whole stretches of them."""
+    """Returns the lines of a file before its corrections, and what replaces whole stretches of
+    them."""
     old, new = LINE_END.split(found.before), LINE_END.split(found.after)
     head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
     blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)

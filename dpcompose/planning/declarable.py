@@ -18,7 +18,7 @@ from dpcompose.source import Number, Source, Value
 
 
 def candidates(source: Source, problem: Problem) -> list[Candidate]:
-    """What could be said, the plainest first."""
+    """Returns what could be said, the plainest first."""
     tree = source.value
     assert isinstance(tree, dict)
     spec = SpecParts(tree, problem)
@@ -70,7 +70,7 @@ def _once(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
-    """What the rows of one privacy unit touch, below a cap."""
+    """Yields what the rows of one privacy unit touch, below a cap."""
     if spec.kind is not RelationKind.USER:
         return
     capped = [

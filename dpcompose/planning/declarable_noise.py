@@ -16,7 +16,7 @@ from dpcompose.source import Number, Value
 
 
 def replaced(spec: SpecParts) -> Iterator[Candidate]:
-    """How far one row replaced moves what is released, where it counts as two rows."""
+    """Yields how far one row replaced moves what is released, where it counts as two rows."""
     displaced = any(
         spec.part(name, "map").get("kind") in ("limit", "cap", "sample") for name in spec.datasets
     )
@@ -70,7 +70,8 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
-    """A mechanism made to read the cells of a partition; None where it reads blocks already."""
+    """Returns a mechanism made to read the cells of a partition; None where it reads blocks
+    already."""
     reads = str(mechanism["reads"])
     if reads.endswith(".*"):
         return None
@@ -122,7 +123,8 @@ _STATED = ("notion", "epsilon", "rho", "mu", "relation")
 def _as_noise(
     spec: SpecParts, at: int, mechanism: Tree, statement: Statement, name: str
 ) -> Entry | None:
-    """The noise with the guarantee that is stated, for a sensitivity of 1, in place of it."""
+    """Returns the noise with the guarantee that is stated, for a sensitivity of 1, in place of
+    it."""
     form, stated = FORMS[name], statement.guarantee
     replaced = statement.relation.kind is RelationKind.BOUNDED
     puts: list[Put] = []

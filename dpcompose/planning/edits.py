@@ -42,7 +42,7 @@ class Edit:
 
 
 def edits(old: Source, new: Source) -> tuple[Edit, ...]:
-    """All entries that differ, in the order of the new spec; removed ones last."""
+    """Returns all entries that differ, in the order of the new spec; removed ones last."""
     before, after = _entries(old), _entries(new)
     found: list[Edit] = []
     for entry, (path, value) in after.items():
@@ -60,7 +60,7 @@ def edits(old: Source, new: Source) -> tuple[Edit, ...]:
 
 
 def _entries(source: Source) -> dict[tuple[str, str], tuple[Path, Value]]:
-    """The entries of a spec by kind and name, each with its path and value."""
+    """Returns the entries of a spec by kind and name, each with its path and value."""
     tree = source.value
     assert isinstance(tree, dict)  # a spec that could be read
     rest: dict[str, Value] = {}
@@ -79,7 +79,7 @@ def _entries(source: Source) -> dict[tuple[str, str], tuple[Path, Value]]:
 
 
 def _flat(value: Value) -> dict[str, str]:
-    """The scalars of a value by their path in words; a list of scalars is one."""
+    """Returns the scalars of a value by their path in words; a list of scalars is one."""
     found: dict[str, str] = {}
     stack: list[tuple[str, Value]] = [("", value)]
     while stack:

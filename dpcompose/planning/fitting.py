@@ -73,7 +73,7 @@ def fit(
     default: Budget | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> Fitted:
-    """The largest scale for the mechanisms of `free`, with their weights; empty: for all.
+    """Returns the largest scale for the mechanisms of `free`, with their weights; empty: for all.
 
     `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. `step`
     is called after each spec that was tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
@@ -144,17 +144,17 @@ class _Search:
 
     @property
     def limit_amount(self) -> Fraction:
-        """The budget in its main parameter."""
+        """Returns the budget in its main parameter."""
         return self.limit.parameters[0][1]
 
     @property
     def low(self) -> Fraction | None:
-        """The largest scale known to keep the budget."""
+        """Returns the largest scale known to keep the budget."""
         return max((scale for scale, (*_, fits) in self.tried.items() if fits), default=None)
 
     @property
     def high(self) -> Fraction | None:
-        """The least scale above it, which is known not to."""
+        """Returns the least scale above it, which is known not to."""
         low = self.low or 0
         return min((scale for scale in self.tried if scale > low), default=None)
 
@@ -173,12 +173,12 @@ class _Search:
         return self.tried[scale][2]
 
     def value(self, scale: Fraction) -> Fraction | None:
-        """What the spec at this scale spends; None if that is not finite."""
+        """Returns what the spec at this scale spends; None if that is not finite."""
         self.fits(scale)
         return self.tried[scale][1]
 
     def run(self, resolved: Resolved) -> tuple[Fraction, bool]:
-        """The largest scale found, and whether it spends exactly the budget."""
+        """Returns the largest scale found, and whether it spends exactly the budget."""
         one = Fraction(1)
         if not self.fits(one) and self.value(one) is None:
             why = certify(resolved.problem, [self.limit]).held(self.limit).why
@@ -225,7 +225,7 @@ class _Search:
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """A scale to try, between those that are known to keep the budget and not to."""
+        """Returns a scale to try, between those that are known to keep the budget and not to."""
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
@@ -249,12 +249,12 @@ class _Search:
         return guess if low < guess < high else _next(low)
 
     def _scale_beyond(self, scale: Fraction, side: int) -> Fraction:
-        """A scale on the other side of one, further away from it each time."""
+        """Returns a scale on the other side of one, further away from it each time."""
         self.away *= 4
         return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)
 
     def _guess(self) -> Fraction | None:
-        """Where the budget is spent if the value is nearly a power of the scale.
+        """Returns where the budget is spent if the value is nearly a power of the scale.
 
         Interpolated by the logarithms of the two or three scales that are nearest to it.
         """
@@ -279,7 +279,7 @@ class _Search:
         )
 
     def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The scale at which the budget is spent if the value is linear in between."""
+        """Returns the scale at which the budget is spent if the value is linear in between."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
@@ -288,7 +288,7 @@ class _Search:
 
 
 def _next(scale: Fraction) -> Fraction:
-    """The next number of so many digits."""
+    """Returns the next number of so many digits."""
     down = rounded_down(scale, _DIGITS)
     size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
     while size > down:

@@ -60,7 +60,7 @@ def summed(
     rest: bool = False,
     part: bool = False,
 ) -> LedgerSum:
-    """A record of releases held against budgets, each of which is a filter of its own.
+    """Returns a record of releases held against budgets, each of which is a filter of its own.
 
     `wanted`: the notion of the filter, None for the usual one. `solver`: makes one for the problem.
     `rest`: whether to say what one more release may have. `part`: whether only the sum matters.
@@ -106,7 +106,7 @@ def summed(
 
 
 def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
-    """The largest ε, ρ and μ that every filter has left for one more mechanism."""
+    """Returns the largest ε, ρ and μ that every filter has left for one more mechanism."""
     found: dict[str, Fraction | None] = {}
     for counted in held:
         for name, value in left_for(counted.filter, counted.spent, steps):
@@ -117,7 +117,7 @@ def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
 
 
 def left_for(limit: PrivacyFilter, spent: Quantity, steps: int = 1) -> Remaining:
-    """The largest ε, ρ and μ of one more mechanism on the whole table, rounded down.
+    """Returns the largest ε, ρ and μ of one more mechanism on the whole table, rounded down.
 
     Whatever else a change reaches, it reaches that mechanism too, so that what is left of the
     largest sum is left for it. `steps`: how many of its neighbours' steps are protected together.
@@ -132,7 +132,7 @@ def left_for(limit: PrivacyFilter, spent: Quantity, steps: int = 1) -> Remaining
 
 
 def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fraction | None:
-    """The largest parameter in `notion` that is counted as at most `amount`."""
+    """Returns the largest parameter in `notion` that is counted as at most `amount`."""
     if counted not in CONVERTS[notion]:
         return None
     if counted is notion:
@@ -202,7 +202,7 @@ def left_if_fixed(
 def _with_one_more(
     problem: Problem, on: Collection[int], notion: Notion, value: Fraction
 ) -> Problem:
-    """The problem with one more mechanism that every protected step reaches."""
+    """Returns the problem with one more mechanism that every protected step reaches."""
     names = {each.name for each in problem.mechanisms()}
     name = "one more"
     while name in names:

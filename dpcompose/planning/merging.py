@@ -62,7 +62,8 @@ class Merged:
 
 
 def merge(parts: Sequence[Part]) -> Merged:
-    """The problems of parts that protect the same (at least one), all about the same people."""
+    """Returns the problems of parts that protect the same (at least one), all about the same
+    people."""
     names = _names(parts)
     shared: dict[tuple[str, tuple[int, ...]], None] = {}
     islands: list[Island] = []
@@ -111,7 +112,8 @@ def merge(parts: Sequence[Part]) -> Merged:
 
 
 def _names(parts: Sequence[Part]) -> list[Names]:
-    """What the mechanisms are called: names that clash start with the name of their spec."""
+    """Returns what the mechanisms are called: names that clash start with the name of their
+    spec."""
     often: dict[str, int] = {}
     listed = [list(dict.fromkeys(m.name for m in part.problem.mechanisms())) for part in parts]
     for found in listed:
@@ -139,7 +141,7 @@ def _nth(number: int) -> str:
 def _same_root(
     root: Root, world: str | None, islands: Sequence[Island], parts: Sequence[Part]
 ) -> tuple[Island, Root] | None:
-    """The root of the same name and declaration in the same world, with its island."""
+    """Returns the root of the same name and declaration in the same world, with its island."""
     if world is None:
         return None
     for island in islands:
@@ -187,7 +189,8 @@ def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
 
 
 def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
-    """A sample that several parts call drawn once, and that is not one and the same in them.
+    """Returns a sample that several parts call drawn once, and that is not one and the same in
+    them.
 
     Its name with the numbers of the parts: one draw cannot be shared under different declarations,
     or below what each part draws afresh.
@@ -203,7 +206,7 @@ def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
 def _names_once(
     shared: dict[tuple[str, tuple[int, ...]], None],
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """What several parts have in common, each name once."""
+    """Returns what several parts have in common, each name once."""
     found: dict[str, dict[int, None]] = {}
     for name, parts in shared:
         found.setdefault(name, {}).update(dict.fromkeys(parts))

@@ -54,7 +54,7 @@ def disagreement(
     counted_in: Notion | None,
     usual: Sequence[Notion],
 ) -> str | None:
-    """Why releases cannot be added up; None if they can.
+    """Returns why releases cannot be added up; None if they can.
 
     `budgets`: whether their own budgets matter. `fixed`, `counted_in`: what was asked for them all,
     as in `TotalAsked`; `usual`: in what each budget is counted where nobody says so.
@@ -68,7 +68,7 @@ def disagreement(
 
 
 def goal_of(release: Release) -> tuple[Relation, int]:
-    """What is protected: so many steps of a relation."""
+    """Returns what is protected: so many steps of a relation."""
     goal = release.resolved.problem.goal
     return goal.relation, goal.distance
 
@@ -82,7 +82,8 @@ def _units(release: Release) -> Iterator[str]:
 def by_protection(
     releases: Sequence[Release], labels: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The releases by what they protect, those that are most first; none where all are alike."""
+    """Returns the releases by what they protect, those that are most first; none where all are
+    alike."""
     found: dict[str, list[str]] = {}
     for label, each in zip(labels, releases, strict=True):
         units = sorted(set(_units(each)))
@@ -95,7 +96,7 @@ def by_protection(
 
 
 def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases protect different things, if they do."""
+    """Returns the message that two releases protect different things, if they do."""
     first = releases[0]
     for label, each in zip(labels, releases, strict=True):
         if goal_of(each) != goal_of(first):
@@ -107,7 +108,8 @@ def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
 
 
 def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases protect different units, by the names of their columns, if they do."""
+    """Returns the message that two releases protect different units, by the names of their
+    columns, if they do."""
     kind = releases[0].resolved.problem.goal.relation
     if (kind.within or kind).kind is not RelationKind.USER:
         return None
@@ -125,7 +127,7 @@ def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | No
 
 
 def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
-    """That two releases name different budgets for their total, if they do."""
+    """Returns the message that two releases name different budgets for their total, if they do."""
     named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
     given = [(label, limits) for label, limits in named if limits]
     for label, limits in given[1:]:
@@ -144,7 +146,8 @@ def _other_ways(
     counted_in: Notion | None,
     usual: Sequence[Notion],
 ) -> str | None:
-    """That specs and options say different things of how parameters were chosen, if they do."""
+    """Returns the message that specs and options say different things of how parameters were
+    chosen, if they do."""
     ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
     if fixed is not None and ledgers:
         return (

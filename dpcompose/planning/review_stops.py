@@ -31,7 +31,7 @@ def newly_assumed(
     now: Sequence[Vouched],
     gone: bool = False,
 ) -> tuple[str, ...]:
-    """What `new` rests on and `old` does not, whatever is true of either.
+    """Returns what `new` rests on and `old` does not, whatever is true of either.
 
     `before` and `now`: what the authors of each vouch for. What follows from the old declaration is
     left out: a guarantee that is weaker now assumes nothing new. Of mechanisms only what they
@@ -53,7 +53,7 @@ def newly_assumed(
 
 
 def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
-    """The mechanisms that read released outputs alone now, and did not before."""
+    """Returns the mechanisms that read released outputs alone now, and did not before."""
     was = {each.of for each in _post(before)}
     return tuple(each.of.removeprefix("mechanism ") for each in _post(now) if each.of not in was)
 

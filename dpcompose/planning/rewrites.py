@@ -37,7 +37,7 @@ class Recorded:
 
     @property
     def counted(self) -> Release:
-        """What is counted of it: the spec of now only where that says as much."""
+        """Returns what is counted of it: the spec of now only where that says as much."""
         return self.old if self.new is None or self.less else self.new
 
 
@@ -58,7 +58,7 @@ class RecordCheck:
 def since(
     old: Sequence[Release], new: Sequence[Release], limit: Budget | None = None
 ) -> list[Recorded]:
-    """What became of each release of a record, of all that there are now.
+    """Returns what became of each release of a record, of all that there are now.
 
     The same spec under another name, or in another order, is the same release. Of the others those
     in the same file are compared, in their order. One with another name that says something else
@@ -94,7 +94,7 @@ def since(
 
 
 def content(release: Release) -> str:
-    """All that a spec says of what is released, and under which budget."""
+    """Returns all that a spec says of what is released, and under which budget."""
     resolved = release.resolved
     claimed = sorted(((each.of, each.content) for each in claims(resolved.source)), key=str)
     budget = resolved.budget if resolved.ledger else None
@@ -103,7 +103,7 @@ def content(release: Release) -> str:
 
 
 def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tuple[str, Path]]:
-    """What a spec says otherwise than before, so that its release might cost less.
+    """Yields what a spec says otherwise than before, so that its release might cost less.
 
     Of a guarantee that is weaker now, or of less noise, nothing is told.
     """
@@ -146,7 +146,8 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
 
 
 def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
-    """What is said otherwise of the whole spec: of whom, how it was planned, and the budget."""
+    """Yields what is said otherwise of the whole spec: of whom, how it was planned, and the
+    budget."""
     if was.population != now.population:
         says = f"`population` is {_quoted(now.population)}, and was {_quoted(was.population)}"
         yield says, ("population",)
@@ -162,7 +163,7 @@ def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
 
 
 def _filter(release: Release, limit: Budget | None) -> str | None:
-    """In which notion a budget is counted, as far as that is known of one release."""
+    """Returns in which notion a budget is counted, as far as that is known of one release."""
     named = release.resolved.filter
     if named is not None:
         return named.value
@@ -171,7 +172,8 @@ def _filter(release: Release, limit: Budget | None) -> str | None:
 
 
 def _freedom(resolved: Resolved) -> int:
-    """How much may depend on earlier outputs: nothing, what is released, or its parameters."""
+    """Returns how much may depend on earlier outputs: nothing, what is released, or its
+    parameters."""
     return 2 if resolved.ledger else int(resolved.problem.adaptive)
 
 
@@ -180,7 +182,7 @@ def _times(claim: Vouched) -> int:
 
 
 def _datasets(resolved: Resolved) -> set[str]:
-    """The names of all datasets that are declared."""
+    """Returns the names of all datasets that are declared."""
     declared = resolved.source.at(("datasets",))
     return set(declared) if isinstance(declared, dict) else set()
 

@@ -61,7 +61,7 @@ def sensitivity(
     required: Fraction | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> Savings:
-    """What halving each mechanism saves, the largest first; at most `most` are tried.
+    """Returns what halving each mechanism saves, the largest first; at most `most` are tried.
 
     `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
     is asked for: by the spec, by its budget (`default`: that of a spec without one), or `required`
@@ -122,7 +122,7 @@ class _Halves:
                 self._alike.setdefault(each.name, []).append((id(dataset), says, each.count))
 
     def number(self, name: str) -> Fraction | None:
-        """The number with this mechanism halved; None where it is not finite."""
+        """Returns the number with this mechanism halved; None where it is not finite."""
         key = tuple(self._alike[name])
         if key not in self._known:
             problem = rescaled(self._problem, name, _HALF)
@@ -179,7 +179,7 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
 def _deltas(
     resolved: Resolved, default: Budget | None, required: Fraction | None
 ) -> Iterator[Fraction]:
-    """Where an ε is asked for, the spec's own wishes first."""
+    """Yields where an ε is asked for, the spec's own wishes first."""
     yield from resolved.deltas
     yield from deltas_of(resolved.budget or resolved.adversary_budget or default)
     if required is not None:
@@ -193,7 +193,8 @@ def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
 
 
 def _mechanisms_in_worst_change(found: CertifiedRelease) -> tuple[str, ...] | None:
-    """The mechanisms of the worst change; None where there is not one that is worst alone."""
+    """Returns the mechanisms of the worst change; None where there is not one that is worst
+    alone."""
     if found.solutions[0].notion is Notion.APPROX:
         return None  # one change may have the largest ε, another one the largest δ
     return tuple(dict.fromkeys(felt.mechanism.name for felt in found.solutions[0].felt))

@@ -46,7 +46,8 @@ class Parameter:
 
 
 def parameters(source: Source) -> dict[str, tuple[Parameter, ...]]:
-    """The parameters of every mechanism of a valid spec, by its name; those that read data only."""
+    """Returns the parameters of every mechanism of a valid spec, by its name; those that read
+    data only."""
     tree = source.value
     assert isinstance(tree, dict) and isinstance(tree["mechanisms"], list)
     found: dict[str, tuple[Parameter, ...]] = {}
@@ -104,7 +105,7 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
 
 
 def rescaled(problem: Problem, name: str, factor: Fraction) -> Problem:
-    """The problem with the parameters of one mechanism scaled, as exact numbers."""
+    """Returns the problem with the parameters of one mechanism scaled, as exact numbers."""
     roots = [
         replace(root, dataset=_below_scaled(root.dataset, name, factor)) for root in problem.roots
     ]
@@ -165,7 +166,7 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
 
 
 def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
-    """The text of a valid spec with the parameters of the named mechanisms scaled.
+    """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
 
     Factors are above 0. Raises Unscalable where the text does not have a place for each number.
     """
@@ -195,7 +196,8 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
 
 
 def with_budget(source: Source, limit: Budget) -> str:
-    """The text of a valid spec with a budget for differential privacy, in place of another one.
+    """Returns the text of a valid spec with a budget for differential privacy, in place of another
+    one.
 
     The text as it is where the layout leaves no plain way, or where the budget there speaks of an
     adversary, which is another one.
@@ -227,7 +229,7 @@ def with_budget(source: Source, limit: Budget) -> str:
 
 
 def budget_entry(limit: Budget, as_json: bool = False) -> str:
-    """A budget as it stands in a spec: `{epsilon: 1, delta: 1e-6}`."""
+    """Returns a budget as it stands in a spec: `{epsilon: 1, delta: 1e-6}`."""
     given = {name: _exactly(value) for name, value in limit.parameters}
     if as_json:
         given = {f'"{name}"': f'"{text}"' if "/" in text else text for name, text in given.items()}
@@ -249,14 +251,14 @@ def _shared(parameter: Parameter, name: str) -> str:
 
 
 def _copied(value: Value) -> Value:
-    """A tree without shared parts, no deeper than the source may be nested."""
+    """Returns a tree without shared parts, no deeper than the source may be nested."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def written(parameter: Parameter, factor: Fraction) -> str:
-    """The text of a scaled parameter: a number where it was one, else an expression."""
+    """Returns the text of a scaled parameter: a number where it was one, else an expression."""
     times = 1 / factor if parameter.noise else factor
     exactly = not _terminates(factor)
     try:
@@ -268,7 +270,7 @@ def written(parameter: Parameter, factor: Fraction) -> str:
 
 
 def number_text(value: Fraction, up: bool, exactly: bool) -> str:
-    """A number exactly where that is short, else rounded `up` or down to DIGITS digits.
+    """Returns a number exactly where that is short, else rounded `up` or down to DIGITS digits.
 
     `exactly`: a longer fraction counts as short as well.
     """
@@ -291,7 +293,7 @@ def _small(value: Fraction) -> bool:
 
 
 def rounded_down(value: Fraction, digits: int) -> Fraction:
-    """The largest number of so many digits that is not above `value`."""
+    """Returns the largest number of so many digits that is not above `value`."""
     return Fraction(_decimal(value, False, digits))
 
 

@@ -38,7 +38,7 @@ class MergedSolver(Solver):
 
 
 def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
-    """What one more mechanism may have, if all parameters are fixed in advance."""
+    """Returns what one more mechanism may have, if all parameters are fixed in advance."""
 
     def solver(problem: Problem) -> Solver:
         roots = dict(zip(map(id, merged.problem.roots), problem.roots, strict=True))

@@ -134,7 +134,7 @@ class TotalAsked:
 
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
-    """The total of each population, in the order of the specs."""
+    """Returns the total of each population, in the order of the specs."""
     labels = _labels(releases)
     groups: dict[str | None, list[int]] = {}
     for index, each in enumerate(releases):
@@ -154,7 +154,7 @@ def _population(release: Release) -> str | None:
 
 
 def _labels(releases: Sequence[Release]) -> list[str]:
-    """What each spec is called; one that is given again gets a number."""
+    """Returns what each spec is called; one that is given again gets a number."""
     seen: dict[str, int] = {}
     labels: list[str] = []
     for each in releases:
@@ -239,7 +239,8 @@ def _total(
 
 
 def _with_own_budget(release: Release) -> Release:
-    """A release of a ledger: its own budget is that of the ledger, where none is named for all."""
+    """Returns a release of a ledger: its own budget is that of the ledger, where none is named
+    for all."""
     own = release.resolved.budget
     if release.limits or own is None or not release.resolved.ledger:
         return release
@@ -247,7 +248,7 @@ def _with_own_budget(release: Release) -> Release:
 
 
 def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
-    """Why all parameters were fixed before the first output, where somebody says so."""
+    """Returns why all parameters were fixed before the first output, where somebody says so."""
     if asked.fixed is not None or asked.part:
         return asked.fixed
     reasons = [each.resolved.planned for each in releases]
@@ -265,7 +266,7 @@ def _ledger(
     merged: Merged,
     apart: Merged | None,
 ) -> Total:
-    """The total of releases whose parameters may have been chosen along the way.
+    """Returns the total of releases whose parameters may have been chosen along the way.
 
     `apart`: the same where names mean nothing, if that may be less. Each gives a sum that is large
     enough for every pair of neighbours.
@@ -317,7 +318,7 @@ def _ledger(
 
 
 def _unchanged(asked: TotalAsked) -> str:
-    """What is assumed of a record, beside what was looked up."""
+    """Returns what is assumed of a record, beside what was looked up."""
     if asked.since is None:
         return (
             "each release stands here as it was made: none was changed or taken out afterwards "
@@ -338,7 +339,8 @@ def _over_time(
     asked: TotalAsked,
     limits: Sequence[Budget],
 ) -> Total:
-    """The total with the record before what is new, and after each release if that is asked."""
+    """Returns the total with the record before what is new, and after each release if that is
+    asked."""
     if found.record is None:
         return found
     alone = replace(asked, rest=False, over_time=False, part=True, filter=found.record.notion)
@@ -388,7 +390,7 @@ def _verdict(found: CertifiedRelease, limits: Sequence[Budget]) -> Verdict | Non
 
 
 def _deltas(release: Release) -> Iterator[Fraction]:
-    """Where ε is asked for: by settings, by the spec, by its budget."""
+    """Yields where ε is asked for: by settings, by the spec, by its budget."""
     yield from release.deltas
     yield from release.resolved.deltas
     yield from deltas_of(release.resolved.budget)
@@ -408,7 +410,7 @@ def _alone(
 
 
 def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
-    """What only the names say; `world`: whether they mean the same in all specs."""
+    """Yields what only the names say; `world`: whether they mean the same in all specs."""
     if len(labels) < 2:
         return
     about = "all of these specs are about the same people"
@@ -443,7 +445,7 @@ def _total_with_reasoning(
     releases: Sequence[Release],
     labels: Sequence[str],
 ) -> Total:
-    """The total with its worst change, or with the reasons why there is no bound."""
+    """Returns the total with its worst change, or with the reasons why there is no bound."""
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)
@@ -464,7 +466,7 @@ def _added(
     releases: Sequence[Release],
     labels: Sequence[str],
 ) -> Total:
-    """The total with its worst change, and what each mechanism adds there."""
+    """Returns the total with its worst change, and what each mechanism adds there."""
 
     def span(path: Path) -> Span:
         return releases[int(path[0])].resolved.source.span(path[1:])

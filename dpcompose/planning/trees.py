@@ -22,7 +22,7 @@ Names = dict[str, str]
 
 
 def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
-    """A dataset with all below it, on its own.
+    """Returns a dataset with all below it, on its own.
 
     `place` goes before every path, `prefix` before every name of a dataset; `names`: new names of
     mechanisms, None to keep them.
@@ -114,7 +114,7 @@ def _same_map(one: Dataset, other: Dataset) -> bool:
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
-    """The place of the partition with the same name and declaration."""
+    """Returns the place of the partition with the same name and declaration."""
     if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):
@@ -134,7 +134,8 @@ def _declaration(each: Partition) -> tuple[object, ...]:
 
 
 def _refined(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
-    """The blocks in classes that both partitions keep: the content by the one, and by the other.
+    """Returns the blocks in classes that both partitions keep: the content by the one, and by the
+    other.
 
     None where they have other blocks, or too many of them.
     """

@@ -43,7 +43,7 @@ class AcceptedClaim:
 
     @property
     def hash(self) -> str:
-        """What tells its claim from every other one."""
+        """Returns what tells its claim from every other one."""
         told = json.dumps([self.spec, self.document, self.of, self.claim], sort_keys=True)
         return f"sha256:{sha256(told.encode()).hexdigest()}"
 
@@ -57,13 +57,13 @@ class Accepted:
     entries: tuple[AcceptedClaim, ...] = ()
 
     def spec(self, file: str) -> str:
-        """What a spec is called in the file."""
+        """Returns what a spec is called in the file."""
         if file.startswith("<"):  # standard input
             return file
         return os.path.relpath(os.path.abspath(file), self.folder).replace(os.sep, "/")
 
     def gone(self) -> list[str]:
-        """The specs with entries that are no longer there."""
+        """Returns the specs with entries that are no longer there."""
         named = dict.fromkeys(each.spec for each in self.entries)
         return [each for each in named if not os.path.lexists(os.path.join(self.folder, each))]
 
@@ -95,7 +95,7 @@ class Accepted:
 
 
 def accepted(name: str, data: bytes) -> Accepted:
-    """What a file of a name holds. Raises BadAccepted."""
+    """Returns what a file of a name holds. Raises BadAccepted."""
 
     def bad(why: str) -> BadAccepted:
         return BadAccepted(f"{printable(name)}: {why}")
@@ -145,7 +145,8 @@ def _entry(found: Any) -> AcceptedClaim | None:
 def updated(
     old: Accepted, specs: Mapping[str, Iterable[tuple[int, Source]]], by: str, on: str
 ) -> Accepted:
-    """The file with the claims of `specs`, by their files and documents, in place of its own.
+    """Returns the file with the claims of `specs`, by their files and documents, in place of its
+    own.
 
     A claim that is there already keeps who accepted it and when; entries of specs that are gone go.
     """
@@ -162,7 +163,7 @@ def updated(
 
 
 def written(found: Accepted) -> str:
-    """The text of the file: sorted, one value a line, so that a difference can be read."""
+    """Returns the text of the file: sorted, one value a line, so that a difference can be read."""
     listed = [
         {
             "spec": each.spec,

@@ -25,7 +25,8 @@ def audit(
     accepted: Accepted | None = None,
     document: int = 1,
 ) -> Report:
-    """The report of a valid spec as `settings` want it. Its bound and verdict stay as they are.
+    """Returns the report of a valid spec as `settings` want it. Its bound and verdict stay as they
+    are.
 
     `accepted`: what the authors of specs vouch for, where nothing else may be assumed; `document`
     is the number of the spec in its file.
@@ -67,7 +68,7 @@ def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Di
 
 
 def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
-    """That the bound is not known to be below what settings allow at most."""
+    """Yields the finding that the bound is not known to be below what settings allow at most."""
     for verdict in report.ceilings:
         if verdict.ok:
             continue
@@ -86,7 +87,8 @@ def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
 def of_population(
     source: Source, population: str | None, settings: Settings
 ) -> Iterator[Diagnostic]:
-    """That the population of a spec is none of those that are listed, or is not named."""
+    """Yields the finding that the population of a spec is none of those that are listed, or is
+    not named."""
     listed = settings.populations
     if population is None:
         if listed or settings.require_population:
@@ -105,7 +107,7 @@ def of_population(
 
 
 def _delta(report: Report, settings: Settings) -> Iterator[Diagnostic]:
-    """That the budget or the bound has a δ above the required one."""
+    """Yields the finding that the budget or the bound has a δ above the required one."""
     most = settings.delta
     if most is None:
         return

@@ -16,7 +16,7 @@ _OTHERS = ("jobs", "isolated")
 
 
 def from_environment(environment: Mapping[str, str]) -> Layer | None:
-    """The settings in the environment, None without any. Raises BadSettings.
+    """Returns the settings in the environment, None without any. Raises BadSettings.
 
     Lists are written `a,b`, tables `epsilon=2,delta=1e-6`; an empty variable counts as none.
     """

@@ -36,7 +36,7 @@ def ignoring(
     source: Source,
     held_up: Callable[[Diagnostic], str | None] = lambda _: None,
 ) -> tuple[list[Diagnostic], list[Ignored]]:
-    """The findings that stay, with those about comments; and those that are ignored.
+    """Returns the findings that stay, with those about comments; and those that are ignored.
 
     `held_up`: the setting by which no comment can ignore a finding; None: there is none.
     """
@@ -126,7 +126,7 @@ class _NextLine:
         self._at = 0  # the number of such a line, or one more than there are
 
     def after(self, line: int) -> int:
-        """The number of the next such line after `line`, or else `line`."""
+        """Returns the number of the next such line after `line`, or else `line`."""
         if self._at <= line:
             self._at = line + 1
             while self._at <= len(self._lines):

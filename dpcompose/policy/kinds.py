@@ -24,7 +24,7 @@ _INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys 
 
 @cache
 def kinds() -> tuple[str, ...]:
-    """Every kind, and `map.*` and the like for all of a family."""
+    """Returns every kind, and `map.*` and the like for all of a family."""
     families: dict[str, Iterable[str]] = {
         "map": MAP_KINDS,
         "partition": PARTITION_KINDS,
@@ -49,7 +49,7 @@ class DeclaredThing:
     because: str | None
 
     def is_of(self, wanted: tuple[str, ...]) -> str | None:
-        """The first of its kinds that is among `wanted`, if there is one."""
+        """Returns the first of its kinds that is among `wanted`, if there is one."""
         for kind in self.kinds:
             if kind in wanted or f"{kind.split('.')[0]}.*" in wanted:
                 return kind
@@ -57,7 +57,7 @@ class DeclaredThing:
 
 
 def declared(source: Source) -> Iterator[DeclaredThing]:
-    """What a valid spec declares, in the order of the language."""
+    """Yields what a valid spec declares, in the order of the language."""
     tree = source.value
     if not isinstance(tree, dict):
         return
@@ -100,7 +100,7 @@ def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:
 
 
 def _as(key: str) -> tuple[str, ...]:
-    """The kinds that a key is of: what changes some columns alone keeps all others."""
+    """Returns the kinds that a key is of: what changes some columns alone keeps all others."""
     return (key, "keeps") if key == "changes" else (key,)
 
 

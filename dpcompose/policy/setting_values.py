@@ -42,7 +42,7 @@ def _one_of(value: Any, legal: Collection[str], where: str) -> str:
 
 
 def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
-    """An exact number ≥ 0, from a text or from a number that kept its text."""
+    """Returns an exact number ≥ 0, from a text or from a number that kept its text."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise BadSettings(f"{where}: a number is due, not {_quoted_value(value)}")
     text = str(value) if isinstance(value, str) or abs(value) < 10**18 else "9" * 2000
@@ -59,7 +59,7 @@ def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
 
 
 def a_probability(value: Any, where: str) -> Fraction:
-    """A number below 1."""
+    """Returns a number below 1."""
     return _number(value, where, below_one=True)
 
 
@@ -83,7 +83,7 @@ def a_budget(value: Any, where: str) -> Budget:
 
 
 def possible(parameters: tuple[tuple[str, Fraction], ...], where: str) -> Budget:
-    """A budget that some release can meet."""
+    """Returns a budget that some release can meet."""
     given = dict(parameters)
     if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
         raise BadSettings(f"{where}: the baseline is above 0 and not above the success")
@@ -91,7 +91,7 @@ def possible(parameters: tuple[tuple[str, Fraction], ...], where: str) -> Budget
 
 
 def texts(value: Any, where: str) -> tuple[str, ...]:
-    """A text, or several."""
+    """Returns a text, or several."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
         raise BadSettings(f"{where}: a text or a list of texts is due, not {_quoted_value(value)}")
@@ -130,7 +130,7 @@ def a_switch(value: Any, where: str) -> bool:
 
 
 def a_level(value: Any, where: str) -> str:
-    """A level of findings."""
+    """Returns a level of findings."""
     return _one_of(value, LEVELS, where)
 
 

@@ -145,7 +145,7 @@ class Settings:
 
     @property
     def defaults(self) -> tuple[Budget, ...]:
-        """What a spec without a budget is held against."""
+        """Returns what a spec without a budget is held against."""
         return strictest_limits((*self.budgets, *self.ceilings))
 
     @property
@@ -170,7 +170,7 @@ class Settings:
 
     @property
     def delta(self) -> Fraction | None:
-        """The largest δ."""
+        """Returns the largest δ."""
         return next(iter(self._values("require-delta")), None)
 
     @property
@@ -190,12 +190,12 @@ class Settings:
 
     @property
     def fail_on(self) -> Level:
-        """The least level of a finding that fails."""
+        """Returns the least level of a finding that fails."""
         return next(iter(self._values("fail-on")), "error")
 
     @property
     def severity(self) -> Mapping[str, str]:
-        """The highest level that is said of each code."""
+        """Returns the highest level that is said of each code."""
         found: dict[str, str] = {}
         for levels in self._values("severity"):
             for code, level in levels.items():
@@ -213,7 +213,7 @@ class Settings:
         return " and ".join(found) or "the settings"
 
     def level(self, code: str, own: Level) -> str:
-        """The level of a finding whose own one is `own`, or `off`.
+        """Returns the level of a finding whose own one is `own`, or `off`.
 
         A layer can lower it only where no other one that is as strong requires the finding.
         """
@@ -233,7 +233,8 @@ class Settings:
         return max(counted, key=_rank, default=own)
 
     def holds_up(self, code: str, own: Level) -> str | None:
-        """Which setting keeps comments from ignoring a finding: it fails by it; None: none does."""
+        """Returns which setting keeps comments from ignoring a finding: it fails by it; None:
+        none does."""
         level = self.level(code, own)
         if _rank(level) > _rank(own):
             return f"`severity` of {self.origin('severity')}"
@@ -267,7 +268,7 @@ DEFAULTS = Settings()
 
 
 def merged(layers: Iterable[Layer]) -> Settings:
-    """One out of layers, whose order changes nothing but what is told first."""
+    """Returns one out of layers, whose order changes nothing but what is told first."""
     found = tuple(each for each in layers if each.said)
     said: dict[str, Sequence[Said]] = {}
     for name, key in FIELDS.items():
@@ -278,7 +279,7 @@ def merged(layers: Iterable[Layer]) -> Settings:
 
 
 def layer(table: Mapping[str, Any], origin: str, where: str, strength: int = FOUND) -> Layer:
-    """The settings in a table. Raises BadSettings, which says `where` they stand."""
+    """Returns the settings in a table. Raises BadSettings, which says `where` they stand."""
     refuse_unknown_keys(table, FIELDS, where)
     return Layer(
         {

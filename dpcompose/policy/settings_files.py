@@ -41,7 +41,7 @@ class File:
     root: bool = False
 
     def layer(self, spec: str) -> Layer:
-        """What it says for a spec: overrides that fit replace what stands above them."""
+        """Returns what it says for a spec: overrides that fit replace what stands above them."""
         found = self.base
         inside = os.path.relpath(os.path.abspath(spec), self.folder).replace(os.sep, "/")
         for each in self.overrides:
@@ -51,12 +51,12 @@ class File:
 
 
 def names(spec: str) -> tuple[str, ...]:
-    """The paths by which a spec is below folders: as it is named, and without links."""
+    """Returns the paths by which a spec is below folders: as it is named, and without links."""
     return tuple(dict.fromkeys((os.path.abspath(spec), real(spec))))
 
 
 def found_layers(spec: str) -> list[Layer]:
-    """What the settings files around a spec say, those of the nearest folder first.
+    """Returns what the settings files around a spec say, those of the nearest folder first.
 
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
     and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
@@ -71,7 +71,8 @@ def found_layers(spec: str) -> list[Layer]:
 
 
 def explicit(path: str) -> File:
-    """The settings file at a path that somebody named; its overrides are below the working folder.
+    """Returns the settings file at a path that somebody named; its overrides are below the working
+    folder.
 
     Raises BadSettings, also where there is none.
     """
@@ -111,7 +112,7 @@ def _in(folder: str) -> Iterator[File]:
 
 
 def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
-    """The settings in a file that is called `path`; None for a pyproject.toml without any.
+    """Returns the settings in a file that is called `path`; None for a pyproject.toml without any.
 
     `folder`: what the paths of its overrides are below. Raises BadSettings, which calls it `shown`.
     """
@@ -132,13 +133,13 @@ def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
 
 
 def _path_in_messages(path: str) -> str:
-    """A path as messages have it: from the working folder, where it is below that."""
+    """Returns a path as messages have it: from the working folder, where it is below that."""
     inside = os.path.relpath(path)
     return printable(path if inside.startswith(os.pardir) else inside)
 
 
 def _bytes(path: str) -> bytes | None:
-    """What a file holds; None where there is none."""
+    """Returns what a file holds; None where there is none."""
     try:
         if not os.path.isfile(path):
             return None

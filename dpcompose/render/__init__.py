@@ -35,7 +35,7 @@ _ELSEWHERE = {Format.TEXT: ("terminal", "render"), Format.JSONL: ("json", "rende
 
 
 def _renderer(form: Format, checking: bool) -> Renderer:
-    """The renderer of a format; `checking`: a budget that is not met is a problem."""
+    """Returns the renderer of a format; `checking`: a budget that is not met is a problem."""
     module, function = _ELSEWHERE.get(form, (form.value, "render"))
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:

@@ -16,7 +16,7 @@ _MOST_TEXTS = 2
 
 
 def advice(report: Report, style: Style) -> list[RenderableType]:
-    """A heading and a table; nothing where there is nothing to say."""
+    """Returns a heading and a table; nothing where there is nothing to say."""
     if not report.advice:
         return []
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False, expand=True)
@@ -55,7 +55,7 @@ def _number(each: Advice) -> str:
 
 
 def _less(each: Advice) -> str:
-    """How much less it is, as a share, rounded towards nothing saved."""
+    """Returns how much less it is, as a share, rounded towards nothing saved."""
     if each.before is None or not each.before or each.saves is None:
         return ""
     percent = 100 * each.saves / each.before

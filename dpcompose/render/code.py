@@ -63,13 +63,13 @@ def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:
 
 
 def level(code: str) -> str:
-    """The level of a code, in words."""
+    """Returns the level of a code, in words."""
     entry = code_entries()[code]
     return f"{entry.level}; {entry.but}" if entry.but else entry.level
 
 
 def silenced(code: str) -> str:
-    """What may silence a code, in words."""
+    """Returns what may silence a code, in words."""
     if code in IGNORABLE:
         return (
             f"by a comment, `# dpcompose: ignore[{code}] reason`, unless settings fail on it. "

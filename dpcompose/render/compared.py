@@ -33,7 +33,7 @@ _VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six dig
 
 
 def _cut(found: Sequence[object], most: int, style: Style) -> int:
-    """How many of what was found are told."""
+    """Returns how many of what was found are told."""
     return len(found) if style.detail == "full" else min(most, len(found))
 
 
@@ -103,7 +103,7 @@ def _route(route: Route, at: At, style: Style) -> _Row:
 
 
 def _visible_lower(at: At) -> Fraction | None:
-    """The lower bound, where it is seen to differ from the number that holds."""
+    """Returns the lower bound, where it is seen to differ from the number that holds."""
     if at.value is None or not at.lower or at.value - at.lower <= _VISIBLE * at.value:
         return None
     return at.lower
@@ -126,7 +126,7 @@ def _usable(report: Report, style: Style) -> Iterator[_Row]:
 
 
 def _unusable(report: Report, style: Style) -> list[tuple[Text, Text]]:
-    """The theorems that do not hold here, those with one reason together."""
+    """Returns the theorems that do not hold here, those with one reason together."""
     by_reason: dict[str, list[str]] = {}
     for each in report.alternatives:
         if each.bound is None and each.theorem is not None:

@@ -25,7 +25,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _line(problem: Diagnostic, report: Report, style: Style) -> str:
-    """A problem of the file as a whole is at its start: every line has a place to go to."""
+    """Returns a problem of the file as a whole is at its start: every line has a place to go to."""
     span = problem.span
     place = f"{report.file}:{span.line}:{span.column}" if span else f"{report.file}:1:1"
     return transliterated(headline(problem, place), style.encoding)

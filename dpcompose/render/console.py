@@ -19,7 +19,8 @@ from dpcompose.render.layout import LOOKS, STAND_IN, Style
 
 
 def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> str:
-    """What rich makes of `parts`, one below the other, in the width, colours and characters given.
+    """Returns what rich makes of `parts`, one below the other, in the width, colours and characters
+    given.
 
     Lines have no blanks at their ends.
     """
@@ -74,7 +75,7 @@ def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[st
 
 
 def ruled(name: str, style: Style, says: str = "") -> Rule:
-    """A heading across the page, and a few words on what stands below it."""
+    """Returns a heading across the page, and a few words on what stands below it."""
     title = literal(f"{name} ", style, "heading")
     if says:
         title.append_text(literal(f" {says} ", style, "weak"))

@@ -28,7 +28,7 @@ _BAR = 12
 
 
 def costs(report: Report, style: Style) -> Iterator[RenderableType]:
-    """What each mechanism adds at the worst change, and its part of the whole."""
+    """Yields what each mechanism adds at the worst change, and its part of the whole."""
     if not report.shares:
         return
     yield ruled("What each mechanism costs", style, _where(report))
@@ -57,7 +57,7 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def _heading(text: str, style: Style) -> Text:
-    """A heading of a column."""
+    """Returns a heading of a column."""
     return literal(text, style, "weak")
 
 
@@ -105,7 +105,7 @@ def _where(report: Report) -> str:
 
 
 def _unit(report: Report) -> str:
-    """The parameters that the costs are given in."""
+    """Returns the parameters that the costs are given in."""
     if report.record is not None:
         return ", ".join(SIGNS[name] for name, _ in report.record.limit)
     if report.bound is None:

@@ -19,12 +19,12 @@ _MOST_NAMED = 20
 
 
 def diagnostics(report: Report, style: Style) -> list[RenderableType]:
-    """Every finding of a report, with the lines it is about."""
+    """Returns every finding of a report, with the lines it is about."""
     return print_findings(report.findings, report.file, report.lines, style)
 
 
 def refusal(error: InvalidSpec, style: Style) -> str:
-    """The faults of a spec that is refused, as lines without an end."""
+    """Returns the faults of a spec that is refused, as lines without an end."""
     parts = print_findings(error.diagnostics, error.file, error.lines, style)
     return printed(parts, style).removesuffix("\n")
 
@@ -32,7 +32,7 @@ def refusal(error: InvalidSpec, style: Style) -> str:
 def print_findings(
     findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
 ) -> list[RenderableType]:
-    """Each finding, those that say the same together, with an empty line between them."""
+    """Returns each finding, those that say the same together, with an empty line between them."""
     alike: dict[object, list[Diagnostic]] = {}
     for each in findings:
         key = (each.code, each.level, each.message, each.hint, each.label)
@@ -54,7 +54,7 @@ def print_findings(
 
 
 def difference(file: str, lines: Sequence[str], fix: Fix, style: Style) -> str:
-    """What a fix changes in a file, all of it, as lines without an end."""
+    """Returns what a fix changes in a file, all of it, as lines without an end."""
     largest = max([1, *(each.span.end_line for each in fix.replacements)])
     gutter = Gutter(largest, style)
     head = hanging(gutter.arrow(), literal(file, style))

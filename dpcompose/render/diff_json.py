@@ -30,7 +30,7 @@ def json(
 
 
 def _file(found: Change | Invalid, report: Report) -> Shape:
-    """What names a spec: its file as in its result, and the files that it was and is in."""
+    """Returns what names a spec: its file as in its result, and the files that it was and is in."""
     old, new = found.files
     return {
         "file": new or old,

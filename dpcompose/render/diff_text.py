@@ -155,7 +155,8 @@ def amount(value: Fraction | None) -> str:
 
 
 def budget_words(change: Change) -> str:
-    """What its budget says of the spec now, and which it had before; empty where it has none."""
+    """Returns what its budget says of the spec now, and which it had before; empty where it has
+    none."""
     if change.new is None:
         return ""
     words = verdict_words(change.new)
@@ -169,7 +170,8 @@ def budget_words(change: Change) -> str:
 
 
 def free(change: Change) -> list[str]:
-    """That mechanisms cost nothing which did, or were not there; a sentence each."""
+    """Returns the finding that mechanisms cost nothing which did, or were not there; a sentence
+    each."""
     return [
         f"`{each}` is said to use released outputs alone, and so costs nothing"
         for each in change.free
@@ -177,7 +179,7 @@ def free(change: Change) -> list[str]:
 
 
 def _findings(change: Change, style: Style) -> list[RenderableType]:
-    """The new findings; of more than so many the first."""
+    """Returns the new findings; of more than so many the first."""
     shown = diagnostics(replace(change.source_to_show, findings=change.findings[:MOST]), style)
     more = len(change.findings) - MOST
     return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
@@ -190,7 +192,7 @@ def _items(sentences: Sequence[str]) -> list[tuple[str]]:
 
 
 def worst_rows(change: Change) -> list[tuple[str, str]]:
-    """The worst change; before and now where they differ."""
+    """Returns the worst change; before and now where they differ."""
     if change.new is None:
         return []
     was, now = _happens(change.old), _happens(change.new)
@@ -212,7 +214,7 @@ def _mechanism_rows(change: Change) -> list[tuple[str, str, str]]:
 
 
 def before_now(moved: Moved) -> tuple[str, str]:
-    """What a mechanism adds at the worst change, before and now, with its line."""
+    """Returns what a mechanism adds at the worst change, before and now, with its line."""
     line = moved.new.span if moved.new is not None else None
     place = "" if line is None else f" (line {line.line})"
     return _share(moved.old), f"→ {_share(moved.new)}{place}"

@@ -36,7 +36,8 @@ class _Window(NamedTuple):
     columns: list[int]
 
     def between(self, start: int, end: int) -> tuple[int, int]:
-        """The columns from one character to another, as far as they are shown; one at least."""
+        """Returns the columns from one character to another, as far as they are shown; one at
+        least."""
         last = len(self.columns) - 1
         left = self.columns[min(max(start - self.first, 0), last)]
         right = self.columns[min(max(end - self.first, 0), last)]
@@ -50,7 +51,8 @@ class _Window(NamedTuple):
 def _window(
     line: str, start: int, end: int, room: int, style: Style, most_before: int | None = None
 ) -> _Window:
-    """The part of a line around the characters from `start` to `end` that fits `room` columns.
+    """Returns the part of a line around the characters from `start` to `end` that fits `room`
+    columns.
 
     `most_before`: the columns that are left of them at most; None for as many as there is room for.
     """
@@ -80,7 +82,7 @@ def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
 
 
 def _taken(forms: Iterable[str], room: int) -> list[str]:
-    """The first forms that fit so many columns."""
+    """Returns the first forms that fit so many columns."""
     taken: list[str] = []
     for form in forms:
         room -= cell_len(form)
@@ -114,11 +116,11 @@ class Gutter:
         return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 
     def arrow(self) -> Text:
-        """What stands before the name of a file."""
+        """Returns what stands before the name of a file."""
         return Text.assemble((f" {'':{self.wide}}--> ", "frame"))
 
     def note(self) -> Text:
-        """What stands before help and notes."""
+        """Returns what stands before help and notes."""
         return Text.assemble((f" {'':{self.wide}} = ", "frame"))
 
 
@@ -267,6 +269,6 @@ def corrected(
 
 
 def _difference(text: str, other: str) -> int:
-    """Where a line starts to differ from another one."""
+    """Returns where a line starts to differ from another one."""
     most = min(len(text), len(other))
     return next((at for at in range(most) if text[at] != other[at]), most)

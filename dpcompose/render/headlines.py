@@ -21,7 +21,7 @@ from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
 
 def outcome(report: Report, checking: bool) -> str:
-    """How a spec came out, for a count; `checking`: whether its budget decides."""
+    """Returns how a spec came out, for a count; `checking`: whether its budget decides."""
     if checking and (report.status == "ok" or report.verdict is not None):
         if report.verdict is None:
             return "without a budget"
@@ -50,7 +50,7 @@ def verdict_of_invalid(report: Report, style: Style) -> str:
 
 
 def headline(report: Report, style: Style) -> str:
-    """The bound, the notion, the relation and the verdict, on one line however long."""
+    """Returns the bound, the notion, the relation and the verdict, on one line however long."""
     if report.status == "no-guarantee":
         bound = style.paint("no finite guarantee", "bad")
     elif report.bound is None:
@@ -66,14 +66,14 @@ def headline(report: Report, style: Style) -> str:
 
 
 def checked(report: Report, verdict: Verdict, style: Style) -> str:
-    """The verdict, what was spent of what, and what is left, on one line however long."""
+    """Returns the verdict, what was spent of what, and what is left, on one line however long."""
     word, rest = judged(report, verdict)
     painted = style.paint(word, "good" if verdict.ok else "bad")
     return f"{style.plain(report.label)}: {painted}: {style.plain(rest)}"
 
 
 def neighbours(report: Report) -> str:
-    """The relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
+    """Returns the relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
     words = f"{report.relation} neighbours" + relation_words(report).removeprefix(
         str(report.relation)
     )
@@ -81,7 +81,8 @@ def neighbours(report: Report) -> str:
 
 
 def requested_number(report: Report) -> At | None:
-    """The number that was asked for: at the budget's δ, or else at the first one with a number."""
+    """Returns the number that was asked for: at the budget's δ, or else at the first one with a
+    number."""
     verdict = report.verdict
     if verdict is not None and verdict.at is not None and not verdict.of_adversary:
         return verdict.at
@@ -90,7 +91,7 @@ def requested_number(report: Report) -> At | None:
 
 
 def profile_text(report: Report) -> str:
-    """What holds where no notion is common to all mechanisms: `ε ≤ 2.3905 at δ = 1e-5`."""
+    """Returns what holds where no notion is common to all mechanisms: `ε ≤ 2.3905 at δ = 1e-5`."""
     for each in report.at_delta:
         if each.value is not None:
             return f"{found_text(each)} at {given_text(each)}"
@@ -116,7 +117,7 @@ def verdict_words(report: Report) -> str:
 
 
 def budget_text(verdict: Verdict, report: Report) -> str:
-    """The budget: `2` where its parameter is plain, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
+    """Returns the budget: `2` where its parameter is plain, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
     if report.bound is None and report.status == "ok":
         return ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     return limit_text(verdict.limit, report.bound)
@@ -131,7 +132,7 @@ def not_comparable(report: Report) -> bool:
 
 
 def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
-    """The verdict in a word or two, then what was spent of what."""
+    """Returns the verdict in a word or two, then what was spent of what."""
     limit, around = budget_text(verdict, report), neighbours(report)
     word = "within budget" if verdict.ok else "over budget"
     if report.record is not None:
@@ -166,7 +167,7 @@ def _held(report: Report) -> str:
 
 
 def _terms(report: Report, verdict: Verdict) -> str:
-    """What the number that was spent is: the winning route, or the notion of the bound."""
+    """Returns what the number that was spent is: the winning route, or the notion of the bound."""
     if verdict.of_adversary:
         return "against the adversary alone, weaker than differential privacy, "
     if verdict.at is not None:
@@ -177,7 +178,7 @@ def _terms(report: Report, verdict: Verdict) -> str:
 
 
 def _spent(report: Report, verdict: Verdict) -> str:
-    """What was held against the budget, in the parameter of the budget."""
+    """Returns what was held against the budget, in the parameter of the budget."""
     bound = verdict.by or report.bound
     if verdict.at is not None:
         at = verdict.at

@@ -21,7 +21,8 @@ def code(text: str) -> str:
 
 
 def plain(words: str) -> str:
-    """A sentence: what stands between backquotes is code, and so is what we would never say.
+    """Returns a sentence: what stands between backquotes is code, and so is what we would never
+    say.
 
     A name may hold backquotes itself, so that what seems to stand outside of them does not.
     """
@@ -47,7 +48,8 @@ _MOST_BYTES = 450_000
 
 
 def within_summary(pieces: Iterable[str], most: int | None = None) -> Iterator[str]:
-    """As many lines and sections as a job summary holds, and a note of how many are left out.
+    """Yields as many lines and sections as a job summary holds, and a note of how many are left
+    out.
 
     Rows of tables take half of the room at most.
     """

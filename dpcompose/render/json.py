@@ -63,7 +63,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def head() -> Shape:
-    """The first keys of every document."""
+    """Returns the first keys of every document."""
     return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
 
 
@@ -82,7 +82,7 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
 
 
 def left_out_shape(found: LeftOut) -> Shape:
-    """What a run met and has no result for."""
+    """Returns what a run met and has no result for."""
     return {
         "unread": found.unread,
         "skipped": found.skipped,
@@ -106,7 +106,8 @@ def indented(value: object, spaces: int) -> str:
 
 
 def result(report: Report, checking: bool = False) -> Shape:
-    """One RESULT of the contract; a budget that is due (`checking`) and missing is a finding."""
+    """Returns one RESULT of the contract; a budget that is due (`checking`) and missing is a
+    finding."""
     return {
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
@@ -155,14 +156,15 @@ def _protect(report: Report) -> Shape | None:
 
 
 def _guarantee(report: Report) -> Shape | None:
-    """The bound; a profile where the mechanisms have no notion in common."""
+    """Returns the bound; a profile where the mechanisms have no notion in common."""
     if report.status != "ok":
         return None
     return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
 
 
 def at_shape(at: At) -> Shape:
-    """A number at a chosen one, which is rounded up as well: what holds there holds above it."""
+    """Returns a number at a chosen one, which is rounded up as well: what holds there holds
+    above it."""
     found = other_parameter(at)
     exact = fraction_text(at.given)
     return {
@@ -181,7 +183,8 @@ def at_shape(at: At) -> Shape:
 
 
 def risk_shape(risk: Risk) -> Shape:
-    """What an attacker gains, every rate rounded up; the rates it is from as they are asked for."""
+    """Returns what an attacker gains, every rate rounded up; the rates it is from as they are
+    asked for."""
     shape: Shape = {
         "advantage": number_up(risk.advantage),
         "membership": number_up(risk.membership),
@@ -200,7 +203,7 @@ def _up(value: Fraction | None) -> float | None:
 
 
 def bound_shape(bound: Bound | None) -> Shape | None:
-    """A bound in its notion; null for none."""
+    """Returns a bound in its notion; null for none."""
     if bound is None:
         return None
     shape: Shape = {"notion": bound.notion.value}
@@ -215,7 +218,7 @@ def bound_shape(bound: Bound | None) -> Shape | None:
 
 
 def theorem_shape(identifier: str | None) -> Shape | None:
-    """An entry of the theorem book; null for none."""
+    """Returns an entry of the theorem book; null for none."""
     if identifier is None:
         return None
 
@@ -249,7 +252,7 @@ def _advice(advice: Advice) -> Shape:
 
 
 def _learnt(learnt: Learnt) -> Shape:
-    """The answer to a question; a guarantee as that of a result."""
+    """Returns the answer to a question; a guarantee as that of a result."""
     profile = {"notion": "profile"} if learnt.is_finite else None
     return {
         "name": learnt.name,
@@ -285,7 +288,7 @@ def _step(line: Line) -> Shape:
 
 
 def _node(node: Node) -> Shape:
-    """A line of the proof tree; a reading has its ε and δ, one of which was asked for."""
+    """Returns a line of the proof tree; a reading has its ε and δ, one of which was asked for."""
     return {
         "number": node.number,
         "depth": node.depth,
@@ -322,7 +325,7 @@ def _share(share: Share) -> Shape:
 
 
 def finding_shape(finding: Diagnostic) -> Shape:
-    """A fault or a remark, with its place."""
+    """Returns a fault or a remark, with its place."""
     span = finding.span
     return {
         "level": finding.level,
@@ -339,7 +342,7 @@ def finding_shape(finding: Diagnostic) -> Shape:
 
 
 def _fix(fix: Fix) -> Shape:
-    """What to write instead, and whether it is certain that nothing else is meant."""
+    """Returns what to write instead, and whether it is certain that nothing else is meant."""
     edits = [{**_span(each.span), "text": each.text} for each in fix.replacements]
     return {"certain": fix.certain, "edits": edits}
 
@@ -358,7 +361,7 @@ def _ignored(ignored: Ignored) -> Shape:
 
 
 def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
-    """A budget held against `bound`, or against what the verdict names in its place."""
+    """Returns a budget held against `bound`, or against what the verdict names in its place."""
     if verdict is None:
         return None
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
@@ -377,7 +380,8 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
 
 
 def record_shape(record: FilterRecord) -> Shape:
-    """What a filter has counted: the limit and what is left rounded down, what is spent up."""
+    """Returns what a filter has counted: the limit and what is left rounded down, what is spent
+    up."""
 
     def down(parameters: Sequence[tuple[str, Fraction]]) -> Shape:
         return {name: number_down(value) for name, value in parameters}
@@ -406,12 +410,13 @@ def record_shape(record: FilterRecord) -> Shape:
 
 
 def _recheck(report: Report, claims: int) -> Shape:
-    """What the kernel checked again, and the keys with numbers that it did not."""
+    """Returns what the kernel checked again, and the keys with numbers that it did not."""
     return {"claims": claims, "leaves_out": list(report.not_rechecked)}
 
 
 def _adversary(found: AgainstAdversary) -> Shape:
-    """What is weaker than the guarantee, under a key of its own; δ is 0 where all is pure."""
+    """Returns what is weaker than the guarantee, under a key of its own; δ is 0 where all is
+    pure."""
     bound = found.bound
     return {
         "label": found.label,
@@ -429,7 +434,7 @@ def _adversary(found: AgainstAdversary) -> Shape:
 
 
 def _held(at: At) -> Shape:
-    """Which number at a δ was held against the budget."""
+    """Returns which number at a δ was held against the budget."""
     return {"delta": number_up(at.given), "epsilon": _up(at.value), "rule": at.rule}
 
 

@@ -51,7 +51,7 @@ def _suite(report: Report, checking: bool) -> str:
 
 
 def _left_out(report: Report) -> str:
-    """What has no result: a case that is skipped, or an error where it is one."""
+    """Returns what has no result: a case that is skipped, or an error where it is one."""
     (found,) = report.findings
     error = found.level == "error"
     counts = {"tests": "1", "failures": "0", "errors": str(int(error)), "skipped": str(1 - error)}
@@ -73,7 +73,7 @@ def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def _name(problem: Diagnostic) -> str:
-    """What should have been: names of cases stay the same when they begin to pass."""
+    """Returns what should have been: names of cases stay the same when they begin to pass."""
     if problem.code == NO_BOUND:
         return "finite bound"
     if problem.code == UNREADABLE:
@@ -107,7 +107,7 @@ def _body(problem: Diagnostic, report: Report) -> str:
 
 
 def _tag(name: str, attributes: dict[str, str]) -> str:
-    """The start of an element, without its closing bracket."""
+    """Returns the start of an element, without its closing bracket."""
     pairs = [f'{key}="{_escaped(printable(value))}"' for key, value in attributes.items()]
     return f"<{' '.join([name, *pairs])}"
 

@@ -22,7 +22,7 @@ Analyze = Callable[[str], Report]
 
 
 def word_page(word: str, analyze: Analyze, style: Style) -> str:
-    """All there is to know about a word of the spec language, with each of its meanings."""
+    """Returns all there is to know about a word of the spec language, with each of its meanings."""
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
     sections = [*_meanings(meanings, style), *_topics(word, analyze, style)]
@@ -96,7 +96,7 @@ def outcome(report: Report) -> str:
 
 
 def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> str:
-    """An example that the paper prints, with specs of it and what they give."""
+    """Returns an example that the paper prints, with specs of it and what they give."""
     sections: list[Section] = []
     for each in example.specs:
         spec = full_spec(each.lines)
@@ -113,7 +113,7 @@ def example_page(number: str, example: PrintedExample, analyze: Analyze, style: 
 
 
 def language_page(style: Style) -> str:
-    """Every word of the language by topic, with what it means first."""
+    """Returns every word of the language by topic, with what it means first."""
     parts: list[RenderableType] = []
     for heading, group in topics().items():
         rows = [(word, _in_short(word)) for topic in group for word in topic.words]
@@ -122,7 +122,7 @@ def language_page(style: Style) -> str:
 
 
 def _in_short(word: str) -> str:
-    """What a word means first, in a line or two."""
+    """Returns what a word means first, in a line or two."""
     meanings = vocabulary()[word]
     kinds = [each for each in meanings if each.sort not in (WordSort.KEY, WordSort.VALUE)]
     first, *more = [*kinds, *(each for each in meanings if each not in kinds)]

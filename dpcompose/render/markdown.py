@@ -76,7 +76,7 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
 
 
 def _left_out(report: Report, style: Style) -> str:
-    """A sentence about what has no result, and its names folded."""
+    """Returns a sentence about what has no result, and its names folded."""
     assert report.left_out is not None
     found, (finding,) = report.left_out, report.findings
     says = f"**{found.summary}**" if finding.level == "error" else found.summary
@@ -107,8 +107,8 @@ def _row(report: Report, outcome: str) -> str:
 
 
 def _bound(report: Report) -> str:
-    """The bound, then the numbers at a chosen δ or ε, the risk, and what holds against an
-    adversary."""
+    """Returns the bound, then the numbers at a chosen δ or ε, the risk, and what holds against
+    an adversary."""
     lines = []
     if report.bound is not None:
         lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
@@ -144,7 +144,7 @@ def _by(report: Report) -> str:
 
 
 def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:
-    """The report as text, folded."""
+    """Returns the report as text, folded."""
     text = terminal.text(report, style)
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n…\n"

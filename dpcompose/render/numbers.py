@@ -25,7 +25,7 @@ _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 
 def bound_text(bound: Bound) -> str:
-    """A bound for people: `ε = 17/10 (1.7)`, `ε = 1, δ = 1e-6`, `μ ≤ 0.707107`."""
+    """Returns a bound for people: `ε = 17/10 (1.7)`, `ε = 1, δ = 1e-6`, `μ ≤ 0.707107`."""
     return ", ".join(parameter_text(*each) for each in bound.parameters)
 
 
@@ -41,7 +41,7 @@ def amounts_text(bound: Bound) -> str:
 
 
 def short_text(bound: Bound) -> str:
-    """A bound for a table: `ε = 1.7`, `μ ≤ 0.707107`, as decimals alone."""
+    """Returns a bound for a table: `ε = 1.7`, `μ ≤ 0.707107`, as decimals alone."""
     return ", ".join(
         _signed(name, _decimal(value, exact)) for name, value, exact in bound.parameters
     )
@@ -63,7 +63,7 @@ def _signed(name: str, text: str) -> str:
 
 
 def equation(name: str, number: str) -> str:
-    """A parameter and its number as it is written: `ε = 1.7`, or `ε ≤ 0.707107`."""
+    """Returns a parameter and its number as it is written: `ε = 1.7`, or `ε ≤ 0.707107`."""
     return f"{LIMITS[name]} {number}" if number.startswith("≤") else f"{LIMITS[name]} = {number}"
 
 
@@ -73,7 +73,8 @@ def _chance(text: str) -> str:
 
 
 def limit_text(limit: Budget, bound: Bound | None) -> str:
-    """A budget for people: `2` where its one parameter is that of the bound, else `ρ = 2`."""
+    """Returns a budget for people: `2` where its one parameter is that of the bound, else `ρ =
+    2`."""
     main, value = limit.parameters[0]
     if len(limit.parameters) == 1 and (bound is None or bound.notion.facts.symbol == main):
         return amount_text(value)
@@ -81,12 +82,13 @@ def limit_text(limit: Budget, bound: Bound | None) -> str:
 
 
 def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:
-    """A parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
+    """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
     return _signed(name, amount_text(value, exact))
 
 
 def amount_text(value: Fraction, exact: bool = True) -> str:
-    """A number ≥ 0: the fraction and its decimal, `17/10 (1.7)`; `≤` before what was rounded up.
+    """Returns a number ≥ 0: the fraction and its decimal, `17/10 (1.7)`; `≤` before what was
+    rounded up.
 
     A long fraction is left out, and so is one that says no more than its decimal (`1e-6`).
     """
@@ -108,7 +110,7 @@ def _decimal(value: Fraction, exact: bool) -> str:
 
 
 def given_text(at: At) -> str:
-    """The number that was chosen: `δ = 1e-6`, `ε = 1/3`; a long one is rounded up.
+    """Returns the number that was chosen: `δ = 1e-6`, `ε = 1/3`; a long one is rounded up.
 
     What holds at a number holds at any larger one.
     """
@@ -125,25 +127,28 @@ def given_text(at: At) -> str:
 
 
 def found_text(at: At) -> str:
-    """What holds at the chosen number: `ε ≤ 4.77457`, `ε = 10`, `no finite ε`, `no δ below 1`."""
+    """Returns what holds at the chosen number: `ε ≤ 4.77457`, `ε = 10`, `no finite ε`, `no δ
+    below 1`."""
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
     return equation(other_parameter(at), route_text(at.value))
 
 
 def other_parameter(at: At) -> str:
-    """The parameter that is found where the other one is chosen."""
+    """Returns the parameter that is found where the other one is chosen."""
     return "epsilon" if at.wanted == "delta" else "delta"
 
 
 def route_text(value: Fraction) -> str:
-    """A number that a route gives, ≥ 0: a short decimal, with `≤` where it was rounded up."""
+    """Returns a number that a route gives, ≥ 0: a short decimal, with `≤` where it was rounded
+    up."""
     decimal = decimal_up(value, _DIGITS)
     return decimal if Fraction(decimal) == value else f"≤ {decimal}"
 
 
 def excess_over(value: Fraction, least: Fraction) -> str:
-    """How much larger `value` is than `least`, to two digits: `+21%`, `2.1×`; empty at 0."""
+    """Returns how much larger `value` is than `least`, to two digits: `+21%`, `2.1×`; empty at
+    0."""
     if least <= 0 or value < least:
         return ""
     ratio = value / least
@@ -155,7 +160,7 @@ def excess_over(value: Fraction, least: Fraction) -> str:
 
 
 def left_text(value: Fraction) -> str:
-    """What is left of a budget, ≥ 0: a decimal, rounded down."""
+    """Returns what is left of a budget, ≥ 0: a decimal, rounded down."""
     decimal = decimal_up(value, _DIGITS + 1)
     if Fraction(decimal) == value:
         return decimal
@@ -165,7 +170,7 @@ def left_text(value: Fraction) -> str:
 
 
 def excess_text(value: Fraction) -> str:
-    """How much too much, > 0: a decimal, rounded up."""
+    """Returns how much too much, > 0: a decimal, rounded up."""
     decimal = decimal_up(value, _EXACT_DIGITS)
     return decimal if Fraction(decimal) == value else decimal_up(value, _DIGITS)
 
@@ -179,7 +184,8 @@ def fraction_text(value: Fraction) -> str | None:
 
 @lru_cache(maxsize=1024)  # a large spec repeats its numbers
 def number_up(value: Fraction) -> float | None:
-    """The double that prints as the least decimal not below `value`; None beyond the largest.
+    """Returns the double that prints as the least decimal not below `value`; None beyond the
+    largest.
 
     17/10 gives 1.7: as printed it is not below the value, though the double that most programs
     read it as is 4·10⁻¹⁷ short of it, as any double closest to a decimal may be.

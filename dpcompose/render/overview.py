@@ -63,7 +63,7 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
 
 
 def _slim(report: Report, findings: tuple[object, ...]) -> Report:
-    """What is needed to tell findings."""
+    """Returns what is needed to tell findings."""
     return replace(
         Report(report.file, report.title, report.status),
         findings=findings,  # type: ignore[arg-type]
@@ -120,7 +120,7 @@ def _limit(report: Report) -> str:
 
 
 def _costs(report: Report) -> str:
-    """What an invalid spec fails by, or what costs most in a valid one."""
+    """Returns what an invalid spec fails by, or what costs most in a valid one."""
     if report.status == "invalid":
         first = report.findings[0] if report.findings else None
         if first is None:
@@ -163,7 +163,7 @@ def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
 
 
 def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
-    """A line for each spec, each column only where some row has something there."""
+    """Returns a line for each spec, each column only where some row has something there."""
     table = Table(
         box=None,
         padding=(0, 1),
@@ -197,7 +197,8 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
 
 
 def _last_head(rows: list[_Row]) -> str:
-    """What the last column says: of a spec with a bound what costs most, else what is wrong."""
+    """Returns what the last column says: of a spec with a bound what costs most, else what is
+    wrong."""
     wrong = {row.wrong for row in rows if row.costs}
     if wrong == {True}:
         return "what is wrong"

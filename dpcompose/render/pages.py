@@ -30,7 +30,7 @@ def page(
     head: Sequence[RenderableType],
     sections: Iterable[Section],
 ) -> str:
-    """A page: what it is about, then its parts, those without content left out."""
+    """Returns a page: what it is about, then its parts, those without content left out."""
     parts: list[RenderableType] = [ruled(name, style), *head]
     for heading, content in sections:
         if content:
@@ -39,7 +39,7 @@ def page(
 
 
 def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = "") -> str:
-    """A panel of a help page: rows of what is typed or met, and what that means."""
+    """Returns a panel of a help page: rows of what is typed or met, and what that means."""
     pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
     if max(len(typed) for typed, _ in rows) <= _TYPED:
         content: list[RenderableType] = [grid(pairs, style, ["fixed"])]
@@ -69,7 +69,8 @@ def snippet(lines: Iterable[str], style: Style) -> list[RenderableType]:
 def aligned_rows(
     rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
 ) -> list[RenderableType]:
-    """Rows of texts in columns, the first `fixed` of which are never broken; none where empty."""
+    """Returns rows of texts in columns, the first `fixed` of which are never broken; none where
+    empty."""
     cells = [*rows]
     if not cells:
         return []
@@ -89,7 +90,7 @@ def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
-    """The book, or what a filter leaves of it: a table for each notion."""
+    """Returns the book, or what a filter leaves of it: a table for each notion."""
     groups: dict[str, list[tuple[str | Text, ...]]] = {name: [] for name in GROUPS}
     for entry in entries:
         title, formula = literal(entry.title, style), literal(entry.formula, style, "weak")
@@ -103,7 +104,7 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
 
 
 def theorem_page(entry: Theorem, style: Style) -> str:
-    """One entry in full."""
+    """Returns one entry in full."""
     source = SOURCES.get(entry.source)
     cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
     head = [literal(entry.title, style, "strong"), literal(cited_in, style, "weak")]
@@ -141,7 +142,7 @@ def _conditions(
 
 
 def code_page(code: str, meaning: str, style: Style) -> str:
-    """All there is to know about a code."""
+    """Returns all there is to know about a code."""
     from dpcompose.handbook import code_entries
     from dpcompose.render.code import level, silenced, snippets
 

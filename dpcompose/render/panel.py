@@ -36,7 +36,7 @@ _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
 
 def panel(report: Report, style: Style) -> RenderableType:
-    """The panel of a valid spec; without a finite bound its body is the way out."""
+    """Returns the panel of a valid spec; without a finite bound its body is the way out."""
     failed = report.status != "ok" or (report.verdict is not None and not report.verdict.ok)
     return framed(report.label, report.title, _rows(report, style), failed, style)
 
@@ -91,7 +91,7 @@ def _styled_words(text: str, style: Style) -> Text:
 
 
 def _bound(report: Report, style: Style) -> Text:
-    """The number that was asked for leads, where it comes from stands beside it."""
+    """Returns the number that was asked for leads, where it comes from stands beside it."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
     first = requested_number(report)
@@ -123,7 +123,7 @@ def _bound_with_names(bound: Bound) -> str:
 
 
 def _further(report: Report, style: Style) -> list[Text]:
-    """The other numbers that were asked for."""
+    """Returns the other numbers that were asked for."""
     first = requested_number(report)
     others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
     if report.status != "ok":
@@ -136,7 +136,7 @@ def _further(report: Report, style: Style) -> list[Text]:
 
 
 def budget(report: Report, verdict: Verdict, style: Style) -> Text:
-    """A bar, how much of the budget is spent, and what is left of it."""
+    """Returns a bar, how much of the budget is spent, and what is left of it."""
     limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     of = " against the adversary alone" if verdict.of_adversary else ""
     if report.status != "ok":
@@ -151,7 +151,7 @@ def budget(report: Report, verdict: Verdict, style: Style) -> Text:
 
 
 def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
-    """The bar of a budget that can be compared, and what is left of it."""
+    """Returns the bar of a budget that can be compared, and what is left of it."""
     used = share_used(verdict)
     how = "good" if verdict.ok else "bad"
     text = bar(used, _BAR if style.wide else _SHORT_BAR, style, how)
@@ -164,7 +164,8 @@ def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
 
 
 def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
-    """What a filter has counted, and what it costs that parameters are chosen along the way."""
+    """Returns what a filter has counted, and what it costs that parameters are chosen along the
+    way."""
     limit = ", ".join(equation(name, left_text(value)) for name, value in record.limit)
     within = record.share <= 1
     how = "good" if within else "bad"
@@ -179,7 +180,8 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
 
 
 def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
-    """One line: what is spent at a δ, and what it would be if all had been fixed in advance."""
+    """Returns one line: what is spent at a δ, and what it would be if all had been fixed in
+    advance."""
     delta, spent, fixed = cost
     at = f"at δ = {chance(decimal_up(delta, 6))}"
     if spent == fixed:
@@ -192,7 +194,7 @@ def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
 
 
 def share_used(verdict: Verdict) -> Fraction:
-    """How much of the budget's first parameter is spent; above 1 where it is not met."""
+    """Returns how much of the budget's first parameter is spent; above 1 where it is not met."""
     assert verdict.slack is not None
     limit = verdict.limit.parameters[0][1]
     if limit == 0:
@@ -206,12 +208,12 @@ def percent(part: Fraction) -> str:
 
 
 def share_text(part: Fraction) -> str:
-    """A part of a whole, to the nearest per cent; `< 1 %` for what would be none."""
+    """Returns a part of a whole, to the nearest per cent; `< 1 %` for what would be none."""
     return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"
 
 
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
-    """So many cells, of which a part is filled."""
+    """Returns so many cells, of which a part is filled."""
     filled = min(cells, math.ceil(part * cells))
     text = literal("━" * filled, style, how)
     return text.append_text(literal("─" * (cells - filled), style, "weak"))

@@ -37,7 +37,7 @@ VERDICT_CODES = MappingProxyType(
 
 
 def problems(report: Report, checking: bool) -> tuple[Diagnostic, ...]:
-    """The problem that the verdict is, if it is one, then the findings.
+    """Returns the problem that the verdict is, if it is one, then the findings.
 
     `checking`: whether the budget decides the exit code. Elsewhere a budget that is not met is a
     warning.
@@ -69,7 +69,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
 
 
 def _hint(report: Report) -> str | None:
-    """Why the verdict is what it is: the reason given, or the worst change."""
+    """Returns why the verdict is what it is: the reason given, or the worst change."""
     verdict, worst = report.verdict, report.worst
     if verdict is not None and verdict.why:
         return sentence(verdict.why)
@@ -78,7 +78,7 @@ def _hint(report: Report) -> str | None:
 
 
 def counted(found: LeftOut, strict: bool) -> Report:
-    """What stands for all that was left out, a failure where that is asked."""
+    """Returns what stands for all that was left out, a failure where that is asked."""
     names = f": {', '.join(found.names)}" if found.names else ""
     more = found.untold - len(found.names)
     names += f" and {more} more" if more > 0 else ""

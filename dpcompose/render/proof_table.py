@@ -26,7 +26,7 @@ _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"
 
 
 def proof(nodes: Sequence[Node], style: Style) -> Table:
-    """The tree; equal steps are told once, with their number, unless the style is full."""
+    """Returns the tree; equal steps are told once, with their number, unless the style is full."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
     table.add_column(ratio=1)
@@ -65,7 +65,7 @@ class _Shown:
 
 
 def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
-    """The guides, the name and what happens there, each wrapping under itself."""
+    """Returns the guides, the name and what happens there, each wrapping under itself."""
     line = Table.grid()
     says = literal(more, style, "weak") if more else literal(node.says, style)
     if not node.name and not more:
@@ -124,7 +124,8 @@ def _guides(depths: Sequence[int]) -> list[str]:
 
 
 def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
-    """The lines, where of what happens alike in several places next to each other one is told.
+    """Returns the lines, where of what happens alike in several places next to each other one is
+    told.
 
     Such places differ in names and lines alone. Of mechanisms by themselves some are.
     """
@@ -178,7 +179,7 @@ def _comparison_of_node(node: Node) -> tuple[object, ...]:
 
 
 def few(shown: Sequence[_Shown]) -> list[_Shown]:
-    """The lines, where of many mechanisms in one place the first are told."""
+    """Returns the lines, where of many mechanisms in one place the first are told."""
     found: list[_Shown] = []
     i = 0
     while i < len(shown):

@@ -65,7 +65,7 @@ def _named_numbers(
 
 
 def _risk(risk: Risk | None) -> Iterator[_Named]:
-    """What an attacker gains; an advantage of 1 where nothing is known."""
+    """Yields what an attacker gains; an advantage of 1 where nothing is known."""
     if risk is None:
         yield "advantage", "1"
         return

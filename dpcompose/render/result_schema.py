@@ -28,7 +28,8 @@ from dpcompose.report import NodeKind
 
 
 def result_schema() -> Schema:
-    """The JSON Schema (draft 2020-12) of what `--format json` and a line of `jsonl` print."""
+    """Returns the JSON Schema (draft 2020-12) of what `--format json` and a line of `jsonl`
+    print."""
     return published(
         "dpcompose results",
         "What --format json prints, or one line of --format jsonl.",
@@ -57,7 +58,7 @@ def _bound() -> Schema:
 
 
 def _chosen(wanted: str, found: str) -> Schema:
-    """The least `found` at a chosen `wanted`."""
+    """Returns the least `found` at a chosen `wanted`."""
     forms = {"epsilon": AMOUNT, "delta": PROBABILITY}
     value = maybe(forms[found], f"The {found} that holds, rounded up; null: no finite one.")
     least = f"No true {found} is below it, rounded down; null: not known."

@@ -48,7 +48,8 @@ _COLUMNS = "with other values in these columns", "with its own"
 
 
 def tables(report: Report) -> tuple[str, str]:
-    """The table of the baseline, and the one that was read: `without their data`, `with them`."""
+    """Returns the table of the baseline, and the one that was read: `without their data`, `with
+    them`."""
     return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 
@@ -79,7 +80,7 @@ def _question(report: Report) -> tuple[str, str]:
 
 
 def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
-    """A chance of success by counts of what is protected."""
+    """Returns a chance of success by counts of what is protected."""
     of, (other, own) = _people(rate), tables(report)
     units = _UNITS.get(str(report.relation), "people")
     return (
@@ -104,7 +105,7 @@ def in_brief(report: Report) -> str:
 
 
 def point_text(risk: Risk) -> str:
-    """The one (ε, δ) that is set beside the curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
+    """Returns the one (ε, δ) that is set beside the curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
     assert risk.point is not None
     epsilon, delta = risk.point
     text = equation("epsilon", route_text(epsilon))
@@ -169,7 +170,7 @@ def _told_apart(risk: Risk, question: str) -> str:
 
 
 def _about(report: Report) -> str:
-    """What is compared with what, and what is not covered."""
+    """Returns what is compared with what, and what is not covered."""
     text = f"What differs is {report.protects} ({neighbours(report)}), all else known."
     rows = "other rows of the same person, " if report.relation in ("unbounded", "bounded") else ""
     text += (
@@ -198,7 +199,7 @@ def _count(of: int) -> str:
 
 
 def _share(rate: Fraction, of: int) -> str:
-    """How many a rate is of so many, to three digits."""
+    """Returns how many a rate is of so many, to three digits."""
     value = rate * of
     return _count(value.numerator) if value.denominator == 1 else decimal_up(value, 4)
 

@@ -26,12 +26,12 @@ _SEVERITY = {"note": "recommendation"}
 
 
 def codes() -> dict[str, str]:
-    """Every code of a finding or a verdict with its meaning."""
+    """Returns every code of a finding or a verdict with its meaning."""
     return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES}
 
 
 def rule(identifier: str) -> dict[str, Any]:
-    """The reporting descriptor of a code, or of a theorem."""
+    """Returns the reporting descriptor of a code, or of a theorem."""
     meaning = codes().get(identifier)
     if meaning is not None:
         return _code(identifier, meaning)
@@ -77,5 +77,5 @@ def _theorem(entry: Theorem) -> dict[str, Any]:
 
 
 def _text(text: str, form: str = "text") -> dict[str, str]:
-    """A message string, in which braces would be placeholders (§3.11.5)."""
+    """Returns a message string, in which braces would be placeholders (§3.11.5)."""
     return {form: text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

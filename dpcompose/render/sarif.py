@@ -76,7 +76,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _left_out(report: Report) -> Shape:
-    """A notification about the run: what it counts has no place in any file."""
+    """Returns a notification about the run: what it counts has no place in any file."""
     (found,) = report.findings
     return {
         "executionSuccessful": found.level != "error",
@@ -130,7 +130,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
 
 
 def _fixes(report: Report, problem: Diagnostic) -> Shape:
-    """The correction where it is certain: others are not for machines (§3.55)."""
+    """Returns the correction where it is certain: others are not for machines (§3.55)."""
     fix = problem.fix
     if fix is None or not fix.certain:
         return {}
@@ -149,7 +149,7 @@ def _problem_text(problem: Diagnostic) -> str:
 
 
 def _details(report: Report, rules: _Rules) -> Shape:
-    """The derivation, the mechanisms that feel the worst change, and the numbers."""
+    """Returns the derivation, the mechanisms that feel the worst change, and the numbers."""
     shape = result(report)
     details: Shape = {}
     if report.chain:
@@ -195,7 +195,8 @@ def _related(number: int, touch: Touch, report: Report) -> Shape:
 
 
 def _message(text: str) -> Shape:
-    """A plain text: nothing in it is a placeholder (§3.11.5) or an embedded link (§3.11.6)."""
+    """Returns a plain text: nothing in it is a placeholder (§3.11.5) or an embedded link
+    (§3.11.6)."""
     plain = text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
     return {"text": plain}
 
@@ -214,7 +215,8 @@ def _region(span: Span) -> Shape:
 
 
 def _artifact(file: str) -> Shape:
-    """A relative path is one from the root of the sources, which is where the tool is run."""
+    """Returns a relative path is one from the root of the sources, which is where the tool is
+    run."""
     file = from_root(file)
     try:
         name = fsencode(file)

@@ -17,7 +17,8 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def published(
     title: str, description: str, root: Schema, definitions: Mapping[str, Schema]
 ) -> Schema:
-    """A whole schema (draft 2020-12): `root`, and those of the `definitions` that it needs."""
+    """Returns a whole schema (draft 2020-12): `root`, and those of the `definitions` that it
+    needs."""
     needed: set[str] = set()
     wanted = list(_definition_names(root))
     while wanted:
@@ -49,7 +50,7 @@ def _definition_names(schema: object) -> Iterator[str]:
 
 
 def mapping(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
-    """An object with `required` and `optional` keys."""
+    """Returns an object with `required` and `optional` keys."""
     return {
         "description": says,
         "type": "object",
@@ -59,12 +60,12 @@ def mapping(says: str, optional: Schema | None = None, /, **required: Schema) ->
 
 
 def array_of(items: Schema, says: str | None = None) -> Schema:
-    """An array of `items`."""
+    """Returns an array of `items`."""
     return {**({"description": says} if says else {}), "type": "array", "items": items}
 
 
 def defined(name: str, says: str | None = None) -> Schema:
-    """What stands under `name` among the definitions; `says` tells its part here."""
+    """Returns what stands under `name` among the definitions; `says` tells its part here."""
     return {"$ref": f"#/$defs/{name}", **({"description": says} if says else {})}
 
 
@@ -76,7 +77,7 @@ def maybe(schema: Schema, says: str) -> Schema:
 
 
 def document(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
-    """A whole document, with what all of them start with."""
+    """Returns a whole document, with what all of them start with."""
     program = {**TEXT, "description": "Version of the program."}
     return mapping(says, optional, dpcompose=program, schema_version=VERSION, **required)
 

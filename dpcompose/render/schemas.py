@@ -26,7 +26,7 @@ _DIRECTION: Schema = {"enum": ["same", "decreased", "increased", "incomparable"]
 
 
 def diff_schema() -> Schema:
-    """The JSON Schema of `diff --format json`."""
+    """Returns the JSON Schema of `diff --format json`."""
     return published(
         "dpcompose changes",
         "What diff --format json prints.",
@@ -40,7 +40,7 @@ def diff_schema() -> Schema:
 
 
 def total_schema() -> Schema:
-    """The JSON Schema of `total --format json`."""
+    """Returns the JSON Schema of `total --format json`."""
     return published(
         "dpcompose totals",
         "What total --format json prints.",
@@ -58,7 +58,7 @@ def total_schema() -> Schema:
 
 
 def sensitivity_schema() -> Schema:
-    """The JSON Schema of `sensitivity --format json`."""
+    """Returns the JSON Schema of `sensitivity --format json`."""
     return published(
         "dpcompose sensitivity",
         "What sensitivity --format json prints.",
@@ -74,7 +74,7 @@ def sensitivity_schema() -> Schema:
 
 
 def assumptions_schema() -> Schema:
-    """The JSON Schema of what `accept` writes."""
+    """Returns the JSON Schema of what `accept` writes."""
     return published(
         "dpcompose assumptions",
         "What accept writes, and check --assumptions reads.",

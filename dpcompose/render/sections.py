@@ -19,7 +19,8 @@ from dpcompose.report import Assumption, Report
 
 
 def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableType]:
-    """What the result rests on and nobody but the author of the spec can check, by its line."""
+    """Yields what the result rests on and nobody but the author of the spec can check, by its
+    line."""
     if not found:
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
@@ -35,7 +36,7 @@ _LISTED = re.compile("`[^`]+`(?:, `[^`]+`){2,} and `[^`]+`")
 
 
 def _fewer(found: re.Match[str]) -> str:
-    """The first two of the names, and how many more there are."""
+    """Returns the first two of the names, and how many more there are."""
     names = found[0].split("`")[1::2]
     return f"{listing(names[:2]).replace(' and ', ', ')} and {len(names) - 2} more"
 
@@ -90,7 +91,7 @@ def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:
 
 
 def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
-    """What comments in the spec ignore, and why."""
+    """Yields what comments in the spec ignore, and why."""
     if not report.ignored:
         return
     yield ruled("Ignored", style)
@@ -116,7 +117,8 @@ _LEFT_OUT = {
 
 
 def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
-    """What the kernel checked again, and what it did not; nothing where that was not asked for."""
+    """Yields what the kernel checked again, and what it did not; nothing where that was not
+    asked for."""
     if report.rechecked is None:
         return
     count = "1 claim" if report.rechecked == 1 else f"{report.rechecked} claims"

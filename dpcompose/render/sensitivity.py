@@ -44,7 +44,7 @@ def _row(each: Saving, found: Savings) -> tuple[str, str, str]:
 
 
 def _down(each: Saving) -> str:
-    """What is saved, rounded down to six digits."""
+    """Returns what is saved, rounded down to six digits."""
     assert each.saves is not None
     short = number(each.saves)
     value = number_down(each.saves)

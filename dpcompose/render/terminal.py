@@ -46,12 +46,12 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def text(report: Report, style: Style) -> str:
-    """One report."""
+    """Returns one report."""
     return printed(parts(report, style), style)
 
 
 def parts(report: Report, style: Style) -> Iterator[RenderableType]:
-    """What a report is made of, from the top down."""
+    """Yields what a report is made of, from the top down."""
     if report.status in ("invalid", "unreadable"):
         yield from diagnostics(report, style)
         if report.status == "invalid":

@@ -44,7 +44,7 @@ SOURCES: Mapping[str, str] = {
 
 
 def book() -> Mapping[str, Theorem]:
-    """Every theorem by id, in the order of the paper."""
+    """Returns every theorem by id, in the order of the paper."""
     return BOOK
 
 
@@ -57,7 +57,8 @@ _SHORTER = {"Theorem": "Thm", "Corollary": "Cor", "Proposition": "Prop", "Algori
 
 
 def in_short(identifier: str) -> str:
-    """What a narrow column has room for: `VI.20`, `BW18 Thm 8`; the id of what is our own."""
+    """Returns what a narrow column has room for: `VI.20`, `BW18 Thm 8`; the id of what is our
+    own."""
     entry = book().get(identifier)
     if entry is None or entry.source in ("GMPS24", "dpcompose"):
         return identifier
@@ -78,7 +79,8 @@ def group_of(entry: Theorem) -> str:
 
 
 def matching(filter_: str) -> list[Theorem]:
-    """The entries that a filter speaks of: each of its words is in what they say or are for."""
+    """Returns the entries that a filter speaks of: each of its words is in what they say or are
+    for."""
     words = filter_.casefold().split()
     return [
         each for each in book().values() if all(word in _searchable_text(each) for word in words)
@@ -86,7 +88,7 @@ def matching(filter_: str) -> list[Theorem]:
 
 
 def _searchable_text(entry: Theorem) -> str:
-    """What a filter looks at, without capital letters."""
+    """Returns what a filter looks at, without capital letters."""
     notion = "" if entry.notion is None else f"{entry.notion} {entry.notion.facts.words}"
     roles = " ".join(use.role for use in entry.uses)
     names = f"{entry.id} {entry.place} {entry.source} {entry.title} {entry.formula}"
@@ -127,6 +129,6 @@ def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
 
 
 def flowing(statement: str) -> str:
-    """A statement with its paragraphs on one line each."""
+    """Returns a statement with its paragraphs on one line each."""
     paragraphs = inspect.cleandoc(statement).split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)

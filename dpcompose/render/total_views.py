@@ -165,8 +165,8 @@ def _sentence_of_total(total: Total) -> str:
 
 
 def _none(total: Total) -> str:
-    """What is missing where there is no number: parameters that were chosen along the way may have
-    a finite sum, which is no guarantee."""
+    """Returns what is missing where there is no number: parameters that were chosen along the
+    way may have a finite sum, which is no guarantee."""
     return "no finite bound" if total.planned is not None else "no guarantee"
 
 
@@ -189,7 +189,7 @@ def _verdict(total: Total) -> str:
 
 
 def _groups(total: Total) -> list[tuple[str, str]]:
-    """Each release behind what it protects, which is said once."""
+    """Returns each release behind what it protects, which is said once."""
     return [
         ("" if file != files[0] else protects, file)
         for protects, files in total.groups
@@ -215,7 +215,7 @@ def _entries(total: Total) -> list[tuple[str, str, str]]:
 
 
 def _remaining(total: Total) -> list[tuple[str, str]]:
-    """What one more mechanism on the whole table may have, in each notion."""
+    """Returns what one more mechanism on the whole table may have, in each notion."""
     how = "with all parameters fixed in advance" if total.planned is not None else "by the filter"
     return [
         (
@@ -227,7 +227,7 @@ def _remaining(total: Total) -> list[tuple[str, str]]:
 
 
 def _steps(total: Total) -> list[tuple[str, ...]]:
-    """The record after each release: when it came, what was spent, and what was left."""
+    """Returns the record after each release: when it came, what was spent, and what was left."""
     rows: list[tuple[str, ...]] = [("came", "release", "spent", "left")] if total.steps else []
     for each in total.steps:
         if each.record is None or each.record.spent is None:

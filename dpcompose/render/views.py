@@ -33,7 +33,7 @@ class Shown:
 
 
 def as_rich(report: Report) -> Shown:
-    """What a console of rich prints."""
+    """Returns what a console of rich prints."""
     return Shown(report)
 
 

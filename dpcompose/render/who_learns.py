@@ -69,7 +69,7 @@ def _quoted(cell: str, head: str) -> str:
 
 
 def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
-    """The heads, and the cells of each row; the first row is for what is protected."""
+    """Returns the heads, and the cells of each row; the first row is for what is protected."""
     asked = report.attributes
     columns = any(each.changes != (each.name,) for each in asked)
     bounds = [each.bound for each in asked if each.bound is not None]
@@ -99,7 +99,7 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
 
 
 def _unit(bounds: Sequence[Bound | None]) -> str:
-    """The parameters of the bounds, where there are any: of the first, if not alike."""
+    """Returns the parameters of the bounds, where there are any: of the first, if not alike."""
     units = dict.fromkeys(
         ", ".join(SIGNS[name] for name, _, _ in each.parameters) for each in bounds if each
     )

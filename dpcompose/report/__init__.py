@@ -50,7 +50,7 @@ class LeftOut:
 
     @property
     def untold(self) -> int:
-        """How many are told of by this count alone."""
+        """Returns how many are told of by this count alone."""
         return self.skipped + self.dangling + self.folders + self.hidden + self.absent
 
     @property
@@ -148,7 +148,7 @@ class Risk:
 
     @property
     def membership(self) -> Fraction:
-        """The chance at most of telling which of two equally likely tables was read.
+        """Returns the chance at most of telling which of two equally likely tables was read.
 
         Less than the success from 1/2, which is that of guessing one of two values.
         """
@@ -232,7 +232,7 @@ class Advice:
 
     @property
     def saves(self) -> Fraction | None:
-        """How much less it is."""
+        """Returns how much less it is."""
         return None if self.before is None else self.before - self.after
 
 
@@ -271,14 +271,15 @@ class Views(Protocol):
     """How reports are shown where Python shows values."""
 
     def as_rich(self, report: Report) -> Any:
-        """What a console of rich prints."""
+        """Returns what a console of rich prints."""
 
     def as_html(self, report: Report) -> str:
-        """What a notebook shows."""
+        """Returns what a notebook shows."""
 
 
 def relation_words(report: Report) -> str:
-    """The relation protected, with the columns that it leaves out: `bounded keeping city`."""
+    """Returns the relation protected, with the columns that it leaves out: `bounded keeping
+    city`."""
     words = str(report.relation)
     if report.keeps:
         words += f" keeping {', '.join(report.keeps)}"
@@ -350,7 +351,8 @@ class Report:
 
     @property
     def label(self) -> str:
-        """What to call the spec: its file, and which document of it where there are several."""
+        """Returns what to call the spec: its file, and which document of it where there are
+        several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
 
     @property
@@ -378,7 +380,7 @@ class Report:
         return f"<Report {printable(self.label)}: {self.in_short}>"
 
     def __rich__(self) -> Any:
-        """The report as `dpcompose analyze` prints it, as wide as a console of rich."""
+        """Returns the report as `dpcompose analyze` prints it, as wide as a console of rich."""
         return VIEWS[0]().as_rich(self) if VIEWS else repr(self)
 
     def _repr_html_(self) -> str | None:
@@ -387,7 +389,8 @@ class Report:
 
     @property
     def not_rechecked(self) -> tuple[str, ...]:
-        """The parts of the report with numbers that a recheck leaves out, by their fields."""
+        """Returns the parts of the report with numbers that a recheck leaves out, by their
+        fields."""
         return tuple(
             name for name in ("at_delta", "at_epsilon", "risk", "adversary") if getattr(self, name)
         )

@@ -44,7 +44,7 @@ _HOW: dict[Rule, str] = {
 
 
 def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
-    """The report with its part on the adversary, if the spec has one.
+    """Returns the report with its part on the adversary, if the spec has one.
 
     A budget is held against that part only where the spec says so in so many words. What is asked
     of differential privacy is never met by it: then both must hold.
@@ -120,7 +120,7 @@ def _against(
 
 
 def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
-    """The bound of differential privacy, which covers the empty set against anything."""
+    """Returns the bound of differential privacy, which covers the empty set against anything."""
     bound = report.bound
     sides = (question.first, question.second)
     if bound is None or bound.notion not in (Notion.PURE, Notion.APPROX):

@@ -68,7 +68,7 @@ OF_FILTERS = (
 def assumptions(
     problem: Problem, tops: list[tuple[Root, Place]], ledger: bool = False
 ) -> list[Fact]:
-    """Every standing and declared assumption once, in the order of the spec.
+    """Returns every standing and declared assumption once, in the order of the spec.
 
     `ledger`: parameters are chosen along the way, under a filter.
     """
@@ -169,7 +169,8 @@ def _padded(place: Place, replaces: bool) -> set[int]:
 
 
 def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
-    """That some possible row gives nothing further down, where the spec says so by this edge."""
+    """Yields the finding that some possible row gives nothing further down, where the spec says
+    so by this edge."""
     partition = edge.partition
     if partition is not None and not partition.drops:
         says = partition.kind.declares_left_out(partition.name, edge.parent.dataset.name)
@@ -225,7 +226,8 @@ _NOBODY = Readers((), 0)
 
 
 def _readers(problem: Problem) -> dict[int, Readers]:
-    """The readers of every dataset, by its identity, where one is drawn; few names are enough."""
+    """Returns the readers of every dataset, by its identity, where one is drawn; few names are
+    enough."""
     found: dict[int, Readers] = {}
     datasets = list(problem.datasets())
     if not any(each.made_by is not None and each.made_by.conduct().random for each in datasets):
@@ -244,7 +246,7 @@ def _readers(problem: Problem) -> dict[int, Readers]:
 
 
 def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
-    """What is trusted of concrete mechanisms and of curves; one fact for all of a kind."""
+    """Yields what is trusted of concrete mechanisms and of curves; one fact for all of a kind."""
     found: dict[Trusted, tuple[dict[str, None], Path]] = {}
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
@@ -257,7 +259,7 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
 
 
 def _norm(guarantee: Guarantee) -> str | None:
-    """In which norm a sensitivity is; a step of 1 on whole numbers is one in both."""
+    """Returns in which norm a sensitivity is; a step of 1 on whole numbers is one in both."""
     assert guarantee.noise is not None
     norm = form_of(guarantee.noise).norm
     own: str | None = getattr(guarantee.noise, "norm", norm)

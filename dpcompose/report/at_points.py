@@ -78,7 +78,8 @@ def at_points(
     solution: Solution | None,
     compared: bool = True,
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """The numbers at the chosen δ's and ε's, each once; none where some change has no finite bound.
+    """Returns the numbers at the chosen δ's and ε's, each once; none where some change has no
+    finite bound.
 
     `solution`: the worst change that the report tells, None if it tells none. `compared`: whether
     routes are tried that are there for comparison.
@@ -134,7 +135,7 @@ def _why_none(chosen: Chosen) -> str:
 
 
 def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
-    """The numbers, without their worst change where it is the one that the report tells."""
+    """Returns the numbers, without their worst change where it is the one that the report tells."""
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
 
@@ -154,7 +155,7 @@ def _route(found: RouteBound) -> Route:
 
 
 def _flat(trace: Trace) -> Counter[TracedCharge]:
-    """How often each mechanism is touched."""
+    """Returns how often each mechanism is touched."""
     found: Counter[TracedCharge] = Counter()
     stack: list[tuple[Trace, int]] = [(trace, 1)]
     while stack:
@@ -231,7 +232,7 @@ def _losses(composition: Curve) -> Iterable[str]:
 
 
 def part_text(part: Part) -> str:
-    """A part of a composition in a few words."""
+    """Returns a part of a composition in a few words."""
     number = wording.number
     match part:
         case Response(epsilon):

@@ -13,7 +13,8 @@ _KEY = "because"
 
 
 def reason(source: Source, path: Path) -> str | None:
-    """The reason given nearest to `path`, in the entry that it belongs to; None without any."""
+    """Returns the reason given nearest to `path`, in the entry that it belongs to; None without
+    any."""
     entry = source.at(path[:2])
     if not isinstance(entry, dict):
         return None

@@ -46,7 +46,7 @@ def to_nothing(report: Report) -> Iterator[NumberChange]:
 
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
-    """Which way the bound moved, its numbers, and why that cannot be told."""
+    """Returns which way the bound moved, its numbers, and why that cannot be told."""
     numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
     if _protected(old) != _protected(new):
         why = f"what is protected changed from {_protected(old)} to {_protected(new)}"
@@ -96,7 +96,7 @@ def _no_comparison(old: Report, new: Report) -> str:
 
 
 def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
-    """What two records spend of one budget, where both are counted in one notion."""
+    """Yields what two records spend of one budget, where both are counted in one notion."""
     was, now = old.record, new.record
     if was is None or now is None or was.notion is not now.notion:
         return
@@ -137,7 +137,7 @@ def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:
 
 
 def _across(old: Bound, new: Bound) -> Direction:
-    """Which way a bound moved that is now in another notion, where a conversion tells."""
+    """Returns which way a bound moved that is now in another notion, where a conversion tells."""
     if old.delta is not None or new.delta is not None:
         return _with_delta(old, new)
     if old.notion in CONVERTS[new.notion]:
@@ -166,7 +166,7 @@ def _amount(bound: Bound) -> Fraction:
 
 
 def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(0)) -> Direction:
-    """Which way a number moved; None is above all numbers."""
+    """Returns which way a number moved; None is above all numbers."""
     if old is None or new is None:
         return "same" if old is new else "increased" if new is None else "decreased"
     if abs(new - old) <= slack * old:

@@ -38,7 +38,7 @@ class CertifiedRelease:
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
-        """The finite ones."""
+        """Returns the finite ones."""
         return tuple(each for each in self.solved if each.finite)
 
     @property
@@ -47,7 +47,7 @@ class CertifiedRelease:
         return tuple(bound_of(each) for found in self.solutions for each in found.quantities)
 
     def held(self, limit: Budget) -> Verdict:
-        """The limit held against the bounds and the numbers at its δ."""
+        """Returns the limit held against the bounds and the numbers at its δ."""
         if limit.of_risk:
             return of_risk(limit, self.curve)
         decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)
@@ -66,7 +66,7 @@ def certify(
     compared: bool = True,
     judged: bool = False,
 ) -> CertifiedRelease:
-    """The least bounds of a problem that theorems certify.
+    """Returns the least bounds of a problem that theorems certify.
 
     `limits`: budgets, whose notions and δ are looked at as well. `risk`: where to state what an
     attacker gains; it has no value where there is no finite bound. `solver`: one for the problem.

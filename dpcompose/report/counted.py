@@ -57,7 +57,8 @@ class Counted:
     def record(
         self, deltas: Sequence[Fraction], fixed: Sequence[At], at: Fraction | None
     ) -> FilterRecord:
-        """What is told of it; `fixed`: the numbers if parameters were fixed, `at`: at which δ."""
+        """Returns what is told of it; `fixed`: the numbers if parameters were fixed, `at`: at
+        which δ."""
         found = self.filter
         spent = bound_of(self.spent)
         read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
@@ -75,7 +76,8 @@ class Counted:
     def _cost(
         self, delta: Fraction, fixed: Sequence[At]
     ) -> tuple[Fraction, Fraction, Fraction] | None:
-        """The δ, the ε of what is spent, and that of the same releases if all had been planned."""
+        """Returns the δ, the ε of what is spent, and that of the same releases if all had been
+        planned."""
         spent = of_bound(self.spent, Point(delta=delta)).value
         if spent is None:
             return None
@@ -90,7 +92,8 @@ def count(
     budget: Budget,
     wanted: Notion | None = None,
 ) -> Counted:
-    """A record of releases held against a budget in the notion `wanted`, or in the usual one.
+    """Returns a record of releases held against a budget in the notion `wanted`, or in the usual
+    one.
 
     The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
     Raises NoFilter.
@@ -124,7 +127,7 @@ def count(
 
 
 def _uncounted(problem: Problem, notion: Notion) -> str:
-    """Why a filter cannot count some mechanism."""
+    """Returns why a filter cannot count some mechanism."""
     for mechanism in problem.mechanisms():
         stated = mechanism.stated_in
         if any(notion in CONVERTS[each] for each in stated):
@@ -225,7 +228,8 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 
 
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
-    """What is released of one draw of a sample: by name, how many, and whether some have a δ."""
+    """Returns what is released of one draw of a sample: by name, how many, and whether some have
+    a δ."""
     releases, leaks = 0, False
     shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}

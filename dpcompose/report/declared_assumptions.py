@@ -58,7 +58,7 @@ class Vouched:
 
 
 def claims(source: Source) -> list[Vouched]:
-    """All entries of a valid spec that declare something, in the order of the language."""
+    """Returns all entries of a valid spec that declare something, in the order of the language."""
     tree = source.value
     assert isinstance(tree, dict)  # a spec that could be read
     return [each for each in _claims(tree) if each.content]
@@ -102,7 +102,8 @@ def _entry(entry: Value, constants: Mapping[str, Fraction]) -> dict[str, Any]:
 def _plain(
     value: Value, constants: Mapping[str, Fraction], numbers: bool = False, names: bool = False
 ) -> Any:
-    """A value without reasons; `numbers`: its texts are numbers; `names`: none below is one."""
+    """Returns a value without reasons; `numbers`: its texts are numbers; `names`: none below is
+    one."""
     if isinstance(value, dict):
         return {
             str(key): _plain(
@@ -174,7 +175,7 @@ def _number(text: str) -> Fraction:
 
 
 def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tuple[str, Path]:
-    """What a claim says beside a known one of the same entry, and where.
+    """Returns what a claim says beside a known one of the same entry, and where.
 
     That is at the first key that says what does not follow; where all does, the first that differs.
     `gone`: the claim is that of before, and the known one that of now.

@@ -40,7 +40,7 @@ def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
 def _partition_change(
     partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
 ) -> str:
-    """What one change does to the blocks of a partition, in words."""
+    """Returns what one change does to the blocks of a partition, in words."""
     found = all_leaves(before)
     alone = sum(found.values()) == 1
     kind = next(iter(found)).kind

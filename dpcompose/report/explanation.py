@@ -27,7 +27,7 @@ SpanOf = Callable[[Path], Span]
 
 
 def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
-    """The worst change, with the mechanisms that feel it."""
+    """Returns the worst change, with the mechanisms that feel it."""
     says: list[str] = []
     for visit in solution.visits:
         if visit.place.edge is None:
@@ -55,7 +55,8 @@ def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
 
 
 def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
-    """How often each mechanism feels a change, by its name, its dataset and what happens there."""
+    """Returns how often each mechanism feels a change, by its name, its dataset and what happens
+    there."""
     found: Counter[tuple[str, str, str]] = Counter()
     for each in felt:
         visit = each.visit
@@ -69,7 +70,8 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
 
 
 def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:
-    """The derivation as numbered lines, each with its theorem, its inputs and its places."""
+    """Returns the derivation as numbered lines, each with its theorem, its inputs and its
+    places."""
     teller = _Teller(solution, span)
     teller.tell(derivation)
     return tuple(teller.lines)
@@ -206,7 +208,7 @@ class _Teller:
 
 
 def draws_of(place: Place) -> int:
-    """How many draws of samples above a place are alike."""
+    """Returns how many draws of samples above a place are alike."""
     draws, edge = 1, place.edge
     while edge is not None:
         draws, edge = draws * edge.rounds, edge.parent.edge
@@ -214,7 +216,7 @@ def draws_of(place: Place) -> int:
 
 
 def profile_chain(at: At) -> tuple[Line, ...]:
-    """The steps of a result that is known only at a chosen δ or ε."""
+    """Returns the steps of a result that is known only at a chosen δ or ε."""
     lines = [
         Line(number, None, says, (number - 1,) if number > 1 else (), None, ())
         for number, says in enumerate([*at.worst, *at.chain[:-1]], start=1)

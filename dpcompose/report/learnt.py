@@ -21,13 +21,13 @@ MOST_ASKED = 200
 
 
 def columns_of(problem: Problem) -> list[ColumnQuestion]:
-    """A question for each column that a root lists, in the order of the spec."""
+    """Returns a question for each column that a root lists, in the order of the spec."""
     names = dict.fromkeys(name for root in problem.roots for name in root.columns or ())
     return [ColumnQuestion(name, (name,)) for name in islice(names, MOST_ASKED)]
 
 
 def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterator[Finding]:
-    """Why questions have no answer, or none that tells one from another."""
+    """Yields why questions have no answer, or none that tells one from another."""
     goal, root = problem.goal, problem.roots[0].dataset
     columns = frozenset(name for each in problem.roots for name in each.columns or ())
     alike = all(frozenset(each.columns or ()) == columns for each in problem.roots)
@@ -63,7 +63,8 @@ _SAID_AT = (("uses",), ("only",), ("column",))
 
 
 def along_the_way(question: ColumnQuestion) -> Learnt:
-    """The answer where parameters are chosen along the way: no filter was set for this change."""
+    """Returns the answer where parameters are chosen along the way: no filter was set for this
+    change."""
     says = (
         "Parameters are chosen along the way: what was spent so far is no guarantee, for changes "
         "of some columns neither. Way out: a ledger that protects these changes, with a budget of "
@@ -80,7 +81,8 @@ def learnt(
     risk: AskedRisk | None = None,
     recheck: bool = False,
 ) -> tuple[tuple[Learnt, ...], int]:
-    """The answers to questions in their order, and how many claims were checked again for them.
+    """Returns the answers to questions in their order, and how many claims were checked again for
+    them.
 
     Whatever is asked, the guarantees stay those of the release as the spec protects it (theory,
     section 12). Without an answer are questions where something else than rows is protected. The

@@ -68,7 +68,7 @@ def of_ledger(
     recheck: bool,
     extent: Extent = "all",
 ) -> Report:
-    """The report of a spec whose parameters are chosen along the way.
+    """Returns the report of a spec whose parameters are chosen along the way.
 
     `limits`: budgets, each of which is a filter of its own; the first is the guarantee. `ceilings`:
     what a budget may be at most. `deltas`, `epsilons`: where to read the guarantee as well;
@@ -113,20 +113,21 @@ def of_ledger(
 
 
 def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
-    """What settings allow at most, held against the guarantee."""
+    """Returns what settings allow at most, held against the guarantee."""
     if ceiling.of_risk:
         return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
     return verdict(ceiling, [bound, bound_of(counted.total_loss)])
 
 
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
-    """What an attacker gains at most of all that the filter admits."""
+    """Returns what an attacker gains at most of all that the filter admits."""
     given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
     return risk_of(worst_trade_off.of_quantity(counted.total_loss), asked, (), given)
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
-    """The budget as a guarantee; for one in risk the limit of the filter that it becomes."""
+    """Returns the budget as a guarantee; for one in risk the limit of the filter that it
+    becomes."""
     given = dict(budget.parameters)
     if budget.of_risk:
         return bound_of(replace(limit.total_loss, exact=False))
@@ -158,7 +159,7 @@ def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
 def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """The guarantee at other δ's and at ε's: all that the filter admits has its limit."""
+    """Returns the guarantee at other δ's and at ε's: all that the filter admits has its limit."""
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
@@ -181,7 +182,7 @@ def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> 
 def _report_of_ledger(
     case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: CertifiedRelease | None
 ) -> Report:
-    """The report with its reasoning, or the reason why there is no guarantee any more."""
+    """Returns the report with its reasoning, or the reason why there is no guarantee any more."""
     solution, entry = counted.solution, in_role(Role.FILTER, counted.filter.notion)
     span = case.source.span
     if counted.within:
@@ -216,7 +217,7 @@ def _report_of_ledger(
 
 
 def passed(record: FilterRecord) -> str:
-    """Why there is no guarantee where a record passes its budget, and the way out."""
+    """Returns why there is no guarantee where a record passes its budget, and the way out."""
     return (
         f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
         f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
@@ -226,7 +227,7 @@ def passed(record: FilterRecord) -> str:
 
 
 def _origin(counted: Counted, budget: Budget | None) -> str:
-    """Where a limit comes from."""
+    """Returns where a limit comes from."""
     if counted.filter.stated or budget is None:
         return "the budget itself, fixed before the first output"
     symbol = counted.filter.notion.facts.sign
@@ -234,7 +235,7 @@ def _origin(counted: Counted, budget: Budget | None) -> str:
 
 
 def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:
-    """What holds only of fixed parameters, and what other filters would have counted."""
+    """Yields what holds only of fixed parameters, and what other filters would have counted."""
     for at in fixed.at_delta:
         if at.value is None:
             continue

@@ -60,12 +60,12 @@ class Case:
 
     @property
     def problem(self) -> Problem:
-        """What is asked of the accountant."""
+        """Returns what is asked of the accountant."""
         return self.resolved.problem
 
 
 def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
-    """What a report says of its case whatever comes out."""
+    """Returns what a report says of its case whatever comes out."""
     goal = case.problem.goal
     report = Report(
         file=case.name,
@@ -89,7 +89,7 @@ def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
 
 
 def _protects(problem: Problem, solver: Solver) -> str:
-    """What the protected change is: `1 row replaced`."""
+    """Returns what the protected change is: `1 row replaced`."""
     goal = problem.goal
     units = list(dict.fromkeys(root.unit for root in problem.roots if root.unit is not None))
     if goal.relation.kind is RelationKind.USER and units:
@@ -106,12 +106,12 @@ def _protects(problem: Problem, solver: Solver) -> str:
 
 
 def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
-    """A report of a bound that another part has found, without its reasoning."""
+    """Returns a report of a bound that another part has found, without its reasoning."""
     return replace(_outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
 
 
 def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
-    """A report without a finite bound, for reasons that another part has found."""
+    """Returns a report without a finite bound, for reasons that another part has found."""
     return replace(
         _outset(case, "no-guarantee"), reasons=tuple(why), findings=_remarks(case, solution)
     )
@@ -123,7 +123,7 @@ def certified(
     points: tuple[At, ...] = (),
     extent: Extent = "all",
 ) -> Report:
-    """The report of a bound; `points`: what holds at the chosen δ's and ε's."""
+    """Returns the report of a bound; `points`: what holds at the chosen δ's and ε's."""
     solution = finite[0]
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
@@ -168,7 +168,7 @@ def certified(
 
 
 def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
-    """A result that is a profile: finite at a δ, with no bound in one notion."""
+    """Returns a result that is a profile: finite at a δ, with no bound in one notion."""
     shown = next(at for at in found if at.value is not None)
     report = replace(
         _outset(case, "ok", extent),
@@ -215,7 +215,7 @@ def no_guarantee(
     chosen: bool = False,
     extent: Extent = "all",
 ) -> Report:
-    """The report of no finite bound, with the reasons."""
+    """Returns the report of no finite bound, with the reasons."""
     # Imported where it is needed: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
@@ -239,7 +239,7 @@ def no_guarantee(
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
-    """The theorems that do not help, each with the hypothesis that fails."""
+    """Returns the theorems that do not help, each with the hypothesis that fails."""
 
     _, compared = select(case.solver, solution)
     found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
@@ -256,7 +256,7 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
 
 
 def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> AskedNumbers:
-    """What the spec asks for, and the ε that is found: at its δ, or else the bound."""
+    """Returns what the spec asks for, and the ε that is found: at its δ, or else the bound."""
     resolved = case.resolved
     budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
     deltas = [(value, ("budget", "delta")) for name, value in budget.items() if name == "delta"]
@@ -274,7 +274,7 @@ def _remarks(
     bound: Bound | None = None,
     points: tuple[At, ...] = (),
 ) -> tuple[Diagnostic, ...]:
-    """The findings in the order of their places."""
+    """Returns the findings in the order of their places."""
     resolved = case.resolved
     found = [
         Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)

@@ -43,7 +43,8 @@ class _Cost:
 def of_solution(
     problem: Problem, solution: Solution, derivation: Step, ats: Sequence[At], span: SpanOf
 ) -> tuple[Node, ...]:
-    """The tree of a bound: the derivation of its worst change, then the readings at a δ or ε."""
+    """Returns the tree of a bound: the derivation of its worst change, then the readings at a δ
+    or ε."""
     (together,) = derivation.inputs
     costs = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
     told = {key: _cost(problem, solution, step) for key, step in costs.items()}
@@ -75,7 +76,7 @@ def of_solution(
 
 
 def with_readings(tree: Sequence[Node], ats: Iterable[At], span: SpanOf) -> tuple[Node, ...]:
-    """A tree that goes on with the readings at a δ or ε."""
+    """Returns a tree that goes on with the readings at a δ or ε."""
     writer = _Writer(span, {}, {})
     writer.nodes += tree
     writer.read(ats)
@@ -88,7 +89,7 @@ def of_profile(
     ats: Sequence[At],
     span: SpanOf,
 ) -> tuple[Node, ...]:
-    """The tree of what holds only at a δ or ε: the worst change at the first of them.
+    """Returns the tree of what holds only at a δ or ε: the worst change at the first of them.
 
     `shown`: a change that the search can tell from the roots down; where the worst one is another,
     what feels it is told by itself.
@@ -196,7 +197,8 @@ class _Writer:
             self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
-        """What the change reaches one edge further down: partitions first, then what maps make."""
+        """Returns what the change reaches one edge further down: partitions first, then what
+        maps make."""
         children = self._below.get(id(visit), [])
         found: list[_Next] = []
         for partition, choice, says in splits(visit):
@@ -285,7 +287,8 @@ class _Writer:
 
 
 def _with_all_above(visits: Iterable[Visit]) -> set[int]:
-    """The identities of visits and of all that they come from: what feels is there or below."""
+    """Returns the identities of visits and of all that they come from: what feels is there or
+    below."""
     found: set[int] = set()
     for visit in visits:
         each: Visit | None = visit
@@ -296,7 +299,7 @@ def _with_all_above(visits: Iterable[Visit]) -> set[int]:
 
 
 def _shorter(says: str) -> str:
-    """A change below a root, whose own line says who is added or removed."""
+    """Returns a change below a root, whose own line says who is added or removed."""
     says = says.replace(" of one unit", "").replace(" added or removed", "")
     alike = re.fullmatch("([^:`]+ blocks): ([^:;]+)", says)
     return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
@@ -340,13 +343,13 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
 
 
 def _stated(felt: ChangeCharge) -> _Cost:
-    """A mechanism of which only the statement is told."""
+    """Returns a mechanism of which only the statement is told."""
     statement = felt.placed[0].statement
     return _Cost(_copies(felt) + wording.shortly(statement.guarantee))
 
 
 def _copies(felt: ChangeCharge) -> str:
-    """How often one line counts: copies and draws."""
+    """Returns how often one line counts: copies and draws."""
     parts: list[str] = []
     draws = draws_of(felt.visit.place)
     if felt.mechanism.count > 1:
@@ -357,7 +360,7 @@ def _copies(felt: ChangeCharge) -> str:
 
 
 def _sum(solution: Solution, step: Step, total: Bound) -> str:
-    """How the costs come to the bound: `ε add up: 1 + 7/10 = 17/10`."""
+    """Returns how the costs come to the bound: `ε add up: 1 + 7/10 = 17/10`."""
     units = total.notion.facts.unit
     if not solution.felt:
         return "no mechanism feels the change: nothing is lost"

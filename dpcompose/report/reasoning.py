@@ -111,7 +111,8 @@ class FilterRecord:
 
     @property
     def share(self) -> Fraction:
-        """How much of the limit is spent, of the parameter of which most is; above 1: passed."""
+        """Returns how much of the limit is spent, of the parameter of which most is; above 1:
+        passed."""
         if self.spent is None:
             return Fraction(2)
         parts = [

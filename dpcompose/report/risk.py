@@ -16,7 +16,7 @@ from dpcompose.report import At, Risk, Verdict
 
 
 def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
-    """The trade-off curve of a problem; None where some change has no finite bound.
+    """Returns the trade-off curve of a problem; None where some change has no finite bound.
 
     `solution`: a finite one of the problem, whose bounds are used as well.
     """
@@ -33,7 +33,8 @@ def risk_of(
     points: Sequence[At] = (),
     bounds: Iterable[Quantity] = (),
 ) -> Risk:
-    """The risk by a curve, and by the first of `points`, an ε at a δ, or else of `bounds`."""
+    """Returns the risk by a curve, and by the first of `points`, an ε at a δ, or else of
+    `bounds`."""
     point = _point(points, bounds)
     told = _risk_of_curve(curve, asked)
     if point is None:
@@ -64,7 +65,8 @@ def _point(points: Sequence[At], bounds: Iterable[Quantity]) -> tuple[Fraction, 
 def met_by_curve_alone(
     decision: Verdict, points: Sequence[At], bounds: Iterable[Quantity]
 ) -> tuple[str, str] | None:
-    """That a budget in risk is met, and would not be by one (ε, δ): a message and a hint."""
+    """Returns the finding that a budget in risk is met, and would not be by one (ε, δ): a
+    message and a hint."""
     limit, slack = decision.limit, decision.slack
     point = _point(points, bounds)
     if not (limit.of_risk and decision.ok) or slack is None or point is None:

@@ -32,7 +32,7 @@ _VERY_MANY = 1_000
 
 
 def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
-    """What every mechanism adds at the worst change, the largest first."""
+    """Returns what every mechanism adds at the worst change, the largest first."""
     totals: dict[str, Quantity] = {}
     paths: dict[str, Path] = {}
     for felt in solution.felt:
@@ -54,7 +54,8 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
 
 
 def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
-    """What every mechanism of the worst change at a point costs there by itself, largest first.
+    """Returns what every mechanism of the worst change at a point costs there by itself, largest
+    first.
 
     That is an ε at a δ; their parts are those of the sum of these. Where one mechanism is all there
     is, its cost is the whole.
@@ -88,7 +89,8 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
 
 
 def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
-    """The shares with the ε at a chosen δ of the release without each of the largest ones."""
+    """Returns the shares with the ε at a chosen δ of the release without each of the largest
+    ones."""
     if at is None or at.value is None or at.wanted != "delta":
         return tuple(shares)
     problem = solver.problem
@@ -135,7 +137,8 @@ def _quick(part: Part) -> bool:
 
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
-    """The least ε at a δ; None where none is known. `roughly`: by what takes little time alone."""
+    """Returns the least ε at a δ; None where none is known. `roughly`: by what takes little time
+    alone."""
     point = Point(delta=delta)
     patterned = Solver(problem).patterns()
     if not patterned:

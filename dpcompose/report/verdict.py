@@ -18,7 +18,7 @@ NEARLY = Fraction(1, 10**6)
 
 
 def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
-    """The limit held against bounds that all hold (none: no finite bound).
+    """Returns the limit held against bounds that all hold (none: no finite bound).
 
     A bound counts in the budget's own terms, converted where that is possible; the one that
     leaves most is used. The limit is none in risk: see `of_risk`.
@@ -39,7 +39,7 @@ def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
 
 
 def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
-    """A limit in risk held against a trade-off curve (None: no finite bound)."""
+    """Returns a limit in risk held against a trade-off curve (None: no finite bound)."""
     if curve is None:
         return Verdict(limit, False, None, "there is no finite bound")
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk
@@ -112,7 +112,8 @@ def implies(one: Budget, other: Budget) -> bool:
 
 
 def strictest_limits(limits: Iterable[Budget]) -> tuple[Budget, ...]:
-    """The limits that no other one implies, in their order: they hold where all of them do."""
+    """Returns the limits that no other one implies, in their order: they hold where all of them
+    do."""
     kept: list[Budget] = []
     for each in limits:
         if not any(implies(known, each) for known in kept):
@@ -121,12 +122,12 @@ def strictest_limits(limits: Iterable[Budget]) -> tuple[Budget, ...]:
 
 
 def deltas_of(asked: Budget | None) -> list[Fraction]:
-    """The δ that a budget names, if it does."""
+    """Returns the δ that a budget names, if it does."""
     return [] if asked is None else [value for name, value in asked.parameters if name == "delta"]
 
 
 def sharper(decision: Verdict | None, asked: Budget | None, ats: tuple[At, ...]) -> Verdict | None:
-    """The verdict by the ε at the budget's δ, where that leaves more."""
+    """Returns the verdict by the ε at the budget's δ, where that leaves more."""
     if asked is None or decision is None:
         return decision
     given = dict(asked.parameters)

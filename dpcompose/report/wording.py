@@ -49,7 +49,7 @@ def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
 
 
 def relation(which: Relation) -> str:
-    """A relation as an adjective before "neighbours"."""
+    """Returns a relation as an adjective before "neighbours"."""
     return str(which)
 
 
@@ -62,7 +62,8 @@ def steps(count: int, which: Relation) -> str:
 
 
 def unchanged_text(place: Place) -> str:
-    """That a dataset does not change, since it is made of columns that are kept."""
+    """Returns the message that a dataset does not change, since it is made of columns that are
+    kept."""
     assert place.edge is not None and place.edge.made_by is not None
     return f"nothing changes in {place.edge.made_by.describe()}"
 
@@ -99,7 +100,7 @@ def _times(count: int) -> str:
 
 
 def change(state: State) -> str:
-    """What happens to a dataset, in words."""
+    """Returns what happens to a dataset, in words."""
     found: Counter[tuple[object, ...]] = Counter()
     example: dict[tuple[object, ...], ChangeUnit] = {}
     for leaf, count in all_leaves(state).items():

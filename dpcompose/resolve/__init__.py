@@ -74,7 +74,7 @@ class Resolved:
 
 
 def resolve(source: Source) -> Resolved:
-    """The meaning of the spec in `source`.
+    """Returns the meaning of the spec in `source`.
 
     Raises InvalidSpec with every fault that was found, in the order of their positions.
     """
@@ -98,7 +98,7 @@ class _Resolver:
         self._faults = faults
 
     def resolve(self) -> Resolved | None:
-        """The result, or None where something is wrong; that is then reported."""
+        """Returns the result, or None where something is wrong; that is then reported."""
         spec, faults, broken = self._spec, self._faults, self._broken
         numbers = Numbers(spec.constants, self._broken_in("constants"), faults)
         relations = Relations(spec.relations, broken, faults)
@@ -186,21 +186,22 @@ class _Resolver:
             faults.add("DPC105", ("adversary",), message, hint, key=True)
 
     def _planned(self) -> str | None:
-        """The reason why parameters are fixed, where the spec says that they are, and why."""
+        """Returns the reason why parameters are fixed, where the spec says that they are, and
+        why."""
         tree, because = self._source.value, self._spec.because
         told = isinstance(tree, dict) and "adaptivity" in tree
         fixed = self._spec.adaptivity != "parameters"
         return because if told and fixed and because and because.strip() else None
 
     def _left_out(self) -> set[int]:
-        """The positions of the mechanisms that are faulty themselves."""
+        """Returns the positions of the mechanisms that are faulty themselves."""
         return {int(path[1]) for path in self._broken if len(path) == 2 and path[0] == "mechanisms"}
 
     def _broken_in(self, key: str) -> set[str]:
         return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}
 
     def _declared(self) -> Collection[str] | None:
-        """The names of all datasets in the file; None if what should hold them does not."""
+        """Returns the names of all datasets in the file; None if what should hold them does not."""
         tree = self._source.value
         datasets = tree.get("datasets") if isinstance(tree, dict) else None
         return datasets.keys() if isinstance(datasets, dict) and datasets else None
@@ -257,7 +258,7 @@ class _Resolver:
     def _questions(
         self, written: WrittenReport | None, goal: Goal | None, roots: list[SpecPlace]
     ) -> tuple[ColumnQuestion, ...]:
-        """What is asked of some columns; faulty questions are reported."""
+        """Returns what is asked of some columns; faulty questions are reported."""
         found: dict[str, ColumnQuestion] = {}
         asked = (written.questions if written is not None else None) or []
         for i, each in enumerate(asked):
@@ -319,7 +320,7 @@ class _Resolver:
     def _report(
         self, written: WrittenReport | None, numbers: Numbers
     ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        """Where to state ε and where to state δ, without duplicates."""
+        """Returns where to state ε and where to state δ, without duplicates."""
         if written is None:
             return (), ()
         asked = (written.delta, written.epsilon, written.risk, written.questions)
@@ -332,7 +333,7 @@ class _Resolver:
         return deltas, epsilons
 
     def _risk(self, written: WrittenRisk | None, numbers: Numbers) -> AskedRisk | None:
-        """Where to state what an attacker gains; what is left out is as usual."""
+        """Returns where to state what an attacker gains; what is left out is as usual."""
         if written is None:
             return None
         path: Path = ("report", "risk")
@@ -368,7 +369,7 @@ _NEEDS = {
 def _list_of_numbers(
     written: str | list[str] | None, path: Path, numbers: Numbers, need: Need
 ) -> tuple[Fraction, ...]:
-    """The numbers of a list, or the only one, each once; faulty ones are reported."""
+    """Returns the numbers of a list, or the only one, each once; faulty ones are reported."""
     if written is None:
         return ()
     if isinstance(written, str):

@@ -31,7 +31,7 @@ class Where(NamedTuple):
     movable: bool = True
 
     def instead(self, name: str) -> str:
-        """The hint to speak of the dataset `name` instead."""
+        """Returns the hint to speak of the dataset `name` instead."""
         return f"say `stated_on: {name}`" if self.movable else f"read {quoted(name)} instead"
 
 
@@ -44,7 +44,7 @@ class Meaningless(NamedTuple):
 
 
 def meaningless(relation: Relation, where: Where) -> Meaningless | None:
-    """Why `relation` has no meaning on a dataset, or None if it has one."""
+    """Returns why `relation` has no meaning on a dataset, or None if it has one."""
     facts, kind = where.facts, relation.kind
     if not facts.sound or kind is RelationKind.FREE_LUNCH:
         return None
@@ -118,7 +118,7 @@ class Meanings:
         self._fine: set[tuple[Relation, int, bool]] = set()
 
     def relation(self, written: str | LongRelation | None, path: Path) -> Relation | None:
-        """The relation at `path`, by default the one protected; None if that is faulty."""
+        """Returns the relation at `path`, by default the one protected; None if that is faulty."""
         if written is None:
             return None if self.goal is None else self.goal.relation
         if not isinstance(written, str):

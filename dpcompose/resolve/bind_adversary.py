@@ -41,7 +41,7 @@ class Opponent:
 def resolve_adversary(
     written: Written, problem: Problem, numbers: Numbers, faults: Faults
 ) -> Opponent | None:
-    """The adversary of a spec; None if it has no meaning, which is then reported."""
+    """Returns the adversary of a spec; None if it has no meaning, which is then reported."""
     fine = _protects_rows(problem.goal, faults)
     fine = _stated(problem, faults) and fine
     found = _partition(problem, faults)
@@ -103,7 +103,8 @@ def _stated(problem: Problem, faults: Faults) -> bool:
 
 
 def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Dataset, ...]] | None:
-    """The partition whose blocks may hold data of one person together, and the way to it."""
+    """Returns the partition whose blocks may hold data of one person together, and the way to
+    it."""
     found = [
         (partition, way)
         for way in _ways(problem)

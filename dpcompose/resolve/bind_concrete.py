@@ -41,7 +41,7 @@ _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 def _guarantee(
     form: FamilyForm, notion: str, other: Values, moves: Moves | None, *given: Fraction
 ) -> Guarantee:
-    """The guarantee of a mechanism in one notion.
+    """Returns the guarantee of a mechanism in one notion.
 
     `other`: the values of the keys that are no numbers. `given`: those of the others, in the order
     of the form, then the sensitivity, if there is one, and all sensitivities where it is relative.
@@ -78,7 +78,8 @@ class ConcreteMechanisms:
     def drafts(
         self, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
-        """What the mechanism at `path`, reading `place`, guarantees; None if faulty (reported)."""
+        """Returns what the mechanism at `path`, reading `place`, guarantees; None if faulty
+        (reported)."""
         form = FORMS[mechanism.mechanism]
         parameters = self._parameters(form, mechanism, path, place)
         other = {
@@ -130,7 +131,8 @@ class ConcreteMechanisms:
     def _parameters(
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Parameter] | None:
-        """The numbers of a mechanism, 0 where one may be left out; None if one is faulty."""
+        """Returns the numbers of a mechanism, 0 where one may be left out; None if one is
+        faulty."""
         found: list[Parameter | None] = []
         for key in form.numbers:
             text = getattr(mechanism, key.name)
@@ -149,7 +151,7 @@ class ConcreteMechanisms:
         replaced: bool,
         alone: bool,
     ) -> list[Moves] | None:
-        """What one sensitivity says; None if it is faulty (reported)."""
+        """Returns what one sensitivity says; None if it is faulty (reported)."""
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
@@ -161,7 +163,7 @@ class ConcreteMechanisms:
     def _bound_sensitivities(
         self, mechanism: written.Concrete, path: Path, place: SpecPlace
     ) -> list[_Moved] | None:
-        """The sensitivities, each with its change; None if they are faulty (reported)."""
+        """Returns the sensitivities, each with its change; None if they are faulty (reported)."""
         given, at = mechanism.sensitivity, (*path, "sensitivity")
         if isinstance(given, written.Sensitivities) or _is_one_hot(given):
             if mechanism.relation is not None:
@@ -185,7 +187,7 @@ class ConcreteMechanisms:
         return None if default is None else [_Moved(*default, (*path, "reads"))]
 
     def _default(self, place: SpecPlace, at: Path) -> tuple[Relation, bool] | None:
-        """What a plain sensitivity is for, and whether that is said by its form alone.
+        """Returns what a plain sensitivity is for, and whether that is said by its form alone.
 
         One row added or removed; on a graph the relation protected.
         """
@@ -293,8 +295,8 @@ def _is_one_hot(given: written.AnyMoved | written.Sensitivities) -> bool:
 def _texts(
     mechanism: written.Concrete, path: Path, place: SpecPlace | None
 ) -> list[tuple[written.AnyMoved, Path, bool]]:
-    """The sensitivities as they are written, each with its place, and whether it is for a row
-    replaced."""
+    """Returns the sensitivities as they are written, each with its place, and whether it is for
+    a row replaced."""
     given, at = mechanism.sensitivity, (*path, "sensitivity")
     if isinstance(given, written.Sensitivities):
         pairs = ((getattr(given, key), key) for key in _ROW_CHANGES)

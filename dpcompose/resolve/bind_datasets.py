@@ -36,7 +36,7 @@ class RootPlace:
     columns: tuple[str, ...] | None
 
     def filled(self, dataset: Resolved) -> Root:
-        """The root of a problem."""
+        """Returns the root of a problem."""
         return Root(dataset, self.domain, self.unit, self.max_degree, self.size, self.columns)
 
 
@@ -116,7 +116,7 @@ class Datasets:
         self.order.append(place)
 
     def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:
-        """The columns of a root; one that is named twice is reported."""
+        """Returns the columns of a root; one that is named twice is reported."""
         found: set[str] = set()
         for i, name in enumerate(names or ()):
             if name in found or not name.strip():

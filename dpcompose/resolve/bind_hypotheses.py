@@ -55,7 +55,7 @@ class Hypotheses:
                 yield index, left
 
     def _class_of(self, name: str | int) -> int | None:
-        """The class of a block; None if there is no such block."""
+        """Returns the class of a block; None if there is no such block."""
         larger = None
         for index, each in enumerate(self._partition.classes):
             if each.multiplicity == 1:
@@ -69,7 +69,7 @@ class Hypotheses:
         return larger
 
     def _block(self, text: str) -> str | int | None:
-        """The name of a block as the partition has it; None if there is no such block."""
+        """Returns the name of a block as the partition has it; None if there is no such block."""
         number = text.isascii() and text.isdigit() and len(text) <= 10 and text == str(int(text))
         names: list[str | int] = [text, int(text)] if number else [text]
         return next((name for name in names if self._class_of(name) is not None), None)
@@ -77,7 +77,8 @@ class Hypotheses:
     # one hypothesis
 
     def belief(self, written: Hypothesis, path: Path) -> tuple[Belief, str] | None:
-        """A hypothesis, and the same in words; None if it cannot be, which is then reported."""
+        """Returns a hypothesis, and the same in words; None if it cannot be, which is then
+        reported."""
         if written == "none":
             return NONE, _ABSENT
         if written == "uniform":
@@ -177,7 +178,7 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, hint)
 
     def _between(self, low: int, high: int) -> tuple[list[Part], str]:
-        """All sets of so many blocks that a row may be in."""
+        """Returns all sets of so many blocks that a row may be in."""
         if self._kinds is not None:
             sets = [each for each in self._kinds if low <= len(each) <= high]
             nobody: list[frozenset[int]] = [] if low else [frozenset()]

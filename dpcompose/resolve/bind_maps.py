@@ -27,7 +27,7 @@ class Maps:
         self._faults = faults
 
     def made(self, given: AnyMap, path: Path) -> Map | None:
-        """The map at `path`; None if it is faulty, which is then reported."""
+        """Returns the map at `path`; None if it is faulty, which is then reported."""
         form = MAPS[given.kind]
         try:
             return form.made(*(self._at(key, given, path) for key in form.keys))
@@ -40,7 +40,7 @@ class Maps:
             return None
 
     def _at(self, key: FormKey, given: AnyMap, path: Path) -> object:
-        """What stands at a key."""
+        """Returns what stands at a key."""
         value, at = getattr(given, key.name), (*path, key.name)
         match key.sort:
             case Sort.COLUMNS:

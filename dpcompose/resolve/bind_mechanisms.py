@@ -71,7 +71,8 @@ class Mechanisms:
         path: Path,
         place: SpecPlace | None,
     ) -> list[Draft] | None:
-        """All that is known of a mechanism; None if some of it is faulty, which is reported."""
+        """Returns all that is known of a mechanism; None if some of it is faulty, which is
+        reported."""
         if not isinstance(mechanism, written.SeveralMechanism):
             if isinstance(mechanism, Stated):
                 return self._stated.drafts(mechanism, path, place)

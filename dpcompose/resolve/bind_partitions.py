@@ -14,7 +14,7 @@ from dpcompose.spec.partitions import AnyPartition
 def partition_made(
     given: AnyPartition, path: Path, faults: Faults
 ) -> tuple[PartitionKind, Blocks] | None:
-    """The kind and the blocks of a partition; None if the blocks are faulty (reported)."""
+    """Returns the kind and the blocks of a partition; None if the blocks are faulty (reported)."""
     form = PARTITIONS[given.by]
     blocks: Blocks | None = None
     made: list[object] = []
@@ -43,7 +43,7 @@ def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None
 
 
 def _fed(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
-    """The blocks that kinds of rows feed."""
+    """Returns the blocks that kinds of rows feed."""
     fine = [_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
     names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
     if not names:

@@ -27,7 +27,7 @@ _BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
 
 
 def changing(columns: Iterable[str]) -> Relation:
-    """One row replaced, in these columns alone."""
+    """Returns one row replaced, in these columns alone."""
     return Relation(RelationKind.BOUNDED, changes=frozenset(columns))
 
 
@@ -66,7 +66,7 @@ class Relations:
         )
 
     def goal(self, written: str | Protected) -> Goal | None:
-        """The relation to protect; None if it is faulty, which is then reported."""
+        """Returns the relation to protect; None if it is faulty, which is then reported."""
         path: Path = ("protect",)
         if isinstance(written, str):
             relation = self._relation_of_name(written, path, protects=True)
@@ -75,7 +75,7 @@ class Relations:
         return None if relation is None else Goal(relation, written.distance)
 
     def stated(self, written: str | LongRelation, path: Path) -> Relation | None:
-        """The relation of a statement; None if it is faulty, which is then reported."""
+        """Returns the relation of a statement; None if it is faulty, which is then reported."""
         if isinstance(written, str):
             return self._relation_of_name(written, path)
         return self._long(written, path)

@@ -63,7 +63,7 @@ class Class(NamedTuple):
 
 
 def classes(split: Splitting) -> list[Class]:
-    """The blocks of a partition, equal ones together, in the order of their first.
+    """Returns the blocks of a partition, equal ones together, in the order of their first.
 
     Blocks are equal if nothing is read or made of one of them alone, and all mechanisms with a
     parameter for each block have the same ones. The blocks of kinds are kept apart.
@@ -95,7 +95,7 @@ def classes(split: Splitting) -> list[Class]:
 
 
 def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Class]:
-    """The single blocks, and all the others as one class."""
+    """Returns the single blocks, and all the others as one class."""
     rest: Sequence[Block]
     if not single:
         return [Class(names[0], names, None)]
@@ -156,7 +156,7 @@ class Builder:
         return True
 
     def build(self, root: SpecPlace) -> Dataset:
-        """The dataset of a root, with all that is below it."""
+        """Returns the dataset of a root, with all that is below it."""
         top = Dataset(root.name, root.path)
         tasks = [Filling(top, ((root, None),))]
         while tasks:
@@ -194,7 +194,7 @@ class Builder:
         return made
 
     def _partition(self, split: Splitting, block: Block | None, tasks: list[Filling]) -> Partition:
-        """A partition in a block of the scope around it."""
+        """Returns a partition in a block of the scope around it."""
         found: list[BlockClass] = []
         for each in self._classes[id(split)]:
             name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name

@@ -47,13 +47,14 @@ def facts_of_root(
     size: int | None,
     columns: Collection[str] | None,
 ) -> Facts:
-    """The facts of a root; `size` is its public number of rows, `columns` are all that it has."""
+    """Returns the facts of a root; `size` is its public number of rows, `columns` are all that
+    it has."""
     traits = traits_of_root(domain, unit, None, size, columns)
     return Facts(name, traits, domain is Domain.GRAPH, None if traits.ordered else name)
 
 
 def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
-    """The facts of the dataset `name`, made by a map from one with `facts`."""
+    """Returns the facts of the dataset `name`, made by a map from one with `facts`."""
     before, after = facts.traits, made_by.traits_after(facts.traits)
     lost_by, lost_unit = facts.unordered_by, facts.lost_unit
     if before.ordered and not after.ordered:
@@ -64,12 +65,13 @@ def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
 
 
 def facts_of_blocks(kind: PartitionKind, blocks: int, facts: Facts) -> Facts:
-    """The facts of each of so many blocks of a partition of a dataset with `facts`."""
+    """Returns the facts of each of so many blocks of a partition of a dataset with `facts`."""
     return replace(facts, traits=kind.traits_of_blocks(blocks, facts.traits))
 
 
 def no_positions(facts: Facts, name: str) -> tuple[str, str]:
-    """Why the rows of `name`, which has these facts, have no positions, and what to do about it."""
+    """Returns why the rows of `name`, which has these facts, have no positions, and what to do
+    about it."""
     lost_by = str(facts.unordered_by)
     by = "" if lost_by == name else f": {quoted(lost_by)} has none"
     why = f"rows of {quoted(name)} have no positions{by}"
@@ -79,7 +81,7 @@ def no_positions(facts: Facts, name: str) -> tuple[str, str]:
 
 
 def no_unit(facts: Facts) -> tuple[str, str]:
-    """Why there is no privacy unit, and what to do about it."""
+    """Returns why there is no privacy unit, and what to do about it."""
     if facts.on_graph:
         return "a graph has no privacy unit", "on graphs: `edge`, `node` or `node-rewired`"
     if facts.lost_unit is None:

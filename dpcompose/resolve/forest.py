@@ -33,7 +33,7 @@ class Blocks:
         return len(self.names)
 
     def find(self, text: str) -> Block | None:
-        """The block that `text` names, or None."""
+        """Returns the block that `text` names, or None."""
         if self._index is not None:
             return self._index.get(text)
         # Only the usual spelling of a number, so that a block has one name.
@@ -88,7 +88,7 @@ class Splitting:
     leave: int = 0
 
     def block(self, block: Block) -> SpecPlace:
-        """The place of one block."""
+        """Returns the place of one block."""
         place = self.named.get(block)
         if place is None:
             star, parent = self.star, self.parent
@@ -121,7 +121,7 @@ class Names:
         self._faults = faults
 
     def find(self, text: str, path: Path) -> Reference | None:
-        """What `text` refers to; None if that is nothing, which is then reported."""
+        """Returns what `text` refers to; None if that is nothing, which is then reported."""
         name, dot, block = text.partition(".")
         node = self.nodes.get(name)
         if node is None:
@@ -143,7 +143,7 @@ class Names:
         return Reference(node, found)
 
     def place(self, text: str, path: Path) -> SpecPlace | None:
-        """What `text` reads; None if nothing, which is then reported."""
+        """Returns what `text` reads; None if nothing, which is then reported."""
         reference = self.find(text, path)
         if reference is None:
             return None

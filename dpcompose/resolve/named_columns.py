@@ -103,7 +103,8 @@ def named_by_roots(
 
 
 def _lost_by(name: str, place: SpecPlace) -> SpecPlace | None:
-    """The dataset that first lacks a column of the root; None if the root has no such column."""
+    """Returns the dataset that first lacks a column of the root; None if the root has no such
+    column."""
     below, at = place, place.parent
     while at is not None:
         columns = at.facts.traits.columns

@@ -50,7 +50,7 @@ class Moves(NamedTuple):
     each: Fraction = ZERO
 
     def family(self, made: Family) -> Family:
-        """The mechanism, with its shifts in this norm and this unit."""
+        """Returns the mechanism, with its shifts in this norm and this unit."""
         if self.norm == "one-hot":
             return OneHot(made, self.each)
         if isinstance(made, DiscreteGaussian) and self.norm is not None:
@@ -79,7 +79,7 @@ def read_norms(
     replaced: bool,
     alone: bool,
 ) -> list[Moves] | None:
-    """What a sensitivity in a norm says for this noise; None if it is faulty (reported).
+    """Returns what a sensitivity in a norm says for this noise; None if it is faulty (reported).
 
     `replaced`: it is for a row replaced, not for one that comes or goes; `alone`: no other one is
     given for other rows.
@@ -116,7 +116,8 @@ def read_norms(
 
 
 def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> list[Moves] | None:
-    """What a vector moves to one coordinate of which each row adds a number from 0 to `most`.
+    """Returns what a vector moves to one coordinate of which each row adds a number from 0 to
+    `most`.
 
     A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
     of them by the difference, which is no more than `most`. Gaussian noise is as good in L2.
@@ -129,7 +130,7 @@ def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> l
 
 
 def _need(form: FamilyForm, key: str) -> Need:
-    """What a sensitivity in a norm must be: of whole numbers what theirs can be."""
+    """Returns what a sensitivity in a norm must be: of whole numbers what theirs can be."""
     if not form.whole:
         return NUMBER
     if key == "l2":
@@ -138,7 +139,7 @@ def _need(form: FamilyForm, key: str) -> Need:
 
 
 def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
-    """What a number, or one for each block, says: it is in the norm of the form."""
+    """Returns what a number, or one for each block, says: it is in the norm of the form."""
     if form.norm == "L2" and form.whole:
         values = given.values() if isinstance(given, dict) else [given]
         return [Moves("L1" if all(each <= 1 for each in values) else "L2", given)]
@@ -148,7 +149,7 @@ def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
 def _in_norm(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> list[Moves] | None:
-    """The moves in the norms that are of use, the least known; None if there is none."""
+    """Returns the moves in the norms that are of use, the least known; None if there is none."""
     one, squares = _least_norms(form, known, dimension)
     if form.norm == "L1":
         return None if one is None else [Moves("L1", one)]
@@ -162,7 +163,7 @@ def _in_norm(
 
 
 def _squared(square: Fraction) -> Moves:
-    """A distance in L2 by its square, in a unit in which it is exact."""
+    """Returns a distance in L2 by its square, in a unit in which it is exact."""
     return Moves("L2", sqrt_up(square)) if is_square(square) else Moves("L2", _ONE, square)
 
 
@@ -186,7 +187,7 @@ def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
 def _least_norms(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> tuple[Fraction | None, Fraction]:
-    """The least L1, if any is known, and the least square of L2."""
+    """Returns the least L1, if any is known, and the least square of L2."""
     ones = [known["l1"]] if "l1" in known else []
     squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
     squares += [known["l2_squared"]] if "l2_squared" in known else []

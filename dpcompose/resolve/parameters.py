@@ -105,7 +105,7 @@ class Numbers:
         self._faults.add("DPC113", path, message, f"move {quoted(word)} above {quoted(name)}")
 
     def _evaluated(self, text: str, path: Path, key: bool = False) -> Fraction | None:
-        """The value of `text`; None if it has none, which is then reported."""
+        """Returns the value of `text`; None if it has none, which is then reported."""
         found = self._values.get(text)
         if found is None and text not in self._values:
             found = self._values[text] = self._parsed(text)
@@ -131,7 +131,7 @@ class Numbers:
         name: str | None = None,
         key: bool = False,
     ) -> Fraction | None:
-        """A number ≥ 0 that fits `need`; None if it does not, which is then reported.
+        """Returns a number ≥ 0 that fits `need`; None if it does not, which is then reported.
 
         `name`: what messages call it, by default what it is in the spec. `key`: it is a key.
         """
@@ -161,7 +161,8 @@ class Numbers:
         place: SpecPlace | None,
         need: Need = NUMBER,
     ) -> Parameter | None:
-        """The parameter at `path`, of what reads `place`; None if it is faulty (reported)."""
+        """Returns the parameter at `path`, of what reads `place`; None if it is faulty
+        (reported)."""
         if isinstance(given, str):
             return self.parameter(given, path, need)
         values = {name: self.parameter(text, (*path, name), need) for name, text in given.items()}
@@ -208,7 +209,7 @@ _LOSSES = {"epsilon", "rho", "mu"}
 
 
 def _text_with_value(text: str, value: Fraction) -> str:
-    """The text, and its value where that is not plain to see."""
+    """Returns the text, and its value where that is not plain to see."""
     try:
         plain = Fraction(text) == value
     except (ValueError, ZeroDivisionError):
@@ -245,7 +246,7 @@ def _used(name: str, written: Mapping[str, str]) -> Iterable[str]:
 
 
 def _meant(unknown: Sequence[str], names: Iterable[Block], given: Collection[str]) -> set[str]:
-    """The blocks that names of no block were probably meant to be."""
+    """Returns the blocks that names of no block were probably meant to be."""
     left = [str(name) for name in names if name not in given] if unknown else []
     found = (nearest(name, left) for name in unknown[:_BLOCKS_LISTED])
     return {name for name in found if name is not None}

@@ -14,7 +14,8 @@ class Misleading(ValueError):
 
 
 def canonical(name: str) -> str:
-    """The name as names of populations are compared: NFC, blanks around it and runs of them gone.
+    """Returns the name as names of populations are compared: NFC, blanks around it and runs of them
+    gone.
 
     Raises Misleading for a name that is empty, holds what cannot be seen, or mixes scripts.
     """
@@ -56,7 +57,7 @@ _UNSEEN_NAMES = frozenset(
 
 
 def _script(char: str) -> str:
-    """The script of a letter or a digit, by the first word of its name."""
+    """Returns the script of a letter or a digit, by the first word of its name."""
     return unicodedata.name(char, "UNKNOWN").partition(" ")[0].partition("-")[0]
 
 

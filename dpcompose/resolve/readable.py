@@ -42,7 +42,7 @@ def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> b
 
 
 def _above_map(parent: SpecPlace) -> Above:
-    """What a map is to read, as a map asks about it."""
+    """Returns what a map is to read, as a map asks about it."""
     facts = parent.facts
     return Above(
         quoted(parent.name),
@@ -125,7 +125,7 @@ def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None
 
 
 def _needed_above(node: SpecPlace | Splitting, needed: dict[int, int]) -> int:
-    """How many rows what is made from a dataset shows it to have."""
+    """Returns how many rows what is made from a dataset shows it to have."""
     if isinstance(node, Splitting):
         return needed.get(id(node), 0)
     if node.made_by is None or not node.facts.sound:

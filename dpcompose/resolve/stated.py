@@ -48,7 +48,8 @@ class StatedGuarantees:
     def drafts(
         self, stated: written.Guarantee, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
-        """What is stated at `path` of what reads `place`; None if it is faulty (reported)."""
+        """Returns what is stated at `path` of what reads `place`; None if it is faulty
+        (reported)."""
         made = self._made(stated, path, place)
         given = stated.relation is not None
         relation = self._meanings.relation(stated.relation, (*path, "relation"))
@@ -162,7 +163,8 @@ class StatedGuarantees:
     # the dataset that is meant
 
     def _domain(self, stated_on: str, place: SpecPlace | None, path: Path) -> SpecPlace | None:
-        """The dataset that a statement speaks of; None if it cannot, which is then reported."""
+        """Returns the dataset that a statement speaks of; None if it cannot, which is then
+        reported."""
         at = (*path, "stated_on")
         reference = self._names.find(stated_on, at)
         if reference is None or place is None:
@@ -191,7 +193,7 @@ def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
 
 
 def _implied(profile: Draft) -> Iterator[Draft]:
-    """What each point of a profile says by itself."""
+    """Yields what each point of a profile says by itself."""
     for epsilon, delta in profile.make().points:
         if delta:
             yield profile._replace(parameters=(epsilon, delta), make=_APPROX, implied=True)
@@ -224,7 +226,8 @@ _MOST_IN_TURN = 4
 
 
 def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
-    """What statements for changes of some columns of a root say together of all these columns.
+    """Yields what statements for changes of some columns of a root say together of all these
+    columns.
 
     A replaced row changes some columns first and others then: the table in between has that row
     with some old and some new values, which any table of the root may have.
@@ -265,7 +268,8 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
 
 
 def _along(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:
-    """What steps of these guarantees, which may be taken in any order, guarantee together."""
+    """Returns what steps of these guarantees, which may be taken in any order, guarantee
+    together."""
     if notion is Notion.APPROX:
         pair = chain_pairs([(each, 1) for each in steps], free=True)
         return None if pair is None else Guarantee(notion, *pair)

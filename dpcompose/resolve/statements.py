@@ -29,7 +29,7 @@ class Draft(NamedTuple):
     implied: bool = False
 
     def on(self, block: Block | None) -> Statement:
-        """The statement on one block; without one, the parameters are numbers."""
+        """Returns the statement on one block; without one, the parameters are numbers."""
         values = [
             each if isinstance(each, Fraction) else each[_some(block)] for each in self.parameters
         ]
@@ -49,7 +49,7 @@ def _some(block: Block | None) -> Block:
 
 
 def varying(drafts: list[Draft]) -> list[dict[Block, Fraction]]:
-    """The parameters that depend on the block."""
+    """Returns the parameters that depend on the block."""
     given = (each for draft in drafts for each in draft.parameters)
     return [each for each in given if isinstance(each, dict)]
 
@@ -65,10 +65,10 @@ class Varied:
 
     @property
     def parameters(self) -> list[dict[Block, Fraction]]:
-        """The parameters that vary."""
+        """Returns the parameters that vary."""
         return varying(self.drafts)
 
     def on(self, block: Block) -> Mechanism:
-        """The mechanism on one block."""
+        """Returns the mechanism on one block."""
         statements = tuple(draft.on(block) for draft in self.drafts)
         return Mechanism(self.name, statements, self.count, self.path)

@@ -60,7 +60,8 @@ def documents(data: bytes) -> Iterator[Document]:
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
-    """Where each document starts and ends; comments alone, with no mark of their own, are none."""
+    """Yields where each document starts and ends; comments alone, with no mark of their own, are
+    none."""
     start, is_open = 0, False
     for mark in _MARK.finditer(text):
         at = mark.start()

@@ -43,12 +43,13 @@ def has_libyaml() -> bool:
 
 
 def parsed(text: str) -> Any:
-    """The content of a YAML text that is part of this package; specs are read by their events."""
+    """Returns the content of a YAML text that is part of this package; specs are read by their
+    events."""
     return yaml.load(text, yaml.CSafeLoader if has_libyaml() else yaml.SafeLoader)
 
 
 def event_source(text: str) -> Callable[[], Any]:
-    """The function that gives the next event of ``text``."""
+    """Returns the function that gives the next event of ``text``."""
     if has_libyaml():
         next_event: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         return next_event

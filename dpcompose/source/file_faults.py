@@ -59,7 +59,7 @@ class FileFaults:
         self._faults.append(Diagnostic(code, message, self._lines.span(at, at + 1), hint))
 
     def all(self) -> list[Diagnostic]:
-        """Every fault found, and a note where there are more than are listed."""
+        """Returns every fault found, and a note where there are more than are listed."""
         for number, mapping in self._duplicates.items():
             if len(self._faults) < MAX_FAULTS:
                 self._list_duplicates(number, mapping)

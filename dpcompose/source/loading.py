@@ -8,7 +8,7 @@ from dpcompose.source.text import check_text, decoded
 
 
 def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
-    """The one document that ``data`` holds; ``name`` is what faults call the file.
+    """Returns the one document that ``data`` holds; ``name`` is what faults call the file.
 
     ``lines_above`` is added to every line number, for a document cut out of a stream.
     Raises InvalidSpec with every fault that could be found.
@@ -17,7 +17,8 @@ def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
 
 
 def load_all(data: bytes | str, name: str) -> list[Source]:
-    """All documents that ``data`` holds, at least one; spans count from the top of the file.
+    """Returns all documents that ``data`` holds, at least one; spans count from the top of the
+    file.
 
     Raises InvalidSpec with every fault that could be found in any of them.
     """

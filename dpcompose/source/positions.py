@@ -71,7 +71,7 @@ class Lines(Sequence[str]):
         return line + 1 + self._above, offset - start + 1
 
     def span(self, start: int, end: int) -> Span:
-        """The span from one offset of the text to another, blanks at its end left out."""
+        """Returns the span from one offset of the text to another, blanks at its end left out."""
         start = min(start, len(self.text))
         end = start + len(self.text[start:end].rstrip())
         return Span(*self._position(start), *self._position(end))
@@ -125,7 +125,7 @@ class Marks:
         return value, key
 
     def _cache_numbers(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
-        """The numbers in a collection, kept only where walking it again would be slow."""
+        """Returns the numbers in a collection, kept only where walking it again would be slow."""
         numbers = self._numbers.get(number)
         if numbers is None:
             numbers = number_all(number, tree)
@@ -145,7 +145,8 @@ class Source:
     _root: int = field(repr=False)
 
     def span(self, path: Path, key: bool = False) -> Span:
-        """Where the value at ``path`` stands, or its key; else those of its nearest ancestor.
+        """Returns where the value at ``path`` stands, or its key; else those of its nearest
+        ancestor.
 
         A list item has no key: its value is meant. What an alias repeats stands where it was
         written, the alias itself where it is.
@@ -155,7 +156,7 @@ class Source:
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 
     def at(self, path: Path) -> Value:
-        """What stands at ``path``; None where there is nothing."""
+        """Returns what stands at ``path``; None where there is nothing."""
         tree = self.value
         for step in path:
             if isinstance(tree, dict) and isinstance(step, str):

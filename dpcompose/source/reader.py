@@ -276,7 +276,8 @@ class Reader:
         return result
 
     def _odd_key(self, event: Any, mapping: dict[Any, Value], owner: int) -> Any:
-        """A key that needs a closer look: itself, or what stands for it if it is refused."""
+        """Returns a key that needs a closer look: itself, or what stands for it if it is
+        refused."""
         number = len(self.marks.starts)
         self._node(event)
         if not isinstance(event, ScalarEvent):

@@ -30,7 +30,8 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def replaced(text: str, replacements: Iterable[Replacement]) -> str:
-    """The text of a file with all replacements made, which do not overlap, in its own line ends."""
+    """Returns the text of a file with all replacements made, which do not overlap, in its own
+    line ends."""
     starts = [len(text) - len(text.removeprefix("\ufeff"))]
     starts += (found.end() for found in LINE_END.finditer(text))
     line_end = found[0] if (found := LINE_END.search(text)) else "\n"
@@ -50,7 +51,7 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
 
 
 def renamed(source: Source, path: Path, key: str) -> Replacements:
-    """The key at `path` is called otherwise."""
+    """Returns the key at `path` is called otherwise."""
     span = source.span(path, key=True)
     return (Replacement(span, key),) if span.line == span.end_line else ()
 
@@ -79,7 +80,7 @@ def wrapped(source: Source, path: Path, before: str, after: str) -> Replacements
 
 
 def with_entry(source: Source, path: Path, entry: str) -> Replacements:
-    """The mapping at `path` has one more entry, a text `key: value`, after all others."""
+    """Returns the mapping at `path` has one more entry, a text `key: value`, after all others."""
     tree = source.at(path)
     span = source.span(path)
     if not isinstance(tree, dict):
@@ -101,7 +102,7 @@ def with_entry(source: Source, path: Path, entry: str) -> Replacements:
 
 
 def without(source: Source, path: Path) -> Replacements:
-    """The entry at `path` of a mapping is gone."""
+    """Returns the entry at `path` of a mapping is gone."""
     *above, own = path
     tree = source.at(tuple(above))
     if not isinstance(tree, dict) or own not in tree:
@@ -130,7 +131,8 @@ def without(source: Source, path: Path) -> Replacements:
 def moved_in(
     source: Source, paths: tuple[Path, ...], target: Path, key: str, more: str = ""
 ) -> Replacements:
-    """The entries at `paths` go into the mapping at `target`, or to the scalar there, as `key`.
+    """Returns the entries at `paths` go into the mapping at `target`, or to the scalar there, as
+    `key`.
 
     `more`: an entry that is new there.
     """
@@ -152,7 +154,7 @@ def moved_in(
 
 
 def _text(source: Source, path: Path) -> str | None:
-    """An entry of one line as it is written."""
+    """Returns an entry of one line as it is written."""
     key, value = source.span(path, key=True), source.span(path)
     if key.line != value.end_line or not _in_brackets_or_scalar(source, path):
         return None
@@ -160,7 +162,7 @@ def _text(source: Source, path: Path) -> str | None:
 
 
 def as_list(source: Source, path: Path, key: str) -> Replacements:
-    """The mapping at `path` is a list: what names each entry stands in it, under `key`."""
+    """Returns the mapping at `path` is a list: what names each entry stands in it, under `key`."""
     tree = source.at(path)
     if not isinstance(tree, dict) or _is_flow(source, path):
         return ()
@@ -186,7 +188,8 @@ def as_list(source: Source, path: Path, key: str) -> Replacements:
 
 
 def as_mapping(source: Source, path: Path, key: str) -> Replacements:
-    """The list at `path` is a mapping: each item is named by what stands in it first, at `key`.
+    """Returns the list at `path` is a mapping: each item is named by what stands in it first, at
+    `key`.
 
     A text alone is the name of an empty mapping.
     """
@@ -258,7 +261,8 @@ def adding(path: Path, entry: str) -> Rewrite:
 
 
 def naming_inside(path: Path, key: str) -> Rewrite:
-    """The mapping at `path` has one entry, a mapping in braces, which it becomes, with its name."""
+    """Returns the mapping at `path` has one entry, a mapping in braces, which it becomes, with
+    its name."""
 
     def rewrite(source: Source) -> Replacements:
         tree = source.at(path)
@@ -283,7 +287,8 @@ def naming_inside(path: Path, key: str) -> Rewrite:
 
 
 def joining(path: Path, rest: Path) -> Rewrite:
-    """A point stands for the comma between the number at `path` and the digits that follow it."""
+    """Returns a point stands for the comma between the number at `path` and the digits that
+    follow it."""
 
     def rewrite(source: Source) -> Replacements:
         number, digits = source.span(path), source.span(rest, key=True)

@@ -12,7 +12,8 @@ from dpcompose.source.syntax import NO_TAGS
 
 
 def decoded(data: bytes | str, name: str) -> str:
-    """The text of a file, its line ends all newlines; InvalidSpec if it is too large or no text."""
+    """Returns the text of a file, its line ends all newlines; InvalidSpec if it is too large or
+    no text."""
     limit = MAX_BYTES if has_libyaml() else MAX_BYTES_WITHOUT_LIBYAML
     if len(data) > limit:
         message = f"the file is larger than {limit / 2**20:g} MiB"

@@ -36,7 +36,7 @@ _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{
 def expected(
     what: str, hint: str | None = None, code: str = "DPC103", write: str | None = None
 ) -> PydanticCustomError:
-    """The error for a value that is not `what`; `write`: what stands for it for certain."""
+    """Returns the error for a value that is not `what`; `write`: what stands for it for certain."""
     context = {"what": what, "hint": hint, "code": code, "write": write}
     return PydanticCustomError("expected", "{what}", context)
 
@@ -58,7 +58,7 @@ def _at_least_two(value: object) -> int:
 
 
 def _whole_meant(value: object, least: int) -> str | None:
-    """What to write instead, where a legal whole number was meant."""
+    """Returns what to write instead, where a legal whole number was meant."""
     if not isinstance(value, str) or len(value) > 20:
         return None
     if counted := _COUNTED.fullmatch(value):

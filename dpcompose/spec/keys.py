@@ -32,17 +32,17 @@ _EXAMPLES = {
 
 
 def example_of(form: Form[Any]) -> str:
-    """An example of the keys that a kind needs; empty where it needs none."""
+    """Returns an example of the keys that a kind needs; empty where it needs none."""
     return entries_of(form, required(form))
 
 
 def required(form: Form[Any]) -> list[str]:
-    """The keys of a kind that must be given."""
+    """Returns the keys of a kind that must be given."""
     return [each.name for each in form.keys if each.default is REQUIRED]
 
 
 def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
-    """An example of such keys of a kind: `rows: 5, keep: random`."""
+    """Returns an example of such keys of a kind: `rows: 5, keep: random`."""
     by_name = {each.name: each for each in form.keys}
     examples = (
         (
@@ -96,7 +96,7 @@ def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
 
 
 def _form(path: Path, faults: Faults) -> Form[Any] | None:
-    """The kind of the map or of the partition at a path."""
+    """Returns the kind of the map or of the partition at a path."""
     if not path or path[0] != "datasets" or path[-1] not in {"map", "partition"}:
         return None
     given = faults.at(path)
@@ -107,7 +107,8 @@ def _form(path: Path, faults: Faults) -> Form[Any] | None:
 
 
 def _head(path: Path, faults: Faults) -> tuple[Path, bool]:
-    """Where a mapping is pointed at, which may be long: at its key, or at its name in a list."""
+    """Returns where a mapping is pointed at, which may be long: at its key, or at its name in a
+    list."""
     tree = faults.at(path)
     if path and isinstance(path[-1], int) and isinstance(tree, dict):
         first = "name" if "name" in tree else next(iter(tree), None)

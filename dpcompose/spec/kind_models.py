@@ -72,7 +72,8 @@ Base = TypeVar("Base", bound=Model)
 
 
 def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) -> type[Base]:
-    """The model of a kind, on what all such kinds say; `tag`: the key that names the kind."""
+    """Returns the model of a kind, on what all such kinds say; `tag`: the key that names the
+    kind."""
     space: dict[str, Any] = {
         "__module__": base.__module__,
         "__doc__": form.about,
@@ -88,7 +89,8 @@ def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) 
 
 
 def union_of(models: Mapping[str, type[Model]], key: str, prefix: str = "") -> Any:
-    """One of the models, told by what stands at `key`; tags have `prefix` before the name."""
+    """Returns one of the models, told by what stands at `key`; tags have `prefix` before the
+    name."""
 
     def tag(value: object) -> str | None:
         if not isinstance(value, dict):

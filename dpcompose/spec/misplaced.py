@@ -37,7 +37,8 @@ _DROPPING = f"only maps of the kinds {_KINDS}, and partitions, can drop rows"
 
 
 def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
-    """What to say of a key that is legal, but not here; None if it is legal nowhere near."""
+    """Returns what to say of a key that is legal, but not here; None if it is legal nowhere
+    near."""
     name = quoted(key)
     if issubclass(model, PostProcessing) and key in _STATEMENT | NOISE_KEYS | {
         "reads",
@@ -116,7 +117,7 @@ def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | No
 
 
 def _owners(key: str) -> list[str]:
-    """The concrete mechanisms with this parameter."""
+    """Returns the concrete mechanisms with this parameter."""
     return [f"mechanism: {kind}" for kind in CONCRETE if key in noise_keys(kind)]
 
 

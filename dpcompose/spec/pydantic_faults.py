@@ -99,7 +99,8 @@ _SAID = {
 
 
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
-    """What to say of something else where a list is due: a hint, a fix, and if it is certain."""
+    """Returns what to say of something else where a list is due: a hint, a fix, and if it is
+    certain."""
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
     if isinstance(value, dict) and next(iter(value), "").startswith("-"):
@@ -120,7 +121,7 @@ def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bo
 
 
 def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | None]:
-    """What to say of a list where one text is due."""
+    """Returns what to say of a list where one text is due."""
     one = value[0] if len(value) == 1 else None
     if isinstance(one, str) and is_plain(one):
         return f"write `{one}`, without brackets", writing(path, one)

@@ -39,7 +39,7 @@ class Reading:
 
 
 def read(source: Source, faults: Faults) -> Reading | None:
-    """The spec in `source`; adds everything that is not of the right form to `faults`.
+    """Returns the spec in `source`; adds everything that is not of the right form to `faults`.
 
     What is faulty is left out, so that the rest can be looked at as well. None if nothing is left.
     """
@@ -58,7 +58,7 @@ def read(source: Source, faults: Faults) -> Reading | None:
 
 
 def _part(place: Path) -> Path:
-    """The part of a spec that is left out when something at `place` is wrong."""
+    """Returns the part of a spec that is left out when something at `place` is wrong."""
     return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
 
 

@@ -11,7 +11,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a spec."""
+    """Returns the JSON Schema (draft 2020-12) of a spec."""
     schema: dict[str, Any] = _tidied(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]

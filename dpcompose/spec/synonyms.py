@@ -197,32 +197,32 @@ NORMS = {
 
 
 def relation(word: str) -> Word | None:
-    """A word for a neighbouring relation."""
+    """Returns a word for a neighbouring relation."""
     return _synonym_of(word, _RELATIONS, _RELATIONS_OF_SEVERAL)
 
 
 def notion(word: str) -> Word | None:
-    """A word for a notion of privacy."""
+    """Returns a word for a notion of privacy."""
     return _synonym_of(word, _NOTIONS, _NOTIONS_OF_SEVERAL)
 
 
 def mechanism(word: str) -> Word | None:
-    """A word for a concrete mechanism."""
+    """Returns a word for a concrete mechanism."""
     return _synonym_of(word, _MECHANISMS)
 
 
 def map_kind(word: str) -> Word | None:
-    """A word for a kind of map."""
+    """Returns a word for a kind of map."""
     return _synonym_of(word, _MAPS)
 
 
 def partition_kind(word: str) -> Word | None:
-    """A word for what a partition goes by."""
+    """Returns a word for what a partition goes by."""
     return _synonym_of(word, _PARTITIONS)
 
 
 def adaptivity(word: str) -> Word | None:
-    """A word for how mechanisms depend on earlier outputs."""
+    """Returns a word for how mechanisms depend on earlier outputs."""
     return _synonym_of(word, _ADAPTIVITY)
 
 
@@ -243,7 +243,7 @@ def key(
     noise: str | None = None,
     given: object = None,
 ) -> str | None:
-    """The key that was certainly meant, of those that are legal where it stands.
+    """Returns the key that was certainly meant, of those that are legal where it stands.
 
     `top`: it is one of the whole spec. `noise`: the concrete mechanism that it belongs to. `given`:
     what stands there.

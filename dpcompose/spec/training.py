@@ -40,7 +40,8 @@ class InOtherWords(NamedTuple):
 def in_other_words(
     model: type[Model], key: str, entry: Mapping[str, Value], path: Path
 ) -> InOtherWords | None:
-    """What was meant by a key of a mechanism or a sample at `path`; None: it is none of these."""
+    """Returns what was meant by a key of a mechanism or a sample at `path`; None: it is none of
+    these."""
     name = folded(key)
     value = entry.get(key)
     text = value if isinstance(value, str) else ""
@@ -76,7 +77,8 @@ def in_other_words(
 
 
 def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
-    """A sensitivity in another norm than that of the noise; None: it is in none, or in the same."""
+    """Returns a sensitivity in another norm than that of the noise; None: it is in none, or in
+    the same."""
     if name not in NORMS or noise in NORMS[name]:
         return None
     told = ("sensitivity",)
@@ -119,7 +121,7 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
 
 
 def _square(text: str, path: Path) -> InOtherWords:
-    """The square of σ."""
+    """Returns the square of σ."""
     value, says = _number(text), "`sigma` is the standard deviation, the root of the variance"
     root = None if value is None or value <= 0 else _root(value)
     if root is None:
@@ -138,7 +140,7 @@ def _both(path: Path, key: str, text: str) -> Callable[[Source], tuple[Replaceme
 
 
 def _root(value: Fraction) -> Fraction:
-    """The square root, exact where it is rational, else near."""
+    """Returns the square root, exact where it is rational, else near."""
     top, bottom = isqrt(value.numerator), isqrt(value.denominator)
     if top**2 == value.numerator and bottom**2 == value.denominator:
         return Fraction(top, bottom)
@@ -147,7 +149,7 @@ def _root(value: Fraction) -> Fraction:
 
 
 def _sampled(text: str, entry: Mapping[str, Value]) -> InOtherWords:
-    """A rate of samples."""
+    """Returns a rate of samples."""
     reads = entry.get("reads")
     table = reads if isinstance(reads, str) and is_plain(reads) else "people"
     rate = text if text and _number(text) is not None else "q"

@@ -223,7 +223,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
-    """What to say of a mapping where a word is due, if the word is in it."""
+    """Returns what to say of a mapping where a word is due, if the word is in it."""
     if not isinstance(given, dict):
         return None
     for each in _first(given):
@@ -235,7 +235,7 @@ def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
 
 
 def _noise(word: str) -> str | None:
-    """The concrete mechanism that a word stands for."""
+    """Returns the concrete mechanism that a word stands for."""
     if word in CONCRETE:
         return word
     found = synonyms.mechanism(word)
@@ -243,7 +243,7 @@ def _noise(word: str) -> str | None:
 
 
 def _stated_by(value: Mapping[str, Any]) -> list[str]:
-    """The notions whose parameters are given."""
+    """Returns the notions whose parameters are given."""
     return [each for each, keys in PARAMETERS.items() if keys and all(key in value for key in keys)]
 
 
@@ -296,7 +296,8 @@ def _type_elsewhere(
 
 
 def _meant(value: Mapping[str, Any], key: str, parameters: Mapping[str, tuple[str, ...]]) -> str:
-    """The entry with `key` that was probably meant, by the parameters that are given; or empty."""
+    """Returns the entry with `key` that was probably meant, by the parameters that are given; or
+    empty."""
     given = [each for each, keys in parameters.items() if all(key in value for key in keys)]
     best = max(given, key=lambda each: len(parameters[each]), default=None)
     return "" if best is None else f"{key}: {best}"

@@ -64,12 +64,12 @@ class _Key(NamedTuple):
 
     @property
     def legal(self) -> dict[str, str]:
-        """The keys that it could be, with what they mean."""
+        """Returns the keys that it could be, with what they mean."""
         return keys_of(self.model)
 
     @property
     def noise(self) -> str | None:
-        """The concrete mechanism that it belongs to."""
+        """Returns the concrete mechanism that it belongs to."""
         return next((each for each, own in CONCRETE.items() if self.model is own), None)
 
     @property
@@ -77,7 +77,7 @@ class _Key(NamedTuple):
         return f"unknown key {quoted(self.name)} in {self.model.what}"
 
     def beside(self, key: str) -> Path:
-        """The path of another key of the same mapping."""
+        """Returns the path of another key of the same mapping."""
         return (*self.above, key)
 
 
@@ -97,7 +97,7 @@ def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
 
 
 def _in_other_words(at: _Key, faults: Faults) -> set[Path] | None:
-    """A word of libraries for training."""
+    """Returns a word of libraries for training."""
     other = in_other_words(at.model, at.name, at.siblings, at.path)
     if other is None:
         return None
@@ -120,7 +120,8 @@ def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
-    """A key that is legal elsewhere; others of which the same is to be said are told with it."""
+    """Returns a key that is legal elsewhere; others of which the same is to be said are told
+    with it."""
     says = misplaced(at.model, at.name)
     if says is None:
         return None
@@ -139,7 +140,7 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
-    """A key and a value with no blank after the colon between them."""
+    """Returns a key and a value with no blank after the colon between them."""
     start, colon, rest = at.name.partition(":")
     if not colon or start not in at.legal or at.siblings.get(at.name, at.name) is not None:
         return None
@@ -154,7 +155,7 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
-    """The digits after a decimal comma, which braces take for a key."""
+    """Returns the digits after a decimal comma, which braces take for a key."""
     if not at.name.isdecimal() or at.siblings.get(at.name, at.name) is not None:
         return None
     if len(at.siblings) > _MOST_BESIDE:
@@ -218,7 +219,7 @@ def _twin(at: _Key, best: str) -> str | None:
 
 
 def _of_another_notion(at: _Key) -> Rewrite | None:
-    """What makes the notion that which has just the parameters that are given."""
+    """Returns what makes the notion that which has just the parameters that are given."""
     if not issubclass(at.model, Stated) or at.name not in SIGNS or "points" in at.siblings:
         return None
     given = {each for each in SIGNS if each in at.siblings}
@@ -227,7 +228,7 @@ def _of_another_notion(at: _Key) -> Rewrite | None:
 
 
 def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
-    """What is stated of noise whose own parameters are all missing."""
+    """Returns what is stated of noise whose own parameters are all missing."""
     given = [each for each in SIGNS if each in at.siblings]
     kind = at.noise
     if kind is None or not issubclass(at.model, Concrete) or at.name not in given:
@@ -257,7 +258,7 @@ def _renaming(path: Path, key: str, text: str) -> Rewrite:
 
 
 def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
-    """A key of a dataset that belongs inside its map or partition."""
+    """Returns a key of a dataset that belongs inside its map or partition."""
     if at.model is not Mapped and at.model is not Split:
         return None
     where, tag, forms = _room(at.model)
@@ -299,7 +300,7 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
-    """Where the options of a dataset belong, what names the kind there, and all kinds."""
+    """Returns where the options of a dataset belong, what names the kind there, and all kinds."""
     return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
 
 

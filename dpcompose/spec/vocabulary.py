@@ -86,7 +86,7 @@ _COMMON = frozenset({"name", "reads", "count", "because"})
 
 
 def models() -> list[type[Model]]:
-    """Every mapping of the language."""
+    """Returns every mapping of the language."""
     alone: list[type[Model]] = [
         Declared,
         Reporting,
@@ -101,7 +101,7 @@ def models() -> list[type[Model]]:
 
 @cache
 def vocabulary() -> dict[str, tuple[Meaning, ...]]:
-    """Every word with its meanings, keys first."""
+    """Returns every word with its meanings, keys first."""
     found: dict[str, list[Meaning]] = {}
     for each in [*_keys(), *_kinds(), *_named_meanings(), *_values()]:
         found.setdefault(each.word, []).append(each)
@@ -144,7 +144,7 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
 
 @cache
 def _nodes() -> dict[str, Any]:
-    """The JSON Schema of each model by its name."""
+    """Returns the JSON Schema of each model by its name."""
     schema = Spec.model_json_schema()
     return {**schema["$defs"], Spec.__name__: schema}
 
@@ -155,7 +155,7 @@ def _properties(model: type[Model]) -> dict[str, Any]:
 
 
 def _home(model: type[Model], name: str) -> str:
-    """What messages call the mapping that a key belongs to: where it is declared first."""
+    """Returns what messages call the mapping that a key belongs to: where it is declared first."""
     declared = [base for base in model.__mro__ if name in get_annotations(base)]
     return str(vars(declared[-1]).get("what") or model.what)
 
@@ -213,7 +213,7 @@ def _called() -> dict[str, type[Model]]:
 
 
 def _held(node: dict[str, Any]) -> list[str]:
-    """What a part of a JSON Schema asks for, in words: any of them."""
+    """Returns what a part of a JSON Schema asks for, in words: any of them."""
     if "$ref" in node:
         return [_model(node).what]
     if "const" in node:
@@ -251,6 +251,6 @@ def _model(node: dict[str, Any]) -> type[Model]:
 
 
 def _shared(among: list[type[Model]]) -> str:
-    """What all of some models are."""
+    """Returns what all of some models are."""
     bases = [base for base in among[0].__mro__ if all(issubclass(each, base) for each in among)]
     return next(str(vars(base)["what"]) for base in bases if "what" in vars(base))

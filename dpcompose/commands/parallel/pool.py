@@ -24,7 +24,7 @@ _CHUNK_SECONDS = 0.05
 
 
 def cores() -> int:
-    """How many processes can run at once."""
+    """Returns how many processes can run at once."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
@@ -90,13 +90,13 @@ class _Pace:
 
     @property
     def seconds(self) -> float:
-        """By all that are done; the first few may be of another kind than the rest."""
+        """Returns by all that are done; the first few may be of another kind than the rest."""
         spent = time.perf_counter() - self._start
         return (self._first * _FEW + spent) / (_FEW + self._done)
 
 
 def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
-    """As many items at a time as take a process about so long as a chunk should."""
+    """Yields as many items at a time as take a process about so long as a chunk should."""
     while True:
         size = int(_CHUNK_SECONDS / max(pace.seconds * jobs, 1e-9))
         chunk = list(islice(items, max(1, min(_LARGEST_CHUNK, size))))

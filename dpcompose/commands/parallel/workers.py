@@ -101,7 +101,7 @@ class _Worker:
 
     @property
     def ending(self) -> str:
-        """How it ended by itself."""
+        """Returns how it ended by itself."""
         self.process.join(1)
         code = self.process.exitcode
         how = f"by signal {-code}" if code is not None and code < 0 else f"with code {code}"
@@ -141,7 +141,7 @@ def shared_out(
 
 
 def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
-    """The result of `work`, held to `most` as by `each_alone`. Raises TooMuch."""
+    """Returns the result of `work`, held to `most` as by `each_alone`. Raises TooMuch."""
     (found,) = each_alone(most, [None], lambda _: work())
     if isinstance(found, bounds.TooMuch):
         raise found
@@ -242,7 +242,7 @@ def _results(
 
 
 def _opened(data: bytes | tuple[Any]) -> Any:
-    """What a worker sent, or what was put in its place. Raises what `work` raised."""
+    """Returns what a worker sent, or what was put in its place. Raises what `work` raised."""
     if isinstance(data, tuple):
         return data[0]
     result, error = loads(data)
@@ -252,7 +252,7 @@ def _opened(data: bytes | tuple[Any]) -> Any:
 
 
 def _left(busy: list[_Worker], ending: Ending[Any, Any] | None) -> float | None:
-    """The seconds until the first worker is late; None: none ever is."""
+    """Returns the seconds until the first worker is late; None: none ever is."""
     if ending is None or ending.seconds is None:
         return None
     last = min(each.since for each in busy) + ending.seconds
@@ -321,7 +321,7 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes]) -> None:
 
 
 def _answer(work: Callable[[Any], Any], item: Any) -> bytes:
-    """The result and None; or nothing, and what went wrong with its traceback."""
+    """Returns the result and None; or nothing, and what went wrong with its traceback."""
     try:
         return dumps((work(item), None))
     except Exception as error:

@@ -88,7 +88,7 @@ class Repository:
     _process: int = field(default=0, init=False)
 
     def commit(self, revision: str) -> str:
-        """The name of the commit that `revision` means. Raises BadCall."""
+        """Returns the name of the commit that `revision` means. Raises BadCall."""
         wanted = f"{revision}^{{commit}}"
         found = self._run("rev-parse", "--verify", "--end-of-options", wanted)
         name = found.stdout.decode("ascii", "replace").strip()
@@ -127,7 +127,7 @@ class Repository:
         return found
 
     def added(self, commit: str) -> dict[str, AddedIn]:
-        """By which commit each file came, in the history of a commit; it may be gone.
+        """Returns by which commit each file came, in the history of a commit; it may be gone.
 
         A file that was renamed came with its old name. Raises BadCall, for a clone without its
         whole history too, which does not say it.
@@ -138,7 +138,8 @@ class Repository:
     def changes(
         self, commit: str, paths: Sequence[str], merges: bool = False
     ) -> list[tuple[AddedIn, list[FileChange]]]:
-        """What each commit did to files below paths, from the first one to `commit`, in its order.
+        """Returns what each commit did to files below paths, from the first one to `commit`, in its
+        order.
 
         Of a merge, what it did to its first parent: the history of one branch, as that has seen it.
         `merges`: instead what each merge of the whole history did to each of its parents. Raises
@@ -162,14 +163,16 @@ class Repository:
         return iter(done.stdout.split(b"\0"))
 
     def tracked(self) -> list[str]:
-        """The paths of the index, where git keeps what the next commit holds. Raises BadCall."""
+        """Returns the paths of the index, where git keeps what the next commit holds. Raises
+        BadCall."""
         done = self._run("ls-files", "-z", "--cached", "--full-name")
         if done.returncode != 0:
             raise BadCall(f"git cannot read its index: {_message_of_git(done)}")
         return os.fsdecode(done.stdout).split("\0")[:-1]
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
-        """The bytes of a file or a link; of a larger one than `most` blanks, as many and one.
+        """Returns the bytes of a file or a link; of a larger one than `most` blanks, as many and
+        one.
 
         Raises Unreadable where the clone lacks them. One process of git reads all.
         """
@@ -217,13 +220,14 @@ class Repository:
         return _run(self._call(*arguments), self.root)
 
     def _call(self, *arguments: str) -> list[str]:
-        """A call of git on this repository, and on no other that might be found."""
+        """Returns a call of git on this repository, and on no other that might be found."""
         places = (f"--git-dir={self.directory}", f"--work-tree={self.root}")
         return [*_program_call(self._program), *places, *arguments]
 
 
 def repository(folder: str) -> Repository:
-    """The repository around a folder. Raises BadCall where there is none, or none to be trusted."""
+    """Returns the repository around a folder. Raises BadCall where there is none, or none to be
+    trusted."""
     around = work_tree(folder)
     root = None if around is None else os.path.realpath(around)
     program = _git(root)
@@ -247,7 +251,7 @@ def repository(folder: str) -> Repository:
 
 
 def _path_from_git(program: str, root: str, what: str) -> str:
-    """A path that git tells of the repository that it finds in `root`. Raises BadCall."""
+    """Returns a path that git tells of the repository that it finds in `root`. Raises BadCall."""
     done = _run([*_program_call(program), "rev-parse", what], root)
     if done.returncode != 0:
         raise BadCall(f"git refuses the repository of {root}: {_message_of_git(done)}")
@@ -255,7 +259,7 @@ def _path_from_git(program: str, root: str, what: str) -> str:
 
 
 def _named_by(file: str) -> str | None:
-    """The folder that a file `.git` names, as in a submodule or a further work tree."""
+    """Returns the folder that a file `.git` names, as in a submodule or a further work tree."""
     with suppress(OSError), open(file, "rb") as stream:
         start, _, name = stream.read(2**16).partition(b": ")
         if start == b"gitdir":
@@ -265,7 +269,8 @@ def _named_by(file: str) -> str | None:
 
 
 def _git(root: str | None) -> str | None:
-    """The program, found in absolute folders that are not among the files of the repository."""
+    """Returns the program, found in absolute folders that are not among the files of the
+    repository."""
     for folder in os.get_exec_path():
         if not os.path.isabs(folder) or (root and is_below(os.path.realpath(folder), root)):
             continue

@@ -23,7 +23,8 @@ def _commit(order: int, name: bytes, time: bytes) -> AddedIn:
 
 
 def came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
-    """What `git log -z --name-status` lists: `HASH TIME`, then a status and its paths each."""
+    """Yields what `git log -z --name-status` lists: `HASH TIME`, then a status and its paths
+    each."""
     known: dict[str, AddedIn] = {}
     for order, head in enumerate(tokens):
         start, _, status = head.partition(b"\n")
@@ -51,7 +52,8 @@ class FileChange:
 
 
 def changed(tokens: Iterator[bytes]) -> Iterator[tuple[AddedIn, list[FileChange]]]:
-    """What `git log -z --raw` lists: `HASH TIME`, and of each change its modes, hashes and path."""
+    """Yields what `git log -z --raw` lists: `HASH TIME`, and of each change its modes, hashes
+    and path."""
     here: list[FileChange] = []
     for order, token in enumerate(filter(None, tokens)):
         head, _, change = (

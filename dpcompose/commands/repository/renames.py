@@ -11,7 +11,7 @@ _MOST_LINES = 10_000_000  # that are compared; with more, only equal files are r
 
 
 def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
-    """The new name of each file that is gone and has one.
+    """Returns the new name of each file that is gone and has one.
 
     First files that are the same in every byte, then the most alike; of equally good ones that with
     the same last name. Each new file takes the place of one.
@@ -60,7 +60,7 @@ def _lines(data: bytes) -> Counter[bytes]:
 
 
 def _common_share(one: Counter[bytes], other: Counter[bytes]) -> float:
-    """Which share of the larger of two files stands in lines of both."""
+    """Returns which share of the larger of two files stands in lines of both."""
     return _size(one & other) / max(_size(one), _size(other), 1)
 
 

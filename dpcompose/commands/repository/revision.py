@@ -79,7 +79,7 @@ class Past:
     # --- what the commands ask ---------------------------------------------------------------
 
     def pair(self, file: str) -> Pair:
-        """A file of now, or of before, with what it was or is called. Raises Unreadable."""
+        """Returns a file of now, or of before, with what it was or is called. Raises Unreadable."""
         path = self.path(file)
         try:
             if _is_there(file):
@@ -122,7 +122,7 @@ class Past:
         return not path or path in self._entries or self._is_linked(path)
 
     def specs(self, file: str, links: bool = True) -> Iterator[tuple[str, bytes]]:
-        """What to call the specs that a file or a folder held, and what they were.
+        """Yields what to call the specs that a file or a folder held, and what they were.
 
         As of a folder of now, none is met in hidden folders, or by a second name. Raises Unreadable
         where there was no such file or folder, or not all of it is known: for another repository,
@@ -157,7 +157,7 @@ class Past:
             yield os.path.join(file, *below.split("/")), data
 
     def added(self, file: str) -> AddedIn | None:
-        """The commit that a file came with; None where none has it. Raises Unreadable."""
+        """Returns the commit that a file came with; None where none has it. Raises Unreadable."""
         return self._additions.get(self._by_name(file))
 
     @cached_property
@@ -167,7 +167,8 @@ class Past:
     def changes(
         self, folders: Sequence[str], merges: bool = False
     ) -> Iterator[tuple[AddedIn, list[tuple[str, FileChange]]]]:
-        """What each commit up to this one did to YAML files in folders, with what to call each.
+        """Yields what each commit up to this one did to YAML files in folders, with what to call
+        each.
 
         Files in hidden folders are none of them. `merges`: what each merge did to each of its
         parents, as in `git.Repository.changes`. Raises Unreadable.
@@ -179,7 +180,7 @@ class Past:
             yield commit, [(name, each) for name, each in here if name is not None]
 
     def _met(self, path: str, named: Mapping[str, str]) -> str | None:
-        """What to call a YAML file by the folder that it is met in, or by itself."""
+        """Returns what to call a YAML file by the folder that it is met in, or by itself."""
         for start, name in named.items():
             if path == start:
                 return name
@@ -190,7 +191,7 @@ class Past:
         return None
 
     def spec(self, blob: str | None) -> bytes | None:
-        """A spec by the name that git has for what it holds. Raises Unreadable."""
+        """Returns a spec by the name that git has for what it holds. Raises Unreadable."""
         if blob is None:
             return None
         data = self._repository.read(git.TreeEntry("file", blob), MAX_BYTES)
@@ -216,7 +217,7 @@ class Past:
             parts.pop()
 
     def path(self, file: str) -> str:
-        """The path of a file, which may be gone, by its own name: links are not followed.
+        """Returns the path of a file, which may be gone, by its own name: links are not followed.
 
         Raises Unreadable where it is in no folder of the repository, or in one of another.
         """
@@ -269,7 +270,8 @@ class Past:
         return Pair(file, None if now is None else self._name_beside(now, file), data, now)
 
     def _renamed(self, like: str) -> dict[str, str]:
-        """The new path of each spec that is gone and has one, of those with such an ending."""
+        """Returns the new path of each spec that is gone and has one, of those with such an
+        ending."""
         kind = _kind(like)
         if kind not in self._renames:
             gone = {
@@ -294,18 +296,18 @@ class Past:
                     yield path, data
 
     def _here(self, path: str) -> str:
-        """Where the file at a path is now."""
+        """Returns where the file at a path is now."""
         return os.path.join(self._repository.root, *path.split("/"))
 
     def _name_beside(self, path: str, like: str) -> str:
-        """What to call the file at a path beside one that is called `like`."""
+        """Returns what to call the file at a path beside one that is called `like`."""
         here = self._here(path)
         return here if os.path.isabs(like) else os.path.relpath(here)
 
     # --- what the revision holds -------------------------------------------------------------
 
     def _spec_at(self, path: str) -> bytes | None:
-        """What the file at a path held, if that was a spec that can be read."""
+        """Returns what the file at a path held, if that was a spec that can be read."""
         try:
             data = self._before(path)
         except Unreadable:
@@ -313,7 +315,8 @@ class Past:
         return data if data is not None and is_spec(data) else None
 
     def _before(self, path: str) -> bytes | None:
-        """What the file at `path` held, links within the repository followed; None: none there.
+        """Returns what the file at `path` held, links within the repository followed; None: none
+        there.
 
         At most one byte more than can be analysed. Raises Unreadable.
         """
@@ -337,7 +340,7 @@ class Past:
         return any(each in self._entries and self._entries[each].kind == "link" for each in above)
 
     def _real(self, path: str) -> str:
-        """A path without links in it, those of the revision followed. Raises Unreadable."""
+        """Returns a path without links in it, those of the revision followed. Raises Unreadable."""
         left, above, links = deque(path.split("/")), list[str](), 0
         while left:
             part = left.popleft()
@@ -365,7 +368,8 @@ class Past:
 
 
 def _inside(file: str, root: str) -> str | None:
-    """The path of a file below `root` (which has no links) by the name it is given, or None.
+    """Returns the path of a file below `root` (which has no links) by the name it is given, or
+    None.
 
     What is above the root, or before `..`, may have links.
     """
@@ -381,7 +385,7 @@ def _inside(file: str, root: str) -> str | None:
 
 
 def _kind(path: str) -> str:
-    """What two names of a renamed file have in common: both end as YAML does, or alike."""
+    """Returns what two names of a renamed file have in common: both end as YAML does, or alike."""
     return ".yaml" if is_yaml(path) else os.path.splitext(path)[1]
 
 

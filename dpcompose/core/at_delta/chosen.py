@@ -49,7 +49,7 @@ class Evaluated:
 
     @property
     def value(self) -> Fraction | None:
-        """The least value of all routes."""
+        """Returns the least value of all routes."""
         return self.found[0].value
 
 
@@ -68,7 +68,7 @@ class Chosen:
 
     @property
     def value(self) -> Fraction | None:
-        """The least ε or δ that is certified."""
+        """Returns the least ε or δ that is certified."""
         return self.worst.value
 
 
@@ -78,7 +78,7 @@ def choose(
     bounds: Sequence[Quantity] = (),
     compared: bool = True,
 ) -> Chosen:
-    """The answer for the patterns of a problem (at least one).
+    """Returns the answer for the patterns of a problem (at least one).
 
     `bounds` are certified in one notion for every change; each may be used as well. `compared`:
     whether routes are tried as well that are there for comparison.
@@ -98,7 +98,7 @@ def choose(
 
 
 def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
-    """The pattern that decides, the first of those that do."""
+    """Returns the pattern that decides, the first of those that do."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
     if len(left) >= FEW and not point.many:
@@ -120,7 +120,8 @@ def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluat
 
 
 def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | None:
-    """A bound that takes less time than the best; any that is not above the worst is enough."""
+    """Returns a bound that takes less time than the best; any that is not above the worst is
+    enough."""
     first, *others = compositions(pattern)
     best = rough_bound(first, point)
     for composition in others:
@@ -132,7 +133,7 @@ def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | 
 
 
 def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
-    """The patterns by size, without those that are others seen from the other table."""
+    """Returns the patterns by size, without those that are others seen from the other table."""
     if len(patterned) == 1:
         return list(patterned)
     kept: list[LossMultiset] = []
@@ -145,7 +146,8 @@ def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
 
 
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
-    """The best of bounds in one notion; where the pattern is exact only those without a curve."""
+    """Returns the best of bounds in one notion; where the pattern is exact only those without a
+    curve."""
     found = [
         of_bound(bound, point)
         for bound in bounds
@@ -175,7 +177,7 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
 
 
 def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
-    """The least value of a pattern over the options of its atoms and the routes."""
+    """Returns the least value of a pattern over the options of its atoms and the routes."""
     ways = list(compositions(pattern))
     first, others = ways[0], point
     if len(ways) >= FEW and not point.many and point.delta is not None:

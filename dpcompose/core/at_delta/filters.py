@@ -84,7 +84,7 @@ class PrivacyFilter:
 
 
 def default_notion(budget: Budget) -> Notion:
-    """The notion of the filter that a budget becomes where none is named.
+    """Returns the notion of the filter that a budget becomes where none is named.
 
     The releases are no argument: the next one is chosen after outputs, and would choose the filter.
     """
@@ -96,7 +96,7 @@ def default_notion(budget: Budget) -> Notion:
 
 @lru_cache(maxsize=64)
 def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
-    """The budget as a filter in a notion; None where no sum of that notion gives it.
+    """Returns the budget as a filter in a notion; None where no sum of that notion gives it.
 
     Of an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
     is, or the budget itself; of a budget in risk the largest ε, ρ or μ whose curve meets it. What
@@ -131,7 +131,7 @@ def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
 
 
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest ρ of which the conversion of zCDP at `delta` > 0 is at most `epsilon`.
+    """Returns the largest ρ of which the conversion of zCDP at `delta` > 0 is at most `epsilon`.
 
     Rounded down (Canonne, Kamath and Steinke 2020, Corollary 13).
     """
@@ -147,7 +147,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest μ² of which the Gaussian curve at `epsilon` is at most `delta` > 0.
+    """Returns the largest μ² of which the Gaussian curve at `epsilon` is at most `delta` > 0.
 
     Rounded down (Balle and Wang 2018, Theorem 8).
     """
@@ -161,7 +161,8 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
-    """The largest ε, ρ or μ² of which the trade-off curve meets a budget in risk, rounded down."""
+    """Returns the largest ε, ρ or μ² of which the trade-off curve meets a budget in risk,
+    rounded down."""
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk, of_quantity
 
     (_, limit), *rest = budget.parameters
@@ -176,14 +177,16 @@ def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
 
 
 def _closed(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A ρ with ρ + 2·sqrt(ρ·ln(1/δ)) ≤ ε, which its conversion is never above; rounded down."""
+    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) ≤ ε, which its conversion is never above; rounded
+    down."""
     log = log_inverse_up(delta)
     root = sqrt_down(log + epsilon) - sqrt_up(log)
     return capped_down(root * root)
 
 
 def _near(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A ρ with ρ + 2·sqrt(ρ·ln(1/δ)) about ε, which is somewhat less than the largest one."""
+    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) about ε, which is somewhat less than the largest
+    one."""
     log = math.log(delta.denominator) - math.log(delta.numerator)
     # √(ln(1/δ)+ε) - √ln(1/δ), without a difference of numbers that are almost equal.
     root = epsilon / Fraction(math.sqrt(log + float_up(epsilon)) + math.sqrt(log))

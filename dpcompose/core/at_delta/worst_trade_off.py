@@ -19,7 +19,8 @@ MOST_APART = 100
 
 
 def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -> TradeOff:
-    """The curve of a problem's patterns, with `bounds` that hold for all; not both are empty."""
+    """Returns the curve of a problem's patterns, with `bounds` that hold for all; not both are
+    empty."""
 
     def profile(patterns: UndominatedLosses, epsilon: Fraction) -> Fraction:
         point = Point(epsilon=epsilon, many=True)
@@ -42,7 +43,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
 
 
 def of_quantity(bound: Quantity) -> TradeOff:
-    """The curve of a bound in one notion."""
+    """Returns the curve of a bound in one notion."""
     return of_patterns((), (bound,))
 
 
@@ -76,6 +77,6 @@ def _by_divergences(
 
 
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
-    """The advantage, or the success, that a budget in risk speaks of."""
+    """Returns the advantage, or the success, that a budget in risk speaks of."""
     asked = dict(limit.parameters)
     return curve.power(asked["baseline"]) if "baseline" in asked else curve.advantage

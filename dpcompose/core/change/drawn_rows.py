@@ -107,7 +107,8 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
 
 
 def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
-    """How many of so many rows may be drawn, from none to all; some numbers told as larger ones."""
+    """Returns how many of so many rows may be drawn, from none to all; some numbers told as
+    larger ones."""
     ends = _ends(rows)
     return list(zip(ends, chances(rows, rate, ends[1:]), strict=True))
 
@@ -127,7 +128,7 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
 
 
 def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
-    """The chances of these numbers, of some together."""
+    """Returns the chances of these numbers, of some together."""
     ends = _ends(len(ways) - 1)
     starts = [0, *(end + 1 for end in ends)]
     return [
@@ -137,7 +138,8 @@ def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
 
 
 def _ends(most: int) -> list[int]:
-    """Each number up to `most` at first, and then some that stand for the smaller ones before."""
+    """Returns each number up to `most` at first, and then some that stand for the smaller ones
+    before."""
     ends = list(range(min(most, _EACH) + 1))
     while ends[-1] < most:
         ends.append(min(most, 2 * ends[-1]))
@@ -145,12 +147,12 @@ def _ends(most: int) -> list[int]:
 
 
 def any_drawn(rows: int, rate: Fraction) -> Fraction:
-    """The chance that some of so many rows is drawn; of very many rounded up."""
+    """Returns the chance that some of so many rows is drawn; of very many rounded up."""
     return 1 - how_many(rows, rate)[0][1]
 
 
 def shared_out(state: State) -> list[tuple[State, State]] | None:
-    """The ways in which the rows of a change may be in one table or in the other one.
+    """Returns the ways in which the rows of a change may be in one table or in the other one.
 
     Those of a user are all in one; of a replaced row one end is in each. None if there are too
     many.

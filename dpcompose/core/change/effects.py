@@ -33,7 +33,7 @@ def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
 
 
 def single(leaf: ChangeUnit) -> ChangeUnit:
-    """A row removed or added, as `leaf` is."""
+    """Returns a row removed or added, as `leaf` is."""
     return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
 
 
@@ -43,17 +43,17 @@ def agrees(leaf: ChangeUnit, columns: frozenset[str] | None) -> bool:
 
 
 def anything(leaf: ChangeUnit) -> MapOutcome:
-    """A change of which nothing more is known."""
+    """Returns a change of which nothing more is known."""
     return one(ANY._replace(ends=all_tags(leaf)))
 
 
 def all_tags(leaf: ChangeUnit) -> tuple[int, ...]:
-    """The tags of what stems from every end of a unit."""
+    """Returns the tags of what stems from every end of a unit."""
     return tuple(range(len(leaf.ends)))
 
 
 def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
-    """A replacement `pair` of which each end gives at most `rows` rows.
+    """Returns a replacement `pair` of which each end gives at most `rows` rows.
 
     With p rows out and q in, min(p, q) are replacements; only max(p, q) = `rows` matters.
     """
@@ -68,7 +68,7 @@ def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
 def per_key(
     leaf: ChangeUnit, column: str, displaces: bool, alone: bool = False, one_end: bool = False
 ) -> list[MapOutcome]:
-    """A row change where every value of `column` contributes rows of its own.
+    """Returns a row change where every value of `column` contributes rows of its own.
 
     Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
     each key there is one row at most, before and after. Of several units, take the rows that go
@@ -95,7 +95,7 @@ def per_key(
 
 
 def user_rows(leaf: ChangeUnit, times: int = 1) -> MapOutcome:
-    """The rows of a user as single row changes, `times` for each."""
+    """Returns the rows of a user as single row changes, `times` for each."""
     if leaf.size is None:
         return anything(leaf)
     return one(single(leaf), int(leaf.size) * times)

@@ -56,7 +56,8 @@ class Relation:
     def required_columns(
         self, columns: frozenset[str] | None, others: bool = False
     ) -> frozenset[str] | None:
-        """The columns of a table that a replacement must keep to be one step (theory, section 12).
+        """Returns the columns of a table that a replacement must keep to be one step (theory,
+        section 12).
 
         `columns`: those that the table is known to have, None where its root names none: then any
         replacement is one of `changes`. `others`: the table may have more, and what of these may
@@ -74,7 +75,7 @@ BOUNDED = Relation(RelationKind.BOUNDED)
 
 
 def graph_distance(stated: RelationKind, step: RelationKind, degree: int | None) -> int | None:
-    """How many `stated` steps make one `step` on a graph whose vertices are public.
+    """Returns how many `stated` steps make one `step` on a graph whose vertices are public.
 
     `degree` is the largest degree on the whole domain, None if unknown. None means that no
     finite number does. Source: theory of Proposition A.3 applied to edge and node neighbours.

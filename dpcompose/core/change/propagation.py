@@ -34,7 +34,7 @@ UNITS = 8
 def propagate(
     state: State, made_by: Map, traits: Traits, trace_here: bool, limit: int = LIMIT
 ) -> tuple[State, ...] | None:
-    """Every state that a map may turn `state` into; None if there are more than `limit`.
+    """Returns every state that a map may turn `state` into; None if there are more than `limit`.
 
     `push`: statements below speak of the dataset that the map reads, so its units stay as items.
     """
@@ -113,7 +113,7 @@ def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, i
 
 
 def _retag(unit: ChangeUnit, parent: ChangeUnit) -> ChangeUnit:
-    """The unit with tags relative to what encloses its parent."""
+    """Returns the unit with tags relative to what encloses its parent."""
     ends = seen_through(parent, unit.ends)
     if BOTH in ends and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
         return unit._replace(ends=ends, size=parent.size)
@@ -123,7 +123,7 @@ def _retag(unit: ChangeUnit, parent: ChangeUnit) -> ChangeUnit:
 def one_below(
     state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
 ) -> State:
-    """The state one dataset further down, where every unit becomes one unit or vanishes.
+    """Returns the state one dataset further down, where every unit becomes one unit or vanishes.
 
     `become` gives it with tags relative to the sides of the unit that it is given.
     """
@@ -147,7 +147,8 @@ def _one_below(
 
 
 def assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
-    """The state one dataset further down, where each unit in turn becomes the next of `given`."""
+    """Returns the state one dataset further down, where each unit in turn becomes the next of
+    `given`."""
     return top_level(_assigned(state, given, trace_here))
 
 
@@ -173,7 +174,7 @@ def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUni
 
 
 def become(unit: ChangeUnit) -> Callable[[ChangeUnit], ChangeUnit]:
-    """Every unit becomes `unit`."""
+    """Returns every unit becomes `unit`."""
     return lambda _: unit
 
 

@@ -82,7 +82,7 @@ NEW_END = ChangeUnit(Kind.SINGLE, (1,), sign=1)
 
 
 def state_of(items: Iterable[tuple[TracedUnit, int]]) -> State:
-    """The canonical form: equal items counted together, in a fixed order."""
+    """Returns the canonical form: equal items counted together, in a fixed order."""
     counted: Counter[TracedUnit] = Counter()
     for item, count in items:
         counted[item] += count
@@ -97,13 +97,13 @@ def _order(item: TracedUnit) -> tuple[object, ...]:
 
 
 def leaf_item(leaf: ChangeUnit) -> TracedUnit:
-    """A unit at the dataset itself."""
+    """Returns a unit at the dataset itself."""
     return TracedUnit(leaf, ())
 
 
 @lru_cache(maxsize=4096)  # the same few again and again, and a key in writing takes its time
 def wrap(leaf: ChangeUnit, below: State) -> TracedUnit:
-    """An item around what reaches further down; how its two sides are numbered is free."""
+    """Returns an item around what reaches further down; how its two sides are numbered is free."""
     if len(leaf.ends) == 2 and below:
         swapped = TracedUnit(leaf._replace(ends=leaf.ends[::-1]), _other_sides(below))
         return min(TracedUnit(leaf, below), swapped, key=_order)
@@ -139,17 +139,17 @@ def _mirrored(state: State) -> State:
 
 
 def outermost(leaf: ChangeUnit) -> ChangeUnit:
-    """The leaf with the tags of a unit that no item encloses."""
+    """Returns the leaf with the tags of a unit that no item encloses."""
     return leaf._replace(ends=(0, 1) if len(leaf.ends) == 2 else (0,))
 
 
 def sides(item: TracedUnit) -> int:
-    """How many ends of the unit reach the dataset at hand: 1 or 2."""
+    """Returns how many ends of the unit reach the dataset at hand: 1 or 2."""
     return len(_reached(item))
 
 
 def _reached(item: TracedUnit) -> set[int]:
-    """The sides of a unit from which something reaches the dataset at hand."""
+    """Returns the sides of a unit from which something reaches the dataset at hand."""
     every = set(range(len(item.leaf.ends)))
     if not item.below:
         return every
@@ -173,7 +173,7 @@ def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
 
 
 def all_leaves(state: State) -> Counter[ChangeUnit]:
-    """The units at the dataset at hand, whatever they come from."""
+    """Returns the units at the dataset at hand, whatever they come from."""
     found: Counter[ChangeUnit] = Counter()
     for item, count in state:
         for leaf, times in leaves(item):
@@ -204,7 +204,7 @@ def drop_level(state: State, depth: int) -> State:
 
 
 def top_level(state: State) -> State:
-    """The state with canonical tags on the units that nothing encloses."""
+    """Returns the state with canonical tags on the units that nothing encloses."""
     plain = state_of((_untagged(item), count) for item, count in state)
     found = all_leaves(plain)
     oneway = {leaf.directed for leaf in found if leaf.kind in (Kind.SINGLE, Kind.USER)}
@@ -217,14 +217,15 @@ def top_level(state: State) -> State:
 
 
 def directed(state: State, sign: int = 0) -> State:
-    """The change with all its rows removed (`sign` 0) or added (1), not read backwards as well."""
+    """Returns the change with all its rows removed (`sign` 0) or added (1), not read backwards
+    as well."""
     return state_of(
         (item._replace(leaf=item.leaf._replace(directed=True, sign=sign)), n) for item, n in state
     )
 
 
 def undirected(state: State) -> State:
-    """The change read either way."""
+    """Returns the change read either way."""
     return top_level(_undirected(state))
 
 
@@ -262,7 +263,7 @@ def only_rows(state: State) -> bool:
 
 
 def equal_rows(state: State) -> int | None:
-    """How many rows are changed, if all are equal single ones of one item; else None."""
+    """Returns how many rows are changed, if all are equal single ones of one item; else None."""
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -280,8 +281,8 @@ def with_rows(state: State, rows: int) -> State:
 
 
 def rows_that_change_alike(state: State) -> int | None:
-    """How many rows change, if they all do in the same way: replaced, in one table alone, or all
-    of one user; of several users how many these are; else None."""
+    """Returns how many rows change, if they all do in the same way: replaced, in one table
+    alone, or all of one user; of several users how many these are; else None."""
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -305,7 +306,7 @@ def with_alike(state: State, rows: int) -> State:
 
 
 def single_units(state: State) -> list[tuple[State, int]]:
-    """The state taken apart into units that can be followed one at a time, with counts."""
+    """Returns the state taken apart into units that can be followed one at a time, with counts."""
     merged: dict[State, int] = {}
     for unit, count in _single_units(state):
         alone = top_level(unit)
@@ -323,7 +324,7 @@ def _single_units(state: State) -> Iterator[tuple[State, int]]:
 
 
 def outermost_units(state: State) -> list[tuple[State, int]]:
-    """The state taken apart at the outermost level that has several units, with counts."""
+    """Returns the state taken apart at the outermost level that has several units, with counts."""
     if len(state) == 1 and state[0][1] == 1 and state[0][0].below:
         leaf, below = state[0][0]
         inner = outermost_units(below)

@@ -17,7 +17,7 @@ MOST_KINDS = 200
 def at_delta(
     question: Question, delta: Fraction, known: list[Found], by_dp: Fraction | None
 ) -> list[Found]:
-    """Every ε at `delta` that is known, the least first.
+    """Returns every ε at `delta` that is known, the least first.
 
     `known`: bounds with a δ of their own. `by_dp`: the ε of differential privacy at `delta`, which
     covers every hypothesis against the empty set (HBW22, Theorem 1).
@@ -36,7 +36,8 @@ def at_delta(
 
 
 def sharper(question: Question, found: Found) -> Found | None:
-    """The least δ at the ε of a bound, nobody against a belief; None where that is not known."""
+    """Returns the least δ at the ε of a bound, nobody against a belief; None where that is not
+    known."""
     if found.rule != "point mass" or not found.delta or _someone(question):
         return None
     every = outcomes(question.blocks, _belief(question))
@@ -52,7 +53,7 @@ def _someone(question: Question) -> bool:
 
 
 def _belief(question: Question) -> Belief:
-    """The belief that is held against the empty set."""
+    """Returns the belief that is held against the empty set."""
     return question.second if not question.first.present else question.first
 
 

@@ -52,7 +52,7 @@ class Belief:
 
     @property
     def point(self) -> frozenset[int] | None:
-        """The only set held possible; None if there are several."""
+        """Returns the only set held possible; None if there are several."""
         sets: set[frozenset[int] | None] = set()
         for part, _ in self.parts:
             if isinstance(part, Exactly):
@@ -95,7 +95,7 @@ class Question:
 
     @property
     def size(self) -> int:
-        """How many blocks there are."""
+        """Returns how many blocks there are."""
         return sum(block.count for block in self.blocks)
 
     @property
@@ -133,7 +133,8 @@ class Found:
 
 
 def sets_of(question: Question, belief: Belief, most: int) -> dict[frozenset[int], Fraction] | None:
-    """Every set with its weight; None if there are more than `most`, or equal blocks are merged."""
+    """Returns every set with its weight; None if there are more than `most`, or equal blocks are
+    merged."""
     found: dict[frozenset[int], Fraction] = {}
     for part, weight in belief.parts:
         if isinstance(part, Exactly):
@@ -156,7 +157,7 @@ def _subsets(size: int, part: Between) -> Iterator[frozenset[int]]:
 
 
 def largest(blocks: Sequence[Block], many: int) -> Fraction:
-    """The sum of the `many` largest ε."""
+    """Returns the sum of the `many` largest ε."""
     left, total = many, ZERO
     for block in nlargest(many, blocks, key=lambda block: block.epsilon):
         taken = min(left, block.count)

@@ -26,7 +26,7 @@ def is_uniform(belief: Belief, size: int) -> bool:
 
 
 def least_epsilon(blocks: tuple[Block, ...], delta: Fraction, most: Fraction) -> Fraction | None:
-    """An ε at `delta` that holds in both directions; None if none up to `most` is found."""
+    """Returns an ε at `delta` that holds in both directions; None if none up to `most` is found."""
     size = sum(block.count for block in blocks)
     whole, others = exactly(2**size), exactly(2**size - 1)
     there = _sampled(blocks, "removed", delta * Fraction(2**size - 1, 2**size))

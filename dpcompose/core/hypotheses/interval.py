@@ -33,14 +33,14 @@ class Interval:
         return Interval(_DOWN.divide(self.low, other.high), _UP.divide(self.high, other.low))
 
     def less_one(self) -> Interval:
-        """The number minus one, at least 0."""
+        """Returns the number minus one, at least 0."""
         zero = Decimal(0)
         return Interval(
             max(zero, _DOWN.subtract(self.low, _ONE)), max(zero, _UP.subtract(self.high, _ONE))
         )
 
     def power(self, exponent: int) -> Interval:
-        """The number to a whole power ≥ 0."""
+        """Returns the number to a whole power ≥ 0."""
         result, factor = ONE, self
         while exponent:
             if exponent & 1:
@@ -56,7 +56,7 @@ class Interval:
 
     @property
     def ceiling(self) -> Fraction:
-        """The upper end."""
+        """Returns the upper end."""
         return Fraction(self.high)
 
 
@@ -66,7 +66,7 @@ TWO = Interval(Decimal(2), Decimal(2))
 
 
 def exactly(x: Fraction | int) -> Interval:
-    """A rational ≥ 0, as nearly as the digits allow."""
+    """Returns a rational ≥ 0, as nearly as the digits allow."""
     return _integer_interval(x.numerator) / _integer_interval(x.denominator)
 
 

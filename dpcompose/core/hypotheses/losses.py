@@ -42,7 +42,7 @@ class About:
 
 
 def questions(solver: Solver, solution: Solution, about: About) -> list[Question]:
-    """The losses as questions: one, or two where there are several undominated (ε, δ).
+    """Returns the losses as questions: one, or two where there are several undominated (ε, δ).
 
     `solution` is pure or approximate, and finite.
     """
@@ -104,7 +104,7 @@ def _answers(accountant: Accountant) -> Answers:
 
 
 def _lost(algebra: Algebra, answers: Answers, block: Place) -> Loss:
-    """The whole loss of one block for one row in it."""
+    """Returns the whole loss of one block for one row in it."""
     found = [answer.loss for answer in answers[id(block)]]
     return found[0] if len(found) == 1 else algebra.worst_case(found)
 

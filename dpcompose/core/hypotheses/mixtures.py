@@ -46,7 +46,7 @@ Sets = Mapping[frozenset[int], Fraction]
 
 
 def tell_apart(question: Question) -> list[Found]:
-    """Every bound that is known, the least ε first; none if no δ stays below 1."""
+    """Returns every bound that is known, the least ε first; none if no δ stays below 1."""
     point = against_point(question)
     if question.first.point is not None or question.second.point is not None:
         return [] if point is None else [point]
@@ -95,12 +95,12 @@ def _likelihoods(question: Question) -> list[Found]:
 
 
 def _ratio(first: Interval, second: Interval) -> Fraction:
-    """The larger |ln| of a ratio, rounded up."""
+    """Returns the larger |ln| of a ratio, rounded up."""
     return max(logarithm_up(first / second), logarithm_up(second / first))
 
 
 def _corners(question: Question) -> Fraction | None:
-    """The greatest ratio over all corners; None if there are too many."""
+    """Returns the greatest ratio over all corners; None if there are too many."""
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:
@@ -151,7 +151,7 @@ def _by_size(question: Question) -> Fraction | None:
 
 
 def _through_nobody(question: Question) -> Fraction:
-    """Each belief against the empty set, one after the other; both directions."""
+    """Returns each belief against the empty set, one after the other; both directions."""
     sides = (question.first, question.second)
     up = [means(question.blocks, side, NOBODY, 1).loss for side in sides]
     down = [means(question.blocks, side, NOBODY, -1).loss for side in sides]

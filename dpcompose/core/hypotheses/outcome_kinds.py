@@ -43,7 +43,7 @@ class Outcomes:
     given_away: Decimal
 
     def delta(self, epsilon: Decimal) -> Decimal:
-        """The least δ at ε ≥ 0, rounded up."""
+        """Returns the least δ at ε ≥ 0, rounded up."""
         factor = _C.exp(epsilon)
         more, less = self.given_away, _ZERO
         for chance, ratio in self.known:
@@ -57,7 +57,8 @@ class Outcomes:
 
 
 def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
-    """The outcomes of all blocks, nobody being there or somebody as believed; None if too many.
+    """Returns the outcomes of all blocks, nobody being there or somebody as believed; None if too
+    many.
 
     Of equal blocks a set that is held possible by name must be alone in its class.
     """
@@ -149,7 +150,7 @@ def _answers(block: Block) -> Iterator[_Answer]:
 
 
 def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
-    """The coefficients of (1 + x·t)^n."""
+    """Returns the coefficients of (1 + x·t)^n."""
     out, power = [], _ONE
     for j in range(n + 1):
         out.append(_C.multiply(Decimal(math.comb(n, j)), power))
@@ -195,7 +196,7 @@ def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
 
 
 def least_epsilon(found: Outcomes, delta: Fraction) -> Fraction | None:
-    """The least ε at `delta` found to 10^-13 from above; None if there is no finite one."""
+    """Returns the least ε at `delta` found to 10^-13 from above; None if there is no finite one."""
     wanted = _C.divide(Decimal(delta.numerator), Decimal(delta.denominator))
     wanted = _C.subtract(wanted, _MARGIN)
     if found.delta(_ZERO) <= wanted:

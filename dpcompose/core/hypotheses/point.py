@@ -46,7 +46,7 @@ class Means:
 
 
 def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign: int) -> Means:
-    """The means of e^(sign·d_b), where d_b is the loss between the sets b and `away`."""
+    """Returns the means of e^(sign·d_b), where d_b is the loss between the sets b and `away`."""
     loss, marked = ZERO, ZERO
     for part, weight in belief.parts:
         if isinstance(part, Exactly):
@@ -89,14 +89,14 @@ def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) 
 
 
 def _share(some: int, whole: int) -> Fraction:
-    """The quotient; rounded up where its digits are beyond all use."""
+    """Returns the quotient; rounded up where its digits are beyond all use."""
     if whole.bit_length() > MOST_BITS:
         return (exactly(some) / exactly(whole)).ceiling
     return Fraction(some, whole)
 
 
 def _with_one(size: int, low: int, high: int) -> int:
-    """How many sets of `low` to `high` blocks hold one given block."""
+    """Returns how many sets of `low` to `high` blocks hold one given block."""
     if high == 0:
         return 0
     return how_many(size - 1, max(low, 1) - 1, high - 1)
@@ -153,7 +153,7 @@ def beside(question: Question) -> tuple[Fraction, Fraction]:
 
 
 def against_point(question: Question) -> Found | None:
-    """The bound where one belief is a single set; None if neither is, or δ reaches 1."""
+    """Returns the bound where one belief is a single set; None if neither is, or δ reaches 1."""
     sides = [(question.first, question.second), (question.second, question.first)]
     # Nobody is the better of two points: no product is turned round then.
     sides.sort(key=lambda side: side[0].point != frozenset())

@@ -46,7 +46,7 @@ class Sums:
 
 
 def how_many(size: int, low: int, high: int) -> int:
-    """The number of sets of `low` to `high` blocks out of `size`."""
+    """Returns the number of sets of `low` to `high` blocks out of `size`."""
     inside = range(low, high + 1)
     outside = [*range(low), *range(high + 1, size + 1)] if 2 * len(inside) > size else None
     counted = _binomials(size, inside if outside is None else outside)
@@ -62,7 +62,7 @@ def _binomials(size: int, wanted: Sequence[int]) -> int:
 
 
 def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
-    """The sums over all sets of `low` to `high` blocks."""
+    """Returns the sums over all sets of `low` to `high` blocks."""
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
     odds = [exactly(term.no_failure) * exponential(term.log) for term in terms]
@@ -141,7 +141,7 @@ def _weights(tilt: Interval, low: int, high: int) -> tuple[Interval, Interval]:
 
 
 def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
-    """A t that makes the mean size lie from `low` to `high`; any t > 0 is sound."""
+    """Returns a t that makes the mean size lie from `low` to `high`; any t > 0 is sound."""
     sizes: dict[int, int] = {}
     for term in terms:
         # A tenth is near enough.
@@ -174,7 +174,7 @@ def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
 
 
 def _units(x: Interval) -> int:
-    """The lower end in units, rounded down."""
+    """Returns the lower end in units, rounded down."""
     return int((x * _IN_UNITS).low)
 
 

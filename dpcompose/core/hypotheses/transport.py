@@ -28,7 +28,7 @@ class Coupling:
 
 
 def coupled(pairs: Sequence[tuple[int, int, Fraction]], cost: Cost) -> Coupling:
-    """A coupling with what it costs."""
+    """Returns a coupling with what it costs."""
     used = [(i, j, weight) for i, j, weight in pairs if weight]
     loss = max((cost(i, j)[0] for i, j, _ in used), default=ZERO)
     delta = sum((weight * cost(i, j)[1] for i, j, weight in used), ZERO)
@@ -58,7 +58,7 @@ def in_order(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) 
 
 
 def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> Coupling:
-    """The coupling with the least greatest loss and, of those, the least mean δ."""
+    """Returns the coupling with the least greatest loss and, of those, the least mean δ."""
     known = {(i, j): cost(i, j) for i in range(len(first)) for j in range(len(second))}
     losses = sorted({loss for loss, _ in known.values()})
     unit = math.lcm(*(weight.denominator for weight in (*first, *second)))
@@ -107,7 +107,8 @@ def _cheapest(
     cost: dict[tuple[int, int], int],
     moved: dict[tuple[int, int], int],
 ) -> list[tuple[int, int]] | None:
-    """The cheapest path from mass left to room left: pairs to move along, every second one back."""
+    """Returns the cheapest path from mass left to room left: pairs to move along, every second
+    one back."""
     at: dict[tuple[bool, int], int] = {(True, i): 0 for i, each in enumerate(left) if each}
     came: dict[tuple[bool, int], tuple[int, int]] = {}
     changed = True

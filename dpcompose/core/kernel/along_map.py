@@ -69,13 +69,13 @@ class AlongMap:
 
     @property
     def made_by(self) -> Map:
-        """The map."""
+        """Returns the map."""
         assert self.below.edge is not None and self.below.edge.made_by is not None
         return self.below.edge.made_by
 
     @property
     def rounds(self) -> int:
-        """How many fresh draws are read alike (samples)."""
+        """Returns how many fresh draws are read alike (samples)."""
         assert self.below.edge is not None
         return self.below.edge.rounds
 
@@ -257,7 +257,7 @@ class AlongMap:
         return self.every_draw(part)
 
     def every_draw(self, part: Choice) -> Choice:
-        """The bound for one release, for as many draws as there are."""
+        """Returns the bound for one release, for as many draws as there are."""
         branches = tuple(each._replace(copies=self.rounds) for each in part.branches)
         loss = self.algebra.times(part.loss, self.rounds)
         return part._replace(loss=loss, branches=branches, how=How("release", (part.how,)))
@@ -352,7 +352,7 @@ class AlongMap:
         return found._replace(loss=loss, how=How("as-pure", (found.how,)))
 
     def coupled(self, state: State) -> Walk:
-        """Several rows through one sample as if it were public which of them are drawn.
+        """Returns several rows through one sample as if it were public which of them are drawn.
 
         Draw the rows that the tables share alike, and those that change by themselves, of a
         replaced one both ends or none: then the samples differ by some of these, which is a mixture
@@ -391,7 +391,7 @@ class AlongMap:
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
-        """Several rows through one sample by which of them may be drawn."""
+        """Returns several rows through one sample by which of them may be drawn."""
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
@@ -449,14 +449,16 @@ class AlongMap:
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _replaced(self, state: State) -> int:
-        """How many rows are replaced; `Refused` where they are not alike, or where it is one."""
+        """Returns how many rows are replaced; `Refused` where they are not alike, or where it is
+        one."""
         rows = rows_that_change_alike(state) or 0
         if rows < 2 or any(leaf.kind is not Kind.PAIR for leaf in all_leaves(state)):
             raise Refused("it is for several rows that are replaced alike")
         return rows
 
     def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
-        """Several rows replaced above a sample of one size, by how many of them are drawn."""
+        """Returns several rows replaced above a sample of one size, by how many of them are
+        drawn."""
         algebra, rows = self.algebra, self._replaced(state)
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
@@ -502,7 +504,7 @@ def _side(leaf: ChangeUnit) -> str:
 
 
 def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:
-    """Each unit by the next of the rules; `Refused` if there are too few."""
+    """Returns each unit by the next of the rules; `Refused` if there are too few."""
     rest = iter(how.of)
 
     def search(state: State) -> Walk:

@@ -52,7 +52,7 @@ class Certificate:
     worst: tuple[Reached, ...]
 
     def claims(self) -> list[Claim]:
-        """Every claim of the certificate once, premises first."""
+        """Returns every claim of the certificate once, premises first."""
         found: dict[int, Claim] = {}
         for root in self.roots:
             for each in needs(root):
@@ -221,7 +221,8 @@ class _Kernels(dict[bool, Kernel]):
 
 
 def certify(found: SearchFinding, problem: Problem) -> Certificate:
-    """The certificate of what a search found, every claim made by the kernel; never recurses.
+    """Returns the certificate of what a search found, every claim made by the kernel; never
+    recurses.
 
     Raises `Refused` where the kernel does not follow the search.
     """
@@ -276,7 +277,7 @@ def _claims_in_order(frame: _Frame) -> tuple[Claim, ...]:
 def _charges_and_rules(
     kernel: Kernel, found: SearchFinding, key: tuple[int, State]
 ) -> tuple[list[tuple[Path, ...]], tuple[How, ...]]:
-    """The statements and the rules by which the search bounded a change."""
+    """Returns the statements and the rules by which the search bounded a change."""
     number, state = key
     statements = [
         tuple(dict.fromkeys(each.statement.path for each in placed))

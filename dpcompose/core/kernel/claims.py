@@ -79,7 +79,7 @@ class Kernel:
         hows: Sequence[How],
         premises: Sequence[Claim],
     ) -> Claim:
-        """The claim about a change that its premises prove.
+        """Returns the claim about a change that its premises prove.
 
         `statements`: those to use for each mechanism. Raises `Refused` if a rule does not apply, or
         if a premise is missing, about something else, or not needed.
@@ -166,7 +166,7 @@ class Kernel:
 def charged_by(
     mechanism: Mechanism, place: Place, state: State, loss: UndominatedLosses
 ) -> UndominatedLosses:
-    """A loss with where it comes from."""
+    """Returns a loss with where it comes from."""
     felt = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
     return tuple(replace(each, trace=felt) if each.atoms else each for each in loss)
 

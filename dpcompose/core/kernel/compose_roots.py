@@ -67,7 +67,8 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
 
 
 def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
-    """The signs with which the change of each part of the roots is followed; None: both at once.
+    """Returns the signs with which the change of each part of the roots is followed; None: both at
+    once.
 
     A row may be added to one root and removed from another, so that each combination of signs is a
     composition of its own. Patterns are read in both orders of the tables at the end: the sign of
@@ -89,7 +90,8 @@ def _one_way(goal: Goal) -> bool:
 
 
 def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
-    """How many steps the protected change is made of, and of how many each that are in one root.
+    """Returns how many steps the protected change is made of, and of how many each that are in one
+    root.
 
     Of a declared relation of which no statement speaks all its steps are one. None where one step
     may change all roots.
@@ -162,6 +164,6 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
 
 
 def _worst_way(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
-    """A loss that covers all, with the way that looks worst."""
+    """Returns a loss that covers all, with the way that looks worst."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
     return algebra.worst_case(loss for loss, _ in ways), shown

@@ -52,7 +52,7 @@ class OverBlocks:
 
     @property
     def sizes(self) -> list[int]:
-        """How many blocks each class has."""
+        """Returns how many blocks each class has."""
         return [each.multiplicity for each in self.partition.classes]
 
     def replay(self, how: How, state: State) -> Walk:
@@ -86,7 +86,7 @@ class OverBlocks:
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
 
     def _one(self, state: State, user: bool) -> ChangeUnit:
-        """The unit that the change is; `Refused` if it is another change."""
+        """Returns the unit that the change is; `Refused` if it is another change."""
         found = all_leaves(state)
         if self.anywhere(state) or found.total() != 1:
             raise Refused("it is for one unit that is followed to its blocks")
@@ -162,7 +162,7 @@ class OverBlocks:
         return Choice(loss, tuple(branches), how=How("one row"))
 
     def _directed(self, end: ChangeUnit) -> ChangeUnit:
-        """An end of a replaced row, where it matters whether it comes or goes."""
+        """Returns an end of a replaced row, where it matters whether it comes or goes."""
         return end._replace(directed=self.place.leans)
 
     def _all_blocks(
@@ -331,12 +331,12 @@ class OverBlocks:
 
 
 def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:
-    """An end of a replaced row by itself as one that comes, or one that goes."""
+    """Returns an end of a replaced row by itself as one that comes, or one that goes."""
     return leaf._replace(directed=True) if leaf is not None and leaf.kind is Kind.SINGLE else leaf
 
 
 def _same(leaf: ChangeUnit) -> ChangeUnit:
-    """The unit itself, one block further down."""
+    """Returns the unit itself, one block further down."""
     return leaf._replace(ends=_all(leaf), displaced=False)
 
 

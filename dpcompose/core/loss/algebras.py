@@ -115,15 +115,15 @@ class Pairs:
         return ((ZERO, self.delta(ZERO)),)
 
     def delta(self, value: Fraction) -> Any:
-        """A δ in the form that this algebra adds up."""
+        """Returns a δ in the form that this algebra adds up."""
         return Survival(1 - value) if self.survival else value
 
     def plain(self, delta: Any) -> Fraction:
-        """The δ itself."""
+        """Returns the δ itself."""
         return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
     def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
-        """The undominated ones, by growing ε; evenly thinned where there are very many."""
+        """Returns the undominated ones, by growing ε; evenly thinned where there are very many."""
         kept: list[tuple[Fraction, Any]] = []
         for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
             if kept and kept[-1][0] == epsilon:
@@ -218,7 +218,7 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
 
 
 def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:
-    """The algebra in which losses of a notion add up."""
+    """Returns the algebra in which losses of a notion add up."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
 
 

@@ -39,7 +39,7 @@ Chance = tuple[Fraction, Loss]
 
 
 def unamplified(algebra: Algebra, loss: Loss) -> Loss:
-    """The loss as if the sample were public.
+    """Returns the loss as if the sample were public.
 
     A ρ or a μ that forgets the sample says nothing of what is released (a profile does), so that
     none is given.
@@ -74,7 +74,7 @@ def amplified(
 
 
 def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
-    """The table before, without the row, against the one after: `poisson-sample-added`.
+    """Returns the table before, without the row, against the one after: `poisson-sample-added`.
 
     Q - a·((1-q)Q + q·P) is (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
     """
@@ -93,7 +93,8 @@ def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
 
 
 def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss | None:
-    """A replaced row under `rounds` Poisson samples, from the losses of one end and of both.
+    """Returns a replaced row under `rounds` Poisson samples, from the losses of one end and of
+    both.
 
     The row is in both samples or in none, which keeps ε and thins δ; or its ends are weighed
     against the rest of the sample, for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], for (ε, δ) see

@@ -11,7 +11,8 @@ _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
 
 def mirrored(pattern: LossMultiset) -> LossMultiset:
-    """The losses of the two tables in the other order; the pattern itself where that is the same.
+    """Returns the losses of the two tables in the other order; the pattern itself where that is the
+    same.
 
     What holds for both orders holds for both patterns.
     """
@@ -28,7 +29,8 @@ def mirrored(pattern: LossMultiset) -> LossMultiset:
 
 
 def _turned(part: Part | None) -> Part | None:
-    """A one-sided sample from the other side, also inside of a part; all else holds either way."""
+    """Returns a one-sided sample from the other side, also inside of a part; all else holds
+    either way."""
     match part:
         case PoissonGroup() if part.side != "both":
             return replace(part, side=_OTHER_SIDE[part.side])

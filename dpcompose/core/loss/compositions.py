@@ -109,7 +109,7 @@ def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Ren
 
 
 def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fraction:
-    """An upper bound of a Rényi curve at an order not above its highest point.
+    """Returns an upper bound of a Rényi curve at an order not above its highest point.
 
     ε_α does not fall with α, and (α-1)·ε_α is convex in α.
     """

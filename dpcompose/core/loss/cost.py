@@ -55,7 +55,7 @@ from dpcompose.curves.rounding import ZERO
 
 
 def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
-    """The units of a level inside an outermost item, with counts."""
+    """Returns the units of a level inside an outermost item, with counts."""
     found = [(item, 1)]
     for _ in range(level):
         found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
@@ -63,7 +63,7 @@ def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
 
 
 def len_levels(state: State) -> int:
-    """The level of the dataset read itself: how many levels lie above it."""
+    """Returns the level of the dataset read itself: how many levels lie above it."""
     depth, below = 0, state
     while below and below[0][0].below:
         depth, below = depth + 1, below[0][0].below
@@ -71,7 +71,8 @@ def len_levels(state: State) -> int:
 
 
 def rejoined(state: State) -> State | None:
-    """The units at the dataset read, where opposite single rows are joined to replaced ones.
+    """Returns the units at the dataset read, where opposite single rows are joined to replaced
+    ones.
 
     None if there are none to join.
     """
@@ -108,11 +109,12 @@ class Coster:
         self._curves = {}
 
     def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
-        """The loss of all copies of a mechanism for a change of the dataset that it reads."""
+        """Returns the loss of all copies of a mechanism for a change of the dataset that it
+        reads."""
         return self.cost_of(mechanism.count, placed, state)
 
     def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
-        """The loss of so many copies of a mechanism with these statements."""
+        """Returns the loss of so many copies of a mechanism with these statements."""
         algebra = self.algebra
         loss: Loss
         match algebra:
@@ -165,7 +167,8 @@ class Coster:
         return min(found, default=math.inf)
 
     def _one_step(self, each: Placed, item: TracedUnit, notion: Notion) -> Amount | None:
-        """The loss for one unit by the only statement, the usual case; None if it is not so."""
+        """Returns the loss for one unit by the only statement, the usual case; None if it is not
+        so."""
         guarantee = each.statement.guarantee
         if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
             return None
@@ -180,7 +183,7 @@ class Coster:
     def native(
         self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
     ) -> Amount:
-        """The loss in `notion`, from the statements in `sources`."""
+        """Returns the loss in `notion`, from the statements in `sources`."""
         chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
         least: Amount = _cost_of_any_change(chosen, state, notion)
         scalars = Scalars(notion)
@@ -205,8 +208,8 @@ class Coster:
     def _rejoined(
         self, placed: Sequence[Placed], state: State, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
-        """The cheapest steps on the dataset read itself, where a row removed and a row added
-        make one replaced; None if there is no such pair of rows, or no way."""
+        """Returns the cheapest steps on the dataset read itself, where a row removed and a row
+        added make one replaced; None if there is no such pair of rows, or no way."""
         joined = _join_rows(placed, state)
         if joined is None:
             return None
@@ -222,7 +225,8 @@ class Coster:
     def _walk(
         self, placed: Sequence[Placed], item: TracedUnit, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
-        """The cheapest steps for every unit of one level inside an item: (step, how many)."""
+        """Returns the cheapest steps for every unit of one level inside an item: (step, how
+        many)."""
         if len(placed) == 1:
             each = placed[0]
             amount = _step(each.statement.guarantee, notion)
@@ -313,7 +317,8 @@ class Coster:
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
     def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:
-        """The only guarantee, pure or (ε, δ), where one step covers the change, the usual case."""
+        """Returns the only guarantee, pure or (ε, δ), where one step covers the change, the
+        usual case."""
         if len(placed) != 1 or not self._at_one_step(placed, state):
             return None
         statement = placed[0].statement
@@ -331,7 +336,7 @@ class Coster:
     # -- pairs ---------------------------------------------------------------------------------
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
-        """The undominated (ε, δ), from the statements of pure and of approximate DP."""
+        """Returns the undominated (ε, δ), from the statements of pure and of approximate DP."""
         only = self._only_step(placed, state)
         if only is not None:
             return ((only.value, algebra.delta(only.delta)),) if only.delta < 1 else ()
@@ -349,7 +354,7 @@ class Coster:
         return pair_cost(algebra, at_once, self.ways(placed, state))
 
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
-        """The paths along which statements of pure and of approximate DP cover a change."""
+        """Returns the paths along which statements of pure and of approximate DP cover a change."""
         usable = _as_pairs(placed)
         found = all_ways(usable, state, self.needed)
         joined = _join_rows(usable, state)
@@ -362,7 +367,8 @@ def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
 
 
 def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
-    """The statements on the dataset read itself, with what they cover where rows are joined."""
+    """Returns the statements on the dataset read itself, with what they cover where rows are
+    joined."""
     joined = rejoined(state)
     if joined is None:
         return None
@@ -379,7 +385,7 @@ def _step(guarantee: Guarantee, notion: Notion) -> Amount:
 
 
 def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
-    """The least loss by statements that cover a change of any size at once.
+    """Returns the least loss by statements that cover a change of any size at once.
 
     A free-lunch statement covers everything in one step; a Euclidean one is charged for the
     distance that the value moves, over all units together, but never more than the diameter.
@@ -399,7 +405,7 @@ def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) 
 
 
 def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
-    """How far a value moves in all, at most; None if nothing bounds it."""
+    """Returns how far a value moves in all, at most; None if nothing bounds it."""
     total = ZERO
     for item, count in state:
         for leaf, times in leaves(item):

@@ -29,7 +29,7 @@ from dpcompose.curves.rounding import ONE, ZERO
 
 
 def family(part: Part) -> tuple[object, Fraction] | None:
-    """The family in which a part with parameter a+b dominates those with a and b together.
+    """Returns the family in which a part with parameter a+b dominates those with a and b together.
 
     Noise with monotone likelihood ratios is one: the shifts along a path of tables add, without
     loss, to one shift. Pure losses are packed apart.
@@ -43,7 +43,7 @@ def family(part: Part) -> tuple[object, Fraction] | None:
 
 
 def weighed(pattern: LossMultiset) -> LossMultiset:
-    """The pattern with its masses known.
+    """Returns the pattern with its masses known.
 
     A pattern has at least the mass of each sort that one has which it dominates, since that arises
     by lowering losses and by splitting them: of pure ε, Gaussian μ², ρ, δ, of the shifts of all
@@ -95,7 +95,7 @@ class Kin:
     key: object
 
     def __new__(cls, key: object) -> Kin:
-        """The one with this key."""
+        """Returns the one with this key."""
         known = cls._known.get(key)
         if known is None:
             known = super().__new__(cls)
@@ -228,7 +228,7 @@ def _plain(pure: Pure | None) -> bool:
 
 
 def _wholes(losses: list[tuple[Sorted, int]]) -> list[tuple[Amount, int]]:
-    """The ε of each loss as a whole, with how many there are."""
+    """Returns the ε of each loss as a whole, with how many there are."""
     return [(each.amount, n) for each, n in losses]
 
 
@@ -287,7 +287,7 @@ def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOpt
 
 @lru_cache(maxsize=1 << 12)  # few atoms make many patterns
 def _covers(over: MechanismLossOptions, under: MechanismLossOptions) -> bool:
-    """Each option of `over` is at least as bad as some option of `under`."""
+    """Returns each option of `over` is at least as bad as some option of `under`."""
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
 
 
@@ -329,7 +329,8 @@ def _pattern(composition: Curve) -> LossMultiset:
 
 
 def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """A pattern that dominates all: in each family the largest of the i-th largest losses."""
+    """Returns a pattern that dominates all: in each family the largest of the i-th largest
+    losses."""
     first = patterns[0]
     others = [each for each in patterns[1:] if each.atoms != first.atoms]
     if not others:
@@ -378,7 +379,7 @@ def _most_of_each(
 
 
 def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
-    """The ε of each step, where that is one and the same."""
+    """Returns the ε of each step, where that is one and the same."""
     one: Fraction | None = None
     for each in losses:
         for epsilon, _ in each.pure or ():

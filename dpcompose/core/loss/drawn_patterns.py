@@ -42,7 +42,7 @@ def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
 
 
 def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMultiset:
-    """The loss where parts of the change are drawn with these chances, all of it last."""
+    """Returns the loss where parts of the change are drawn with these chances, all of it last."""
     rate, whole = ways[-1]
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
     if rate == 1 or not parts:

@@ -69,13 +69,13 @@ def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[C
 
 
 def _as_steps(each: Placed, amount: Fraction) -> Placed:
-    """The statement as one that loses `amount` a step, and adds up along a path."""
+    """Returns the statement as one that loses `amount` a step, and adds up along a path."""
     plain = Guarantee(Notion.PURE, amount)
     return each._replace(statement=replace(each.statement, guarantee=plain))
 
 
 def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | None:
-    """The least sum of the steps' amounts along a path that covers the change."""
+    """Returns the least sum of the steps' amounts along a path that covers the change."""
     amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
     return None if isinstance(amount, float) else amount
 
@@ -83,7 +83,7 @@ def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | 
 def shifts(
     costs: Costs, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Family, Fraction]]:
-    """How far each mechanism whose noise is known is moved: its sensitivities along a path.
+    """Yields how far each mechanism whose noise is known is moved: its sensitivities along a path.
 
     Of several that tell one loss, without those of which another one is known to tell no more.
     """
@@ -97,7 +97,8 @@ def shifts(
 
 
 def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """The least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none is."""
+    """Returns the least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none
+    is."""
     if not shift:
         return ZERO
     match notion:

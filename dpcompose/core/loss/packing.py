@@ -20,7 +20,7 @@ _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
 def as_pure(atom: MechanismLossOptions) -> Pure | None:
-    """The ways of a loss that is known by pure guarantees; None for another one.
+    """Returns the ways of a loss that is known by pure guarantees; None for another one.
 
     Of one way only: but for its Gaussian and its δ.
     """
@@ -34,7 +34,7 @@ def as_pure(atom: MechanismLossOptions) -> Pure | None:
 
 
 def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
-    """A pure loss as so many steps of one ε; None for another one."""
+    """Returns a pure loss as so many steps of one ε; None for another one."""
     match part:
         case Response(epsilon) if epsilon:
             return epsilon, 1
@@ -45,7 +45,7 @@ def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
 
 
 def least_epsilon(pure: Pure) -> Fraction:
-    """The ε of the whole path, the least of all ways."""
+    """Returns the ε of the whole path, the least of all ways."""
     return min(epsilon * steps for epsilon, steps in pure)
 
 

@@ -40,7 +40,7 @@ class Way(NamedTuple):
 
 
 def pair_cost(algebra: Pairs, at_once: Iterable[Pair], ways: Iterable[Way]) -> Frontier:
-    """The undominated losses of one copy of a mechanism.
+    """Returns the undominated losses of one copy of a mechanism.
 
     `at_once`: what covers a change of any size.
     """
@@ -64,7 +64,8 @@ def along(way: Way) -> Pair | None:
 
 
 def in_any_order(way: Way) -> _Steps | None:
-    """The steps of a path through tables of one level that exist for every order of them."""
+    """Returns the steps of a path through tables of one level that exist for every order of
+    them."""
     if len(way.levels) != 1:
         return None
     ((level, steps),) = way.levels.items()
@@ -72,7 +73,7 @@ def in_any_order(way: Way) -> _Steps | None:
 
 
 def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way]:
-    """The ways of covering a change, each unit of it by the statements of one level."""
+    """Returns the ways of covering a change, each unit of it by the statements of one level."""
     walks: list[list[tuple[int, _Steps]]] = [[]]
     for item, count in state:
         ways = _ways(placed, item, count, needed)
@@ -90,7 +91,7 @@ def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way
 
 
 def _at(state: State, level: int) -> State:
-    """The units of a level by themselves."""
+    """Returns the units of a level by themselves."""
     for _ in range(level):
         state = tuple((inner, n) for item, _ in state for inner, n in item.below)
     return tuple((leaf_item(item.leaf), n) for item, n in state)
@@ -99,7 +100,8 @@ def _at(state: State, level: int) -> State:
 def _ways(
     placed: Sequence[Placed], item: TracedUnit, count: int, needed: Needed
 ) -> list[tuple[int, _Steps]]:
-    """The ways of covering so many equal units, by the statements of one level or another."""
+    """Returns the ways of covering so many equal units, by the statements of one level or
+    another."""
     ways: list[tuple[int, _Steps]] = []
     for level in sorted({each.level for each in placed}):
         here = [p for p in placed if p.level == level]

@@ -75,7 +75,8 @@ def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
 
 
 def _any_order(way: Steps) -> _Lines:
-    """The lines of all orders: the last step is any one, and what comes before in any order."""
+    """Returns the lines of all orders: the last step is any one, and what comes before in any
+    order."""
     found: dict[tuple[int, ...], _Lines] = {(0,) * len(way): {ZERO: ZERO}}
     for n in range(sum(count for _, count in way)):
         for taken in [each for each in found if sum(each) == n]:
@@ -94,7 +95,7 @@ def _join(lines: _Lines, others: _Lines) -> None:
 
 
 def _after(lines: _Lines, epsilon: Fraction, delta: Fraction) -> _Lines:
-    """One more step."""
+    """Takes one more step."""
     rise, fall = exp_up(epsilon), 1 / exp_up(epsilon)
     made: _Lines = {}
     for slope, least in lines.items():

@@ -94,7 +94,8 @@ def chained(
 
 
 def _one_family(steps: Sequence[tuple[UndominatedLosses, int]]) -> Part | None:
-    """The sum of the shifts, where every step hits one loss of one and the same mechanism."""
+    """Returns the sum of the shifts, where every step hits one loss of one and the same
+    mechanism."""
     key: object = None
     shift = ZERO
     for loss, count in steps:

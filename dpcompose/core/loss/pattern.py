@@ -48,7 +48,7 @@ class MechanismLossOptions:
     sorted: Any
 
     def __new__(cls, options: tuple[Curve, ...]) -> MechanismLossOptions:
-        """The one with these options."""
+        """Returns the one with these options."""
         known = cls._known.get(options)
         if known is None:
             known = super().__new__(cls)
@@ -75,7 +75,8 @@ Trace = tuple[tuple[Any, int], ...]
 
 
 def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
-    """The losses of a composition that is an option, with their counts; None for one loss."""
+    """Returns the losses of a composition that is an option, with their counts; None for one
+    loss."""
     match known.part:
         case Grouped(base, 1):
             inner = [(curve_of(part), n) for part, n in base.parts]
@@ -155,7 +156,7 @@ def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
 
 
 def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
-    """The pattern of a single loss."""
+    """Returns the pattern of a single loss."""
     return LossMultiset({MechanismLossOptions((option, *others)): 1}, attained=attained)
 
 
@@ -164,7 +165,7 @@ def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
 
 
 def double(x: Fraction | int) -> float:
-    """A number as a double, infinite where it is too large."""
+    """Returns a number as a double, infinite where it is too large."""
     try:
         return float(x)
     except OverflowError:

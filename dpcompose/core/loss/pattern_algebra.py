@@ -120,8 +120,8 @@ class Patterns:
     def _covered(
         self, total: UndominatedLosses, several: Iterable[UndominatedLosses]
     ) -> UndominatedLosses | None:
-        """The losses one after the other, some patterns of each covered together; None where that
-        is long."""
+        """Returns the losses one after the other, some patterns of each covered together; None
+        where that is long."""
         work = 0
         for loss in several:
             if len(total) * len(loss) > MOST_JOINED:
@@ -232,13 +232,13 @@ class Patterns:
         return self.chain([(loss, steps)])
 
     def key(self, loss: UndominatedLosses) -> tuple[float, float]:
-        """A number to sort by."""
+        """Returns a number to sort by."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
     def amplified(
         self, loss: UndominatedLosses, rate: Fraction, replace: bool, side: str
     ) -> UndominatedLosses:
-        """A composition read through a secret sample (theory, section 7)."""
+        """Returns a composition read through a secret sample (theory, section 7)."""
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
@@ -246,8 +246,8 @@ class Patterns:
         return tuple(from_above(each) for each in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
-        """A sample that holds some part of a change in both tables, or none of it:
-        see `MixtureOfDraws`."""
+        """Returns a sample that holds some part of a change in both tables, or none of it: see
+        `MixtureOfDraws`."""
         if len(ways) == 1:
             ((rate, loss),) = ways
             return tuple(mixture_of_draws([(rate, pattern)]) for pattern in loss)
@@ -258,7 +258,8 @@ class Patterns:
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
-        """One row of many replaced, each drawn with chance `rate`: see `profile.exchange`."""
+        """Returns one row of many replaced, each drawn with chance `rate`: see
+        `profile.exchange`."""
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
         told = (both or once)[0].trace
@@ -284,7 +285,7 @@ class Patterns:
         once: Sequence[UndominatedLosses],
         replaced: Sequence[UndominatedLosses],
     ) -> UndominatedLosses:
-        """Several rows through one Poisson sample: see `profile.sampled_rows`.
+        """Returns several rows through one Poisson sample: see `profile.sampled_rows`.
 
         `once`: the losses of so many rows more in the sample as `like` tells apart; `replaced`: of
         so many replaced there, where so many are.
@@ -305,7 +306,7 @@ class Patterns:
     def replaced_rows(
         self, chances: Sequence[Fraction], once: Sequence[UndominatedLosses]
     ) -> UndominatedLosses:
-        """Several rows replaced above a sample of one size: see `profile.replaced_rows`.
+        """Returns several rows replaced above a sample of one size: see `profile.replaced_rows`.
 
         `chances` that none of them is drawn, one, …; `once`: the losses of one row, of two, ….
         """
@@ -319,7 +320,7 @@ class Patterns:
         return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
 
     def pure(self, loss: UndominatedLosses) -> Fraction | None:
-        """An ε that holds without a δ, None if none is known."""
+        """Returns an ε that holds without a δ, None if none is known."""
         return worst_total(loss, Notion.PURE)
 
     def one_epsilon(
@@ -355,7 +356,8 @@ class Patterns:
 
 
 def _run_starts(ordered: Sequence[tuple[UndominatedLosses, int]], most: int) -> list[int]:
-    """Where each of at most so many runs of losses of about one size starts; the largest first."""
+    """Returns where each of at most so many runs of losses of about one size starts; the largest
+    first."""
     sizes = [Patterns().key(loss)[0] for loss, _ in ordered]
     starts: list[int] = []
     for likeness in _LIKENESS:
@@ -388,7 +390,7 @@ def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> Undo
 
 
 def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
-    """Several bounds on one loss as one atom, any of whose options may be used."""
+    """Returns several bounds on one loss as one atom, any of whose options may be used."""
     if len(patterns) <= 1:
         return tuple(patterns)
     if any(not pattern.atoms for pattern in patterns):
@@ -407,8 +409,8 @@ def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
-    """The loss of one mechanism, in several ways that all hold; several losses if they are told
-    by these alone."""
+    """Returns the loss of one mechanism, in several ways that all hold; several losses if they
+    are told by these alone."""
     if len(options) == 1 and (several := written_out(options[0])) is not None:
         atoms = {MechanismLossOptions((known,)): n for known, n in several}
         return (LossMultiset(atoms, attained=attained),)

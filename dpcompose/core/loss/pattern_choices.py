@@ -25,12 +25,12 @@ _COMPOSED = 20
 
 
 def longest(loss: UndominatedLosses) -> int:
-    """How many sorts of atoms the pattern has that has most."""
+    """Returns how many sorts of atoms the pattern has that has most."""
     return max(len(pattern.atoms) for pattern in loss)
 
 
 def parts_of(loss: UndominatedLosses) -> int:
-    """How long it takes to put all patterns on a grid, in parts."""
+    """Returns how long it takes to put all patterns on a grid, in parts."""
     return sum(map(_parts, loss))
 
 
@@ -40,7 +40,7 @@ def _parts(pattern: LossMultiset) -> int:
 
 
 def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
-    """One loss, any of several patterns, as one that dominates them all: see `Maximum`.
+    """Returns one loss, any of several patterns, as one that dominates them all: see `Maximum`.
 
     `most`: so many parts are put on a grid; the smallest patterns are taken together.
     """
@@ -54,8 +54,8 @@ def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
 
 
 def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...]]:
-    """Several patterns as compositions, all by their first options, then by the next ones; at last
-    each by its last one, which may be what all others say together."""
+    """Yields several patterns as compositions, all by their first options, then by the next
+    ones; at last each by its last one, which may be what all others say together."""
     ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
     for i in range(min(MOST_WAYS, max(map(len, ways)))):
         yield tuple(each[min(i, len(each) - 1)] for each in ways)
@@ -64,8 +64,8 @@ def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...
 
 
 def largest_and_rest(loss: Sequence[LossMultiset], most: int) -> UndominatedLosses:
-    """The first patterns, of so many parts in all, and one that dominates all others: what covers
-    them, where that is one loss and a δ."""
+    """Returns the first patterns, of so many parts in all, and one that dominates all others:
+    what covers them, where that is one loss and a δ."""
     fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
     if fitting == len(loss):
         return tuple(loss)

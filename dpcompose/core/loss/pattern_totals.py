@@ -14,7 +14,8 @@ from dpcompose.curves.rounding import ONE, ZERO
 
 
 def in_notion(known: Curve, notion: Notion) -> Fraction | None:
-    """The least amount of a notion (ε, ρ or μ²) that an option is known to give, None if none."""
+    """Returns the least amount of a notion (ε, ρ or μ²) that an option is known to give, None if
+    none."""
     if known.no_failure != 1:
         return None
     part = known.part
@@ -56,7 +57,7 @@ def _pure(part: Part | None) -> Fraction | None:
 
 
 def _greatest(options: Sequence[Curve], notion: Notion) -> Fraction | None:
-    """The largest basic composition of several; None if one has none."""
+    """Returns the largest basic composition of several; None if one has none."""
     found = [_total(each, notion) for each in options]
     known = [amount for amount in found if amount is not None]
     return max(known) if len(known) == len(found) else None
@@ -83,7 +84,7 @@ def total(pattern: LossMultiset, notion: Notion) -> Fraction | None:
 
 
 def worst_total(loss: Sequence[LossMultiset], notion: Notion) -> Fraction | None:
-    """The largest total of several patterns; None if one has none."""
+    """Returns the largest total of several patterns; None if one has none."""
     found = [total(pattern, notion) for pattern in loss]
     known = [amount for amount in found if amount is not None]
     return max(known) if known and len(known) == len(found) else None

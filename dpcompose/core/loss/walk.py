@@ -131,7 +131,8 @@ def by_units(
 
 
 def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
-    """The best of several bounds on one change; `shown` is the one whose branches are kept."""
+    """Returns the best of several bounds on one change; `shown` is the one whose branches are
+    kept."""
     if len(found) == 1:
         return shown
     loss = algebra.best(each.loss for each in found)
@@ -141,7 +142,7 @@ def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
 
 
 def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
-    """The worst of several possible changes."""
+    """Returns the worst of several possible changes."""
     if len(found) == 1:
         return found[0]
     if isinstance(algebra, Scalars):

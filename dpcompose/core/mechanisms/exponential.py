@@ -32,7 +32,7 @@ class Exponential(Family):
     range: Fraction
 
     def epsilon(self, shift: Fraction) -> Fraction:
-        """The range is an ε too."""
+        """Returns the range is an ε too."""
         return self.range * shift
 
     def rho(self, shift: Fraction) -> Fraction:

@@ -103,24 +103,25 @@ class Family(ABC):
 
     @abstractmethod
     def epsilon(self, shift: Fraction) -> Fraction | None:
-        """The least ε at δ = 0, None if there is none."""
+        """Returns the least ε at δ = 0, None if there is none."""
 
     @abstractmethod
     def rho(self, shift: Fraction) -> Fraction:
-        """The least ρ of zCDP that is known, rounded up."""
+        """Returns the least ρ of zCDP that is known, rounded up."""
 
     @abstractmethod
     def mu(self, shift: Fraction) -> Fraction | None:
-        """The least μ of Gaussian DP that is known, rounded up; None if none is."""
+        """Returns the least μ of Gaussian DP that is known, rounded up; None if none is."""
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
-        """The square of the least μ, which adds up; exactly where the square alone is rational."""
+        """Returns the square of the least μ, which adds up; exactly where the square alone is
+        rational."""
         mu = self.mu(shift)
         return None if mu is None else mu * mu
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
-        """A dominating pair of privacy losses, for a shift above 0."""
+        """Returns a dominating pair of privacy losses, for a shift above 0."""
 
     @abstractmethod
     def describe(self, shift: Fraction) -> str:
@@ -171,22 +172,22 @@ class FamilyForm:
 
     @property
     def numbers(self) -> tuple[FormKey, ...]:
-        """The keys whose values are exact numbers."""
+        """Returns the keys whose values are exact numbers."""
         return tuple(each for each in self.keys if each.sort is Sort.NUMBER)
 
     @property
     def key(self) -> FormKey:
-        """The key that says how much noise there is."""
+        """Returns the key that says how much noise there is."""
         return self.numbers[0]
 
     def made(self, values: Mapping[str, object]) -> Family:
-        """The mechanism with these values of its keys."""
+        """Returns the mechanism with these values of its keys."""
         make: Callable[..., Family] = self.make or self.family
         return make(*(values[each.name] for each in self.keys))
 
 
 def drawn_by(family: type[Family]) -> Test:
-    """The test that a mechanism that feels a change is one of a family."""
+    """Returns the test that a mechanism that feels a change is one of a family."""
 
     def holds(touch: ChargedStep) -> None:
         noise = touch.first.statement.guarantee.noise

@@ -41,7 +41,7 @@ class RandomizedResponse(Family):
         return sqrt_up(Fraction(rows)) * randomized_response_gdp(self.k, self.odds)
 
     def loss(self, shift: Fraction) -> Curve:
-        """Every row answers by itself: so many rows are so many independent answers."""
+        """Returns every row answers by itself: so many rows are so many independent answers."""
         return Curve(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
 
     def describe(self, shift: Fraction) -> str:

@@ -15,7 +15,7 @@ _GRAPH = {
 
 
 def steps(placed: Placed, item: TracedUnit) -> int | None:
-    """How many steps of a statement cover the part of a unit that reaches the dataset read.
+    """Returns how many steps of a statement cover the part of a unit that reaches the dataset read.
 
     None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
     """
@@ -47,7 +47,7 @@ def steps(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _edges_reached(item: TracedUnit) -> int | None:
-    """How many edges reach the dataset read, at most; None if that cannot be told."""
+    """Returns how many edges reach the dataset read, at most; None if that cannot be told."""
     reached = 0
     for leaf, count in leaves(item):
         if leaf.kind not in (Kind.SINGLE, Kind.PAIR):

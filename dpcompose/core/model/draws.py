@@ -12,7 +12,7 @@ MOST_DRAWS = 20
 
 
 def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
-    """The draws of a sample as (number of the draw, how many are alike).
+    """Returns the draws of a sample as (number of the draw, how many are alike).
 
     Copy i of every mechanism reads draw i, so that the draws change where some count is reached.
     `current`: below another sample, the number of its draw, with which this one is drawn.
@@ -58,12 +58,13 @@ class Releases:
         return releases == 1 and furthest > 0
 
     def furthest(self, dataset: Dataset) -> int:
-        """How far above a dataset the furthest statement of a mechanism at or below it is."""
+        """Returns how far above a dataset the furthest statement of a mechanism at or below it
+        is."""
         return self._of(dataset, None)[1]
 
     def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
-        """How many releases there are at and below a dataset, 2 for more; of one how far above the
-        dataset its furthest statement is."""
+        """Returns how many releases there are at and below a dataset, 2 for more; of one how far
+        above the dataset its furthest statement is."""
         stack = [top]
         while stack:
             dataset = stack[-1]

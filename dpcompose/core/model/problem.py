@@ -88,7 +88,7 @@ class Mechanism:
 
     @property
     def stated_in(self) -> frozenset[Notion]:
-        """The notions of its statements."""
+        """Returns the notions of its statements."""
         return frozenset(each.guarantee.notion for each in self.statements)
 
 
@@ -121,7 +121,7 @@ class BlockClass:
 
     @property
     def multiplicity(self) -> int:
-        """How many blocks there are in the class."""
+        """Returns how many blocks there are in the class."""
         return len(self.names)
 
 
@@ -145,7 +145,8 @@ class Partition:
 
     @property
     def size(self) -> int:
-        """How many blocks the partition has; counted once, when the classes are complete."""
+        """Returns how many blocks the partition has; counted once, when the classes are
+        complete."""
         if self._size is None:
             self._size = sum(each.multiplicity for each in self.classes)
         return self._size

@@ -21,7 +21,8 @@ from dpcompose.core.model.tree import STEP, Place
 
 
 def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = None) -> State:
-    """The change that `goal` makes in a root; none where it changes no column that the root has.
+    """Returns the change that `goal` makes in a root; none where it changes no column that the root
+    has.
 
     `taken`: not all that the goal allows, but of a declared relation so many steps as are listed,
     with so many in each of those that it is within, which are fewer than it allows and one step of

@@ -121,7 +121,7 @@ class Place:
                 yield mechanism if mechanism.count == 1 else replace(mechanism, count=1)
 
     def ancestors(self, up: int) -> list[Edge]:
-        """The last `up` edges on the way down to this place, outermost first."""
+        """Returns the last `up` edges on the way down to this place, outermost first."""
         edges: list[Edge] = []
         place = self
         for _ in range(up):
@@ -136,16 +136,17 @@ class Place:
         return self.given <= home and (self.above is None or home <= self.above)
 
     def up(self, edges: int) -> Place:
-        """The place so many edges further up."""
+        """Returns the place so many edges further up."""
         return self.ancestors(edges)[0].parent if edges else self
 
     def stated_on(self, statement: Statement) -> Place:
-        """The place of the dataset that a statement of a mechanism that reads this speaks of."""
+        """Returns the place of the dataset that a statement of a mechanism that reads this
+        speaks of."""
         return self.up(statement.up)
 
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
-    """The places of every root, from the outside in; never recurses."""
+    """Returns the places of every root, from the outside in; never recurses."""
     return [(root, _lay_out_root(root)) for root in problem.roots]
 
 
@@ -304,7 +305,8 @@ def _place_statements(place: Place) -> None:
 
 
 def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
-    """A statement as seen from a place; not usable where the level of its dataset is not known."""
+    """Returns a statement as seen from a place; not usable where the level of its dataset is not
+    known."""
     edges, own = place.ancestors(statement.up), len(index)
     home = place.depth - statement.up
     level = index.get(home) if edges else own
@@ -368,7 +370,8 @@ def _to_edges(edge: Edge) -> bool:
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """The edges by which some row of the first dataset is known to give nothing further down.
+    """Returns the edges by which some row of the first dataset is known to give nothing further
+    down.
 
     Only those count that come before anything but maps that make rows of each row by itself and
     blocks that any one row may be left out of; and none after a map that makes several of one,

@@ -31,7 +31,7 @@ class Guarantee:
 
     @property
     def amount(self) -> Fraction:
-        """The value in the unit that adds up: ε, ρ or μ²."""
+        """Returns the value in the unit that adds up: ε, ρ or μ²."""
         if self.noise is not None and self.notion is Notion.GDP:
             square = self.noise.mu_squared(self.shift)
             assert square is not None
@@ -85,13 +85,13 @@ class Bound:
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction, bool], ...]:
-        """Each parameter by the name of specs, its value, and whether it is exact."""
+        """Returns each parameter by the name of specs, its value, and whether it is exact."""
         main = (self.notion.facts.symbol, self.value, self.exact)
         return (main,) if self.delta is None else (main, ("delta", self.delta, self.delta_exact))
 
 
 def bound_of(quantity: Quantity) -> Bound:
-    """A certified quantity in the notion's own parameter."""
+    """Returns a certified quantity in the notion's own parameter."""
     value, exact = quantity.notion.value_of(Fraction(quantity.amount))
     if quantity.notion is not Notion.APPROX:
         return Bound(quantity.notion, value, None, exact and quantity.exact)

@@ -36,7 +36,7 @@ class Notion(StrEnum):
         return value * value if self.facts.squared else value
 
     def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:
-        """The parameter of what adds up, rounded up, and whether it is exact."""
+        """Returns the parameter of what adds up, rounded up, and whether it is exact."""
         return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
@@ -62,7 +62,7 @@ CONVERTS: dict[Notion, tuple[Notion, ...]] = {
 
 
 def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
-    """An amount in the unit of `source` as the least amount of `target` that always holds.
+    """Returns an amount in the unit of `source` as the least amount of `target` that always holds.
 
     Raises ValueError where no conversion without a δ exists.
     """
@@ -82,7 +82,7 @@ def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
 
 
 def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
-    """The loss along a path: `count` steps of each `amount`.
+    """Returns the loss along a path: `count` steps of each `amount`.
 
     ε and μ add along a path; ρ by (Σ √ρ)², the weak triangle inequality of the Rényi divergence
     at its best order. Rounded up where irrational.
@@ -149,7 +149,7 @@ def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
 
 
 def convert_over_steps(epsilon: Fraction, steps: int, notion: Notion) -> Fraction:
-    """The least ρ or μ² of every ε-DP mechanism over so many steps, ε > 0, rounded up."""
+    """Returns the least ρ or μ² of every ε-DP mechanism over so many steps, ε > 0, rounded up."""
     if notion is Notion.ZCDP:
         return geometric_rho(steps, 1 / epsilon)
     return geometric_mu(steps, 1 / epsilon) ** 2

@@ -34,7 +34,7 @@ class StatedNumbers(Protocol):
 
 
 def same(amount: Fraction) -> Fraction:
-    """The amount itself."""
+    """Returns the amount itself."""
     return amount
 
 

@@ -79,7 +79,8 @@ class Meter:
 
 
 def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) -> Fraction:
-    """The exact value of a decimal, a fraction, or an expression with + - * / ( ) and ``names``.
+    """Returns the exact value of a decimal, a fraction, or an expression with + - * / ( ) and
+    ``names``.
 
     Give all expressions of a spec the same ``meter``, so that no spec takes for ever.
     Raises ExpressionError, with a hint where it can be told what was probably meant.
@@ -98,7 +99,7 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
 
 
 def _rewritten(error: ExpressionError, text: str, names: Mapping[str, Fraction]) -> ExpressionError:
-    """The fault, with the text as it is written here, where another notation was used."""
+    """Returns the fault, with the text as it is written here, where another notation was used."""
     known = in_our_notation(text) if len(text) <= 2 * SHOWN else None
     if known is None or not known.text.isprintable() or len(known.text) > SHOWN:
         return error
@@ -135,7 +136,7 @@ NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 @lru_cache(maxsize=4096)
 def literal(text: str) -> Fraction:
-    """The value of a decimal without a sign. Offsets in faults count from its start."""
+    """Returns the value of a decimal without a sign. Offsets in faults count from its start."""
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, part = mantissa.partition(".")
     if len(whole) > 1 and whole[0] == "0":

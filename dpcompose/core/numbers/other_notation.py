@@ -107,7 +107,8 @@ _POWER = r"\s*(?:\^|\*\*)\s*(?:\(\s*(?P<a>[-+]?[0-9]{1,4})\s*\)|(?P<b>[-+]?[0-9]
 
 
 def in_our_notation(text: str) -> Rewritten | None:
-    """The text with powers, percentages and the like written as numbers; None: there are none.
+    """Returns the text with powers, percentages and the like written as numbers; None: there are
+    none.
 
     Only where there is one reading alone: `1,500` could be two numbers.
     """
@@ -196,7 +197,7 @@ _NOTATIONS: tuple[tuple[re.Pattern[str], str, _Write], ...] = (
 
 
 def cut(text: str) -> str:
-    """A text as a message shows it, no longer than `SHOWN`."""
+    """Returns a text as a message shows it, no longer than `SHOWN`."""
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 

@@ -46,7 +46,7 @@ def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
 
 
 def value_single(once: Sequence[Amount]) -> Allocation:
-    """A row added to or removed from disjoint blocks: the largest loss (GMPS24 V.4)."""
+    """Returns a row added to or removed from disjoint blocks: the largest loss (GMPS24 V.4)."""
     return one_block(once, both=False)
 
 
@@ -56,7 +56,8 @@ def value_pair(
     sizes: Sequence[int],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """A replaced row: within one block, between two, or between a block and outside (IV.13)."""
+    """Returns a replaced row: within one block, between two, or between a block and outside
+    (IV.13)."""
     if new is not None:
         return _worst_allocation([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
@@ -89,7 +90,7 @@ def _moves(
 
 
 def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
-    """The `capacity` first unit entries of `runs` (amount, how many, hit of one)."""
+    """Returns the `capacity` first unit entries of `runs` (amount, how many, hit of one)."""
     total: Amount = ZERO
     hits: list[Hit] = []
     for amount, many, hit in runs:
@@ -103,7 +104,7 @@ def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amoun
 
 
 def membership_single(once: Sequence[Amount], sizes: Sequence[int], most: int) -> Allocation:
-    """A row in at most `most` blocks comes or goes: the sum of the largest losses."""
+    """Returns a row in at most `most` blocks comes or goes: the sum of the largest losses."""
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     total, hits = _take([(once[i], sizes[i], Hit(i, 1, False)) for i in order], most)
     return total, tuple(hits)
@@ -116,7 +117,7 @@ def membership_pair(
     most: int,
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """A replaced row, in at most `most` blocks before and `most` after.
+    """Returns a replaced row, in at most `most` blocks before and `most` after.
 
     A block hit by one end weighs 1 and loses `once`, one hit by both ends weighs 2 and loses
     `both`; the total weight is at most 2·`most`. Where both ≤ 2·once the gains of the first and
@@ -159,7 +160,7 @@ def _turning_points(
     doubles: Sequence[tuple[Amount, int, Hit]],
     most: int,
 ) -> list[int]:
-    """How many blocks to hit twice: the total is concave in it, with corners only here."""
+    """Returns how many blocks to hit twice: the total is concave in it, with corners only here."""
     available = min(most, sum(run[1] for run in doubles))
     points = {0, available}
     passed = 0
@@ -185,11 +186,11 @@ class _RunSums:
         self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
 
     def whole_runs(self, capacity: int) -> int:
-        """How many runs are taken whole."""
+        """Returns how many runs are taken whole."""
         return bisect_right(self.ends, capacity) - 1
 
     def at(self, capacity: int) -> Amount:
-        """The total of `_take`."""
+        """Returns the total of `_take`."""
         if capacity <= 0:
             return ZERO
         whole = self.whole_runs(capacity)
@@ -221,7 +222,7 @@ class _Totals:
         )
 
     def at(self, twice: int) -> Amount:
-        """The total with `twice` blocks hit twice."""
+        """Returns the total with `twice` blocks hit twice."""
         capacity = 2 * self._most - 2 * twice
         total = self._doubles.at(twice)
         best = total + self._gains.at(capacity)
@@ -290,7 +291,7 @@ MANY_KINDS = 4_000_000
 
 
 def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allocation:
-    """A row of one kind comes or goes: all blocks that its kind feeds."""
+    """Returns a row of one kind comes or goes: all blocks that its kind feeds."""
     return _worst_allocation(
         (sum((once[i] for i in fed), ZERO), tuple(Hit(i, 1, False) for i in fed)) for fed in kinds
     )
@@ -302,7 +303,7 @@ def kinds_pair(
     kinds: Sequence[Sequence[int]],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """A replaced row of any kind before and after."""
+    """Returns a replaced row of any kind before and after."""
     entered = once if new is None else new
     size = sum(len(fed) for fed in kinds)
     if size * len(kinds) > MANY_KINDS:
@@ -366,7 +367,8 @@ def fill(
 def spread(
     losses: Sequence[Sequence[Amount]], sizes: Sequence[int], rows: int, blocks: int
 ) -> Amount:
-    """The exact worst way of putting at most `rows` row changes into at most `blocks` blocks.
+    """Returns the exact worst way of putting at most `rows` row changes into at most `blocks`
+    blocks.
 
     `losses[i][t]` is the loss of a block of class i that is hit t times (index 0: zero), up to
     the most hits that one block can take.

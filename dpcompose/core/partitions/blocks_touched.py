@@ -49,7 +49,8 @@ def worst_hits(
     both: Sequence[Loss],
     new: Sequence[Loss] | None = None,
 ) -> tuple[Loss, tuple[Hit, ...]]:
-    """The worst total by a rule, from the losses of blocks hit once and by both ends of a row.
+    """Returns the worst total by a rule, from the losses of blocks hit once and by both ends of a
+    row.
 
     `new`: of blocks that the row is put in, where `once` is for those that it leaves.
 

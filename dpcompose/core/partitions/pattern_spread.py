@@ -44,7 +44,7 @@ def spread(
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None = None,
 ) -> UndominatedLosses:
-    """The patterns of the worst ways in which one row can be in the blocks."""
+    """Returns the patterns of the worst ways in which one row can be in the blocks."""
     where = rule.where
     if isinstance(where, Fixed):
         return algebra.worst_case(both)
@@ -138,7 +138,7 @@ class _Covers:
         self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
     def of(self, most: int) -> LossMultiset:
-        """The pattern for `most` blocks."""
+        """Returns the pattern for `most` blocks."""
         taken: list[LossMultiset] = []
         for pattern, many in self.behind:
             used = min(most, many)
@@ -157,7 +157,7 @@ def _two_of(
     sizes: Sequence[int],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """A replaced row: within a block, or from one block to another or to outside."""
+    """Returns a replaced row: within a block, or from one block to another or to outside."""
     entered = once if new is None else new
     order = _by_size(once)
     partners: list[int] = []
@@ -184,7 +184,7 @@ def _two_of(
 
 
 def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
-    """One pattern that dominates every one of several losses."""
+    """Returns one pattern that dominates every one of several losses."""
     return covering([pattern for loss in losses for pattern in loss])
 
 
@@ -317,7 +317,8 @@ def _sets(
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """A row in all blocks of one of some sets, and one put in its place in those of another."""
+    """Returns a row in all blocks of one of some sets, and one put in its place in those of
+    another."""
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
     entered = once if new is None else new
@@ -345,7 +346,7 @@ Spread = tuple[tuple[tuple[int, int], int], ...]
 
 
 def spreads(sizes: Sequence[int], hits: int, per_block: int, most: int) -> list[Spread] | None:
-    """Every way of putting as many as possible of `hits` row changes into the blocks.
+    """Returns every way of putting as many as possible of `hits` row changes into the blocks.
 
     At most `per_block` in a block, in at most `most` blocks; None if there are too many ways.
     """

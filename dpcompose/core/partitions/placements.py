@@ -21,7 +21,7 @@ from dpcompose.core.partitions.allocation import Allocation
 def placements(
     where: Whereabouts, leaf: ChangeUnit, instances: Sequence[int], limit: int
 ) -> list[tuple[ChangeUnit | None, ...]]:
-    """Every way in which one unit can be in the blocks: for each block what it is there."""
+    """Returns every way in which one unit can be in the blocks: for each block what it is there."""
     everywhere = range(len(instances))
     sets = list(islice(where.sets(instances), limit + 1))
     if leaf.kind is not Kind.PAIR:
@@ -64,7 +64,7 @@ class SpreadRule:
     def __call__(
         self, once: Sequence[Amount], both: Sequence[Amount], new: Sequence[Amount] | None = None
     ) -> Allocation:
-        """The worst total in numbers, from the losses of blocks hit once and by both ends.
+        """Returns the worst total in numbers, from the losses of blocks hit once and by both ends.
 
         `new`: of blocks that a row enters, where `once` is for those that one leaves.
         """
@@ -86,7 +86,7 @@ class SpreadRule:
 
 
 def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:
-    """The rule for one row, added, removed or replaced."""
+    """Returns the rule for one row, added, removed or replaced."""
     return SpreadRule(partition.kind.where(leaf.kept), leaf.kind is Kind.PAIR, sizes)
 
 

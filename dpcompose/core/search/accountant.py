@@ -65,14 +65,15 @@ class Accountant:
 
     @property
     def pure(self) -> Accountant:
-        """The accountant of the losses in pure DP that this one needs."""
+        """Returns the accountant of the losses in pure DP that this one needs."""
         if self._pure is None:
             made = Accountant(Scalars(Notion.PURE))
             self._pure = made.charging_all() if self.charge_all else made
         return self._pure
 
     def charging_all(self) -> Accountant:
-        """An accountant that charges all blocks, and knows the costs that this one has found."""
+        """Returns an accountant that charges all blocks, and knows the costs that this one has
+        found."""
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
@@ -80,7 +81,8 @@ class Accountant:
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
-        """The worst loss of everything at and below `place` for the change `state` there."""
+        """Returns the worst loss of everything at and below `place` for the change `state`
+        there."""
         known = self._known
         stack: list[tuple[tuple[int, State], Walk]] = []
         key = (id(place), state)
@@ -119,7 +121,7 @@ class Accountant:
             sent = self.answer(place, state).loss
 
     def answers(self) -> dict[tuple[int, State], Answer]:
-        """Every answer found so far, by the identity of the place and the change there."""
+        """Returns every answer found so far, by the identity of the place and the change there."""
         return self._known
 
     def _walk(self, place: Place, state: State) -> Walk:
@@ -168,7 +170,7 @@ class Accountant:
         return watch.rounded
 
     def _with_trace(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
-        """A loss with where it comes from, where the algebra keeps that."""
+        """Returns a loss with where it comes from, where the algebra keeps that."""
         if not isinstance(self.algebra, Patterns):
             return loss
         return charged_by(mechanism, place, state, loss)

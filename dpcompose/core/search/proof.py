@@ -38,7 +38,7 @@ MOST = 200
 
 
 def prove(solver: Solver, solution: Solution, cited: str) -> Step:
-    """The derivation of a solution's first bound, citing a theorem of the book."""
+    """Returns the derivation of a solution's first bound, citing a theorem of the book."""
     changes = [_change(visit) for visit in solution.visits]
     costs = [_cost(solution, each) for each in solution.felt[:MOST]]
     if len(solution.felt) > MOST:
@@ -100,7 +100,7 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
 
 
 def amplifying(visit: Visit) -> str | None:
-    """The theorem about what reads the dataset, where that is a sample."""
+    """Returns the theorem about what reads the dataset, where that is a sample."""
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
@@ -111,7 +111,8 @@ def amplifying(visit: Visit) -> str | None:
 
 
 def change_at(visit: Visit) -> State:
-    """The change that a dataset meets; for one row and a sample what the row does above it."""
+    """Returns the change that a dataset meets; for one row and a sample what the row does above
+    it."""
     edge = visit.place.edge
     if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
         return visit.state
@@ -121,7 +122,7 @@ def change_at(visit: Visit) -> State:
 
 
 def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
-    """The statement that alone gives a mechanism's loss, or all of them if none does.
+    """Returns the statement that alone gives a mechanism's loss, or all of them if none does.
 
     All of them, too, where they are very many: the points of a profile.
     """
@@ -188,7 +189,8 @@ def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
 
 
 def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:
-    """The certificate of a solution that cites a theorem, made from the answers of the search."""
+    """Returns the certificate of a solution that cites a theorem, made from the answers of the
+    search."""
     algebra = solution.algebra
     return certify(
         SearchFinding(
@@ -205,7 +207,8 @@ def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certific
 
 
 def rechecked(solver: Solver, solution: Solution, cited: str | None = None) -> int:
-    """How many claims prove the bounds of a solution; each is checked again, without the search.
+    """Returns how many claims prove the bounds of a solution; each is checked again, without the
+    search.
 
     `cited`: the theorem that is told to give them, None for the one that `select` finds. Raises
     Unproved with the reason if a check fails.

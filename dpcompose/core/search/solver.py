@@ -85,7 +85,7 @@ class Solution:
         return _sampled(self.visits)
 
     def quantity(self, loss: Loss) -> Quantity | None:
-        """A loss of the algebra as a certified bound; None if it is not finite."""
+        """Returns a loss of the algebra as a certified bound; None if it is not finite."""
         exact = all(quantity.exact for quantity in self.quantities)
         return next((replace(each, exact=exact) for each in bounds_of(self.algebra, loss)), None)
 
@@ -111,11 +111,12 @@ class Solution:
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """The losses of all mechanisms that the worst change reaches, or of these, added."""
+        """Returns the losses of all mechanisms that the worst change reaches, or of these,
+        added."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
-        """The loss in all the copies of the dataset, and at the distance, together."""
+        """Returns the loss in all the copies of the dataset, and at the distance, together."""
         copies = self.algebra.times(felt.loss, felt.visit.copies)
         return self.algebra.chain([(copies, felt.visit.distance)])
 
@@ -126,7 +127,7 @@ class Solution:
 
 
 def notions(problem: Problem) -> list[Notion]:
-    """The notions in which every mechanism has some statement, strongest first."""
+    """Returns the notions in which every mechanism has some statement, strongest first."""
     common = set(ORDER)
     for mechanism in problem.mechanisms():
         readable: set[Notion] = set()
@@ -154,17 +155,18 @@ class Solver:
         self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
-        """The answers at the roots if every block were charged for, whatever one change reaches."""
+        """Returns the answers at the roots if every block were charged for, whatever one change
+        reaches."""
         accountant, goal = solution.accountant.charging_all(), self.problem.goal
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """The worst loss over all roots together, with what happens in each."""
+        """Returns the worst loss over all roots together, with what happens in each."""
         loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
         return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
     def solve(self, notion: Notion) -> Solution:
-        """The worst case in a notion."""
+        """Returns the worst case in a notion."""
         solution = self._solve(algebra_of(notion))
         if notion is Notion.APPROX and not solution.finite:
             # Σδ reaches 1; the chance that nothing is given away may still be positive.
@@ -172,13 +174,15 @@ class Solver:
         return solution
 
     def least_bound(self, notion: Notion) -> Quantity | None:
-        """The bound of `solve` in a notion of one number, without the change that attains it."""
+        """Returns the bound of `solve` in a notion of one number, without the change that
+        attains it."""
         algebra = algebra_of(notion)
         loss, _ = self._joint(self._accountant(algebra))
         return next(bounds_of(algebra, loss), None)
 
     def summed(self, notion: Notion) -> Solution:
-        """The worst case in a notion by sums alone, as a filter counts: Σδ, never 1-Π(1-δ)."""
+        """Returns the worst case in a notion by sums alone, as a filter counts: Σδ, never
+        1-Π(1-δ)."""
         return self._solve(algebra_of(notion))
 
     def patterns(self) -> UndominatedLosses:
@@ -206,7 +210,8 @@ class Solver:
         return self._costs.setdefault(key, {})
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
-        """The patterns, with what paths of unlike steps or of (ε, δ) say as curves beside them.
+        """Returns the patterns, with what paths of unlike steps or of (ε, δ) say as curves beside
+        them.
 
         Fewer patterns with curves are known to be worse than others, so that there may be more of
         them. Those of both sorts bound every change; a pair of them has the lesser one's loss.
@@ -242,7 +247,8 @@ class Solver:
         return (unlike or several) and len(stated) <= MOST_PATHS
 
     def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
-        """One change that the patterns stand for, from the roots down, and what feels it."""
+        """Returns one change that the patterns stand for, from the roots down, and what feels
+        it."""
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
@@ -279,7 +285,7 @@ def _visits(
 
 
 def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
-    """The visits of patterns: a change that is followed in one order stands for both."""
+    """Returns the visits of patterns: a change that is followed in one order stands for both."""
     shown: dict[int, Visit] = {}
     for visit in visits:
         above = None if visit.above is None else shown[id(visit.above)]

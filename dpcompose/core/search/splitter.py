@@ -23,7 +23,7 @@ def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
 
 
 def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
-    """Several units at once: exhaustively where few, else a path through single units."""
+    """Returns several units at once: exhaustively where few, else a path through single units."""
     bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
     if rules.charge_all:
         return bound

@@ -10,7 +10,7 @@ from dpcompose.core.theorems.setting import Setting
 
 
 def apply(theorem: str, setting: Setting) -> Loss | Refused:
-    """The bound of a theorem for a release, or why the theorem does not give one.
+    """Returns the bound of a theorem for a release, or why the theorem does not give one.
 
     Of several uses of the entry the tightest counts; if none holds, the most special one tells.
     """
@@ -28,7 +28,7 @@ def apply(theorem: str, setting: Setting) -> Loss | Refused:
 
 
 def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
-    """The bound of an entry in one of its uses."""
+    """Returns the bound of an entry in one of its uses."""
     assert use.run is not None
     if entry.notion not in (None, setting.notion):
         return Refused(f"it is not about {setting.notion.facts.words}")

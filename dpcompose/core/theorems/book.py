@@ -38,7 +38,8 @@ _ADVERSARIES = ("1", "mixture", "3", "6", "7", "coupling", "A3", "likelihoods")
 
 
 def _position(identifier: str) -> tuple[int, int, int]:
-    """Where an entry stands in the paper; what is not from it comes after, adversaries last."""
+    """Returns where an entry stands in the paper; what is not from it comes after, adversaries
+    last."""
     section, _, number = identifier.partition(".")
     if section in _SECTIONS:
         return (_SECTIONS.index(section) + 1, int(number), 0)
@@ -63,7 +64,7 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @cache
 def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
-    """Every use on such a subject, the most special first.
+    """Returns every use on such a subject, the most special first.
 
     A theorem comes before those that it is a case of; what is no case of another goes by role.
     """
@@ -72,13 +73,13 @@ def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
 
 
 def _depth(entry: Theorem) -> int:
-    """How many theorems lie above an entry, each a case of the next."""
+    """Returns how many theorems lie above an entry, each a case of the next."""
     return 1 + max((_depth(BOOK[other]) for other in entry.specialises), default=-1)
 
 
 @cache
 def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> Theorem:
-    """The entry that has a role, for a notion and for mechanisms that are adaptive or not.
+    """Returns the entry that has a role, for a notion and for mechanisms that are adaptive or not.
 
     Raises LookupError if there is none.
     """
@@ -91,10 +92,11 @@ def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> 
 
 @cache
 def behind(route: str) -> Theorem | None:
-    """The entry that a route to a number at a chosen δ rests on; None if no single one does."""
+    """Returns the entry that a route to a number at a chosen δ rests on; None if no single one
+    does."""
     return next((entry for entry in BOOK.values() if route in entry.routes), None)
 
 
 def general(notion: Notion, adaptive: bool) -> Theorem:
-    """The general composition theorem of a notion."""
+    """Returns the general composition theorem of a notion."""
     return in_role(Role.GENERAL, notion, adaptive)

@@ -68,12 +68,12 @@ def total_pairs(pairs: Sequence[Pair]) -> Pair:
 
 
 def largest_pair(pairs: Sequence[Pair]) -> Pair:
-    """The largest ε with the largest δ."""
+    """Returns the largest ε with the largest δ."""
     return largest([pair[0] for pair in pairs]), largest([pair[1] for pair in pairs])
 
 
 def pairs(text: str) -> tuple[Pair, ...]:
-    """The pairs of a worked example, `ε,δ` with blanks between them."""
+    """Returns the pairs of a worked example, `ε,δ` with blanks between them."""
     split = (each.split(",") for each in text.split())
     return tuple((Fraction(epsilon), Fraction(delta)) for epsilon, delta in split)
 

@@ -58,7 +58,7 @@ _SUM = Example(
 
 
 def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    """The squares of μ_i times d_i, added up."""
+    """Returns the squares of μ_i times d_i, added up."""
     moved: list[Amount] = [
         at_distance(mu_squared, Notion.GDP, distance)
         for mu_squared, distance in zip(mus_squared, distances, strict=True)

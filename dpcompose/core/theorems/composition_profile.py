@@ -29,12 +29,12 @@ Outcome = tuple[Fraction, Fraction]
 
 
 def rounded(value: Fraction) -> Fraction:
-    """A bound of the book that is irrational, in 12 digits, rounded up."""
+    """Returns a bound of the book that is irrational, in 12 digits, rounded up."""
     return Fraction(decimal_up(value, 12))
 
 
 def _outcomes(text: str) -> tuple[Outcome, ...]:
-    """The outcomes of a worked example, `p,q` with blanks between them."""
+    """Returns the outcomes of a worked example, `p,q` with blanks between them."""
     split = (each.split(",") for each in text.split())
     return tuple((Fraction(first), Fraction(second)) for first, second in split)
 

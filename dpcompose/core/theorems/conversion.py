@@ -16,7 +16,7 @@ _SHARED = "the tool converts by the same formula where it charges a mechanism"
 
 
 def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
-    """The hypothesis that a loss of one notion is read as one of another."""
+    """Returns the hypothesis that a loss of one notion is read as one of another."""
     return Hypothesis(source.facts.words, says, test=reads_as(source, target))
 
 

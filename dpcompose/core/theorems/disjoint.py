@@ -92,12 +92,12 @@ MISSING = (
 
 
 def largest(losses: Sequence[Fraction]) -> Fraction:
-    """The largest loss; 0 if there is none."""
+    """Returns the largest loss; 0 if there is none."""
     return max(losses, default=ZERO)
 
 
 def two_largest(losses: Sequence[Fraction]) -> Fraction:
-    """The two largest losses added; the only one if there is one."""
+    """Returns the two largest losses added; the only one if there is one."""
     return total(nlargest(2, losses))
 
 

@@ -40,7 +40,7 @@ TAKES_STEPS = Hypothesis(
 
 
 def _group(notion: Notion) -> tuple[Use, ...]:
-    """How group privacy of a notion is used: for a whole release, and for one step."""
+    """Returns how group privacy of a notion is used: for a whole release, and for one step."""
     loss = Hypothesis(
         "the notion of the loss",
         "the loss is asked for in the notion of the theorem",

@@ -17,7 +17,7 @@ from dpcompose.core.theorems.setting import Setting
 
 
 def in_notion(notion: Notion) -> Test:
-    """The test that losses are in a notion."""
+    """Returns the test that losses are in a notion."""
 
     def holds(setting: Setting) -> None:
         if setting.notion is not notion:
@@ -130,7 +130,7 @@ def compatible(setting: Setting) -> None:
 
 
 def one_pair_a_block(kind: Kind | None = None) -> Test:
-    """The test that one (ε, δ) is known of each block, for one unit of a kind.
+    """Returns the test that one (ε, δ) is known of each block, for one unit of a kind.
 
     Without a kind: for the row that is protected.
     """
@@ -146,7 +146,7 @@ def one_pair_a_block(kind: Kind | None = None) -> Test:
 
 
 def protected_row(setting: Setting) -> Kind:
-    """The unit of change that is protected: one row replaced, or one added or removed."""
+    """Returns the unit of change that is protected: one row replaced, or one added or removed."""
     replaced = setting.goal.relation.kind is RelationKind.BOUNDED
     return Kind.PAIR if replaced else Kind.SINGLE
 

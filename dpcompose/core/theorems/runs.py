@@ -120,7 +120,7 @@ def by_each_map(setting: Setting, bound: Bound) -> Loss:
 
 
 def _units(setting: Setting, place: Place) -> Fraction:
-    """How many units the worst change is at a place."""
+    """Returns how many units the worst change is at a place."""
     visit = setting.visit(place)
     if visit is None:
         return Fraction(0)
@@ -201,7 +201,7 @@ def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
 
 
 def _through(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
-    """The loss of the release from that of each unit of change at what is sampled."""
+    """Returns the loss of the release from that of each unit of change at what is sampled."""
     assert place.edge is not None
     algebra = setting.algebra
     above = setting.visit(place.edge.parent)

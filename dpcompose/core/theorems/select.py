@@ -57,7 +57,8 @@ def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
 
 
 def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
-    """The theorem to cite for a solution, and the others that readers know, special ones first.
+    """Returns the theorem to cite for a solution, and the others that readers know, special ones
+    first.
 
     Cited is the most special theorem whose own bound is the one certified, which is the tightest:
     no theorem gives less than the general one, of which the others are cases.
@@ -105,7 +106,7 @@ def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setti
 
 
 def for_touch(touch: ChargedStep) -> str | None:
-    """The theorem by which a guarantee covers the change that its mechanism feels.
+    """Returns the theorem by which a guarantee covers the change that its mechanism feels.
 
     None where the change is just what the guarantee is for.
     """
@@ -118,7 +119,7 @@ def for_touch(touch: ChargedStep) -> str | None:
 
 
 def for_question(asked: Asked) -> str:
-    """The id of the most special theorem that gives a bound by the method that found it.
+    """Returns the id of the most special theorem that gives a bound by the method that found it.
 
     Raises LookupError if there is none.
     """

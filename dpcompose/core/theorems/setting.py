@@ -55,7 +55,7 @@ class Setting:
 
     @property
     def notion(self) -> Notion:
-        """The notion of the losses."""
+        """Returns the notion of the losses."""
         return self.algebra.notion
 
     @property
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def top(self) -> Place:
-        """The one table of the problem. Raises Refused if there are several."""
+        """Returns the one table of the problem. Raises Refused if there are several."""
         if len(self.tops) != 1:
             raise Refused("there is more than one table")
         return self.tops[0][1]
@@ -85,7 +85,8 @@ class Setting:
     # -- blocks --------------------------------------------------------------------------------
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
-        """The one partition whose blocks all mechanisms read; what none reads does not count."""
+        """Returns the one partition whose blocks all mechanisms read; what none reads does not
+        count."""
         top = self.top
         if top.mechanisms:
             raise Refused("not every mechanism reads a block of one partition")
@@ -107,7 +108,8 @@ class Setting:
         return partition, blocks
 
     def of_blocks(self, kind: Kind) -> list[Loss]:
-        """The composed loss of every block for one such unit in it, of a large class twice."""
+        """Returns the composed loss of every block for one such unit in it, of a large class
+        twice."""
         _, blocks = self.only_partition()
         found: list[Loss] = []
         known = self.of_one_unit(kind)
@@ -118,7 +120,7 @@ class Setting:
         return found
 
     def of_one_unit(self, kind: Kind) -> dict[int, Loss]:
-        """The loss for one unit of a kind, by the identity of the place where it changes.
+        """Returns the loss for one unit of a kind, by the identity of the place where it changes.
 
         A place that no such unit reaches is not there.
         """
@@ -135,14 +137,14 @@ class Setting:
     # -- one mechanism -------------------------------------------------------------------------
 
     def only_statement(self) -> tuple[Place, Statement]:
-        """The one guarantee of the one mechanism that is released, once."""
+        """Returns the one guarantee of the one mechanism that is released, once."""
         found = list(self.statements())
         if len(found) != 1 or sum(each.count for each, _ in found[0][0].mechanisms) != 1:
             raise Refused("it is about one guarantee of one mechanism, released once")
         return found[0]
 
     def edges(self) -> list[Edge]:
-        """The way from the root to what the one mechanism reads, through maps alone."""
+        """Returns the way from the root to what the one mechanism reads, through maps alone."""
         place, _ = self.only_statement()
         edges = place.ancestors(place.depth)
         if any(edge.made_by is None for edge in edges):
@@ -150,11 +152,12 @@ class Setting:
         return edges
 
     def visit(self, place: Place) -> Reach | None:
-        """Where the worst change reaches a place; None if it does not."""
+        """Returns where the worst change reaches a place; None if it does not."""
         return next((each for each in self.worst if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
-        """The outermost sample on the way to the one mechanism: the dataset, and the sample."""
+        """Returns the outermost sample on the way to the one mechanism: the dataset, and the
+        sample."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
@@ -172,14 +175,15 @@ class Setting:
         raise Refused("no map on the way draws one row of each key")
 
     def at_sample(self) -> Counter[ChangeUnit]:
-        """The units of the worst change at what the outermost sample is drawn from."""
+        """Returns the units of the worst change at what the outermost sample is drawn from."""
         place, _ = self.first_sample()
         assert place.edge is not None
         above = self.visit(place.edge.parent)
         return Counter() if above is None else all_leaves(above.state)
 
     def steps(self) -> Fraction | None:
-        """How many stated steps the worst change is at the one mechanism; None if without end."""
+        """Returns how many stated steps the worst change is at the one mechanism; None if
+        without end."""
         place, _ = self.only_statement()
         visit = self.visit(place)
         if visit is None:

@@ -57,7 +57,7 @@ _BEHIND_MAPS = (ONE_MECHANISM, OWN_NOTION, ON_WHAT_IS_READ, NO_SAMPLE, SENSITIVI
 
 
 def numbers(text: str) -> tuple[Fraction, ...]:
-    """The numbers of a worked example, written with blanks between them."""
+    """Returns the numbers of a worked example, written with blanks between them."""
     return tuple(Fraction(each) for each in text.split())
 
 

@@ -29,12 +29,12 @@ class ChargedStep:
 
     @property
     def first(self) -> Placed:
-        """The guarantee that is told."""
+        """Returns the guarantee that is told."""
         return self.used[0]
 
 
 def reads_as(source: Notion, target: Notion) -> Test:
-    """The test that a guarantee of one notion is read as one of another."""
+    """Returns the test that a guarantee of one notion is read as one of another."""
 
     def holds(touch: ChargedStep) -> None:
         stated = touch.first.statement.guarantee.notion
@@ -45,7 +45,7 @@ def reads_as(source: Notion, target: Notion) -> Test:
 
 
 def in_notion(notion: Notion) -> Test:
-    """The test that the loss is asked for in a notion."""
+    """Returns the test that the loss is asked for in a notion."""
 
     def holds(touch: ChargedStep) -> None:
         if touch.notion is not notion:

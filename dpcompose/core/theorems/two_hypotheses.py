@@ -53,7 +53,7 @@ COMPUTED = "the tool finds the bound, and by which method, without listing what 
 
 
 def used(*methods: str, hypotheses: tuple[Hypothesis, ...] = ()) -> Use:
-    """The use for bounds that are found by certain methods."""
+    """Returns the use for bounds that are found by certain methods."""
     return Use(Role.HYPOTHESES, "question", hypotheses, methods=methods)
 
 

@@ -25,7 +25,8 @@ class DiscreteGaussianLoss(MechanismLoss):
     variance: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        """The loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are too many."""
+        """Returns the loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are
+        too many."""
         from dpcompose.curves.backends.lattice.divergences import divergence
 
         return self._atom_masses(step) or divergence((), self.rho(), step)

@@ -42,11 +42,11 @@ class BoundedRange(MechanismLoss):
     epsilon: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        """A pair with its losses in [t-η, t] has the largest profile if only the ends occur, since
-        (x-e^ε')₊ is convex in the odds x; that is (1-e^(t-η))(1-e^(ε'-t))/(1-e^(-η)), largest where
-        the two exponentials agree, t = (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so
-        that the loss has the P-density e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η].
-        """
+        """Returns a pair with its losses in [t-η, t] has the largest profile if only the ends
+        occur, since (x-e^ε')₊ is convex in the odds x; that is
+        (1-e^(t-η))(1-e^(ε'-t))/(1-e^(-η)), largest where the two exponentials agree, t =
+        (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so that the loss has the P-density
+        e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η]."""
         from dpcompose.curves.backends.lattice.discrete import response
         from dpcompose.curves.backends.lattice.masses import EPS, bounded
         from dpcompose.curves.backends.lattice.slope import WIDE, slope

@@ -63,7 +63,7 @@ class PureSteps(GeometricLoss):
 
 
 def equal_steps(epsilon: Fraction, steps: int) -> Part:
-    """The worst loss of an ε-DP mechanism over so many steps, ε > 0."""
+    """Returns the worst loss of an ε-DP mechanism over so many steps, ε > 0."""
     gained = (steps - 1) * epsilon
     if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
         return Response(epsilon * steps)

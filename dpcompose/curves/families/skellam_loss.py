@@ -208,7 +208,8 @@ def _cumulant(shift: int, variance: Fraction) -> Callable[[float], float]:
 
 
 def _tilted(s: float, shift: int, v: float) -> float:
-    """A bound of K for large s: e^K ≤ 1 + e^(s·shift·(θ - tanh θ) + τ·shift + v(cosh τ - 1)).
+    """Returns a bound of K for large s: e^K ≤ 1 + e^(s·shift·(θ - tanh θ) + τ·shift + v(cosh τ -
+    1)).
 
     For n ≤ shift the loss is at most shift·asinh((shift-n)/v), above 0 below its tangent at sinh θ,
     so that e^(sl) is at most e to the power of a line in n of slope -τ = -s·shift/(v·cosh θ).
@@ -227,7 +228,7 @@ def _tilted(s: float, shift: int, v: float) -> float:
 
 
 def _last(shift: int, v: float, ratio: float) -> float:
-    """An s from which on `_tilted` is below `ratio`·s(1+s).
+    """Returns an s from which on `_tilted` is below `ratio`·s(1+s).
 
     With θ·cosh θ = s·shift/v, K/s² is at most what is compared here, which falls in θ.
     """

@@ -23,8 +23,8 @@ _HARDLY, _SELDOM = Fraction(1, 10**60), Fraction(1, 10**30)
 
 
 def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]:
-    """The chances that no row is drawn, that some are but no more than the first of `numbers`, that
-    more are but no more than the second, …
+    """Returns the chances that no row is drawn, that some are but no more than the first of
+    `numbers`, that more are but no more than the second, …
 
     `numbers` rise to all rows. The chances are 1 in all; of very many rows those of more than any
     number are rounded up.
@@ -41,7 +41,8 @@ def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
-    """The numbers of drawn rows that are told apart: each other one counts as the next of these.
+    """Returns the numbers of drawn rows that are told apart: each other one counts as the next of
+    these.
 
     They depend on the rows and on the rate only by the last, which is all rows, and by what is
     hardly ever drawn, so that what is made of them grows with both. `all_at_once`: there are always
@@ -66,7 +67,7 @@ def _numbers(rows: int) -> Iterator[int]:
 
 
 def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
-    """The chance that more rows are drawn, rounded up."""
+    """Returns the chance that more rows are drawn, rounded up."""
     mean = rate * rows
     if mean > _MOST_EXPECTED:
         # e^(-d²·mean/(2+d)) for 1+d times the mean (Chernoff).
@@ -83,7 +84,8 @@ def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
-    """A number, and the chances that more are drawn than this, than the next one, …, rounded up.
+    """Returns a number, and the chances that more are drawn than this, than the next one, …,
+    rounded up.
 
     By the quotients of neighbouring chances, from the most likely number on; the last holds for
     all that is beyond.

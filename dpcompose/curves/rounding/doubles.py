@@ -40,7 +40,7 @@ def mpf_of(x: Fraction) -> Any:
 
 
 def exact_of(x: Any) -> Fraction:
-    """The fraction that a number of mpmath is."""
+    """Returns the fraction that a number of mpmath is."""
     sign, mantissa, exponent, _ = x._mpf_
     value = Fraction(int(mantissa))
     value = value * (1 << int(exponent)) if exponent >= 0 else value / (1 << -int(exponent))

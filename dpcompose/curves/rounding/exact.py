@@ -73,7 +73,7 @@ def _margin(x: Decimal) -> Fraction:
 
 
 def sqrt_up(x: Fraction) -> Fraction:
-    """The square root of `x` ≥ 0: exact where it is rational, else rounded up."""
+    """Returns the square root of `x` ≥ 0: exact where it is rational, else rounded up."""
     top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
     if top * top == x.numerator and bottom * bottom == x.denominator:
         return Fraction(top, bottom)
@@ -85,7 +85,7 @@ def sqrt_up(x: Fraction) -> Fraction:
 
 
 def sqrt_down(x: Fraction) -> Fraction:
-    """The square root of `x` ≥ 0: exact where it is rational, else rounded down."""
+    """Returns the square root of `x` ≥ 0: exact where it is rational, else rounded down."""
     if is_square(x):
         return sqrt_up(x)
     shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
@@ -199,7 +199,7 @@ def _gaussian_mean(epsilon: Fraction) -> Fraction:
 
 
 def summed(terms: Iterable[Any]) -> Any:
-    """The exact sum; infinite where a term is.
+    """Returns the exact sum; infinite where a term is.
 
     Of many denominators it is made in pairs: one after the other takes time by their square.
     """
@@ -251,7 +251,8 @@ def _fine_grid(x: Fraction) -> int:
 
 
 def float_up(x: Fraction) -> float:
-    """The smallest double that is not below `x`; raises OverflowError beyond the largest."""
+    """Returns the smallest double that is not below `x`; raises OverflowError beyond the
+    largest."""
     value = x.numerator / x.denominator
     return value if Fraction(value) >= x else math.nextafter(value, math.inf)
 
@@ -375,7 +376,7 @@ def log1p_up(x: Fraction) -> Fraction:
 
 
 def bits_up(x: Fraction, bits: int) -> Fraction:
-    """The least number of so many significant bits that is at least `x` ≥ 0."""
+    """Returns the least number of so many significant bits that is at least `x` ≥ 0."""
     top, bottom = x.numerator, x.denominator
     if not top:
         return x

@@ -13,7 +13,7 @@ NAMES = 6
 
 
 def number(value: Fraction) -> str:
-    """A fraction for a sentence: short decimals as they are, others rounded up."""
+    """Returns a fraction for a sentence: short decimals as they are, others rounded up."""
     exact = decimal_up(value, 12)
     if value.numerator.bit_length() <= 8192 and Fraction(exact) == value:
         return exact
@@ -32,12 +32,12 @@ def number_below(value: Fraction) -> str:
 
 
 def chance(text: str) -> str:
-    """A decimal as small chances are written: `1e-5` for `0.00001`."""
+    """Returns a decimal as small chances are written: `1e-5` for `0.00001`."""
     return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
 
 
 def count_text(count: int) -> str:
-    """A count; one of more than 20 digits is rounded up."""
+    """Returns a count; one of more than 20 digits is rounded up."""
     return str(count) if count.bit_length() <= 64 else decimal_up(Fraction(count), 4)
 
 

@@ -11,7 +11,8 @@ Number = Fraction | int | str | float | Decimal
 
 
 def number_of(given: Number, name: str, most: int | None = None) -> Fraction:
-    """A number of at least 0, and of at most `most`; a float as the decimal that it prints as.
+    """Returns a number of at least 0, and of at most `most`; a float as the decimal that it prints
+    as.
 
     Raises ValueError for anything else, and TypeError for what is no number.
     """
@@ -26,7 +27,7 @@ def number_of(given: Number, name: str, most: int | None = None) -> Fraction:
 
 
 def count_of(given: int, name: str, least: int) -> int:
-    """A whole number of at least `least`; raises TypeError or ValueError."""
+    """Returns a whole number of at least `least`; raises TypeError or ValueError."""
     if isinstance(given, bool) or not isinstance(given, int):
         raise TypeError(f"{name} is a whole number, not {type(given).__name__}")
     if given < least:

@@ -32,7 +32,7 @@ def why_none(
     found: Sequence[At] = (),
     asked: bool = False,
 ) -> list[str]:
-    """Why there is no finite bound, in whole sentences, each with its way out.
+    """Returns why there is no finite bound, in whole sentences, each with its way out.
 
     `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
     asked for, none of them finite; `asked`: whether any point was asked for.
@@ -55,7 +55,7 @@ def why_none(
 
 
 def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
-    """What has no finite cost in the notion of a solution.
+    """Yields what has no finite cost in the notion of a solution.
 
     `asked`: a δ was asked for, so that choosing one is no way out.
     """
@@ -74,7 +74,8 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
 
 
 def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
-    """That a sample which the change reaches has no finite cost, though what is below may."""
+    """Yields the finding that a sample which the change reaches has no finite cost, though what
+    is below may."""
     dataset, sample, none = visit.place.dataset, visit.place.dataset.made_by, solution.algebra.none
     if not isinstance(sample, Sample) or visit.via is None or visit.via.loss != none:
         return
@@ -134,7 +135,8 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
 
 
 def _beyond(found: Sequence[At]) -> Iterator[Reason]:
-    """That the δ asked for is too small for what is stated, or no δ below 1 holds at the ε."""
+    """Yields the finding that the δ asked for is too small for what is stated, or no δ below 1
+    holds at the ε."""
     for at in found:
         if at.value is not None:
             continue
@@ -150,7 +152,7 @@ def _beyond(found: Sequence[At]) -> Iterator[Reason]:
 
 
 def missing_notion(problem: Problem) -> str:
-    """Why the mechanisms of a spec have no notion in common, and the way out."""
+    """Returns why the mechanisms of a spec have no notion in common, and the way out."""
     seen: dict[str, str] = {}
     for mechanism in problem.mechanisms():
         stated = " or ".join(sorted(each.value for each in mechanism.stated_in))

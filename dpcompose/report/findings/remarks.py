@@ -51,7 +51,7 @@ class Finding:
 def findings(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> list[Finding]:
-    """All remarks on a problem and its worst case (None: there is none in one notion)."""
+    """Returns all remarks on a problem and its worst case (None: there is none in one notion)."""
     found: dict[tuple[str, Path], Finding] = {}
     for each in _all(problem, tops, solution):
         found.setdefault((each.code, each.path), each)
@@ -156,7 +156,8 @@ def _ends(listed: list[MapOutcome]) -> bool:
 
 
 def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
-    """A replaced row of the root at a place, from what it is above; None: it is no change."""
+    """Returns a replaced row of the root at a place, from what it is above; None: it is no
+    change."""
     edge = place.edge
     if edge is None:
         return PAIR._replace(

@@ -48,7 +48,7 @@ def nonsense(
     solution: Solution | None,
     numbers: AskedNumbers,
 ) -> Iterator[Finding]:
-    """All remarks of this kind."""
+    """Yields all remarks of this kind."""
     sizes = [root.size for root in problem.roots if root.size is not None]
     stated = [
         (statement.guarantee.delta, (*statement.path, "delta"))
@@ -141,7 +141,7 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
 
 
 def _idle_cap(place: Place) -> Iterator[Finding]:
-    """What is said of numbers of rows or blocks that they cannot exceed anyhow."""
+    """Yields what is said of numbers of rows or blocks that they cannot exceed anyhow."""
     made_by, name = place.dataset.made_by, place.dataset.name
     if isinstance(made_by, Cap | RowLimit) and place.edge is not None:
         least = _rows_of_unit(place.edge.parent, made_by)
@@ -169,7 +169,8 @@ def _smaller_of(one: int | None, other: int) -> int:
 
 
 def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
-    """How many rows a unit has at most, or a value of the same column; None where unknown."""
+    """Returns how many rows a unit has at most, or a value of the same column; None where
+    unknown."""
     found = place.traits.most if cap is not None else None
     at: Place | None = place
     for _ in range(_FARTHEST):

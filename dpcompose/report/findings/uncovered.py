@@ -132,7 +132,8 @@ class _Drawn(NamedTuple):
 
 
 def _random_between(touched: Touched) -> _Drawn | None:
-    """The random map below the dataset of a statement that is not usable, if that is why."""
+    """Returns the random map below the dataset of a statement that is not usable, if that is
+    why."""
     for each in touched.placed:
         home = touched.place.depth - each.statement.up
         if home >= touched.place.given:

@@ -43,5 +43,5 @@ MAPS: dict[str, MapForm] = {
 
 
 def form_of(made_by: Map) -> MapForm:
-    """The form in which a map is written."""
+    """Returns the form in which a map is written."""
     return next(form for form in MAPS.values() if type(made_by) in (form.kind, form.other))

@@ -48,7 +48,7 @@ class Cap(Together):
         return chosen("cap", self.rows, self.keep)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Where rows are not known to be of a unit."""
+        """Yields where rows are not known to be of a unit."""
         if above.traits.unit is None:
             why, hint = above.no_unit()
             says = f"a cap is one per privacy unit: {why}"

@@ -33,7 +33,7 @@ def check_order(keep: Keep, order: str | None) -> None:
 
 
 def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
-    """The conduct of a map that keeps so many rows of all that compete."""
+    """Returns the conduct of a map that keeps so many rows of all that compete."""
     if keep == "first":
         return together(may_drop=True, random=None, determined=True, picks=RowSelection.FIRST)
     picks = RowSelection.ONE if rows == 1 else RowSelection.RANDOM
@@ -46,7 +46,7 @@ def which(keep: Keep) -> str:
 
 
 def declared(rows: int, keep: Keep) -> str:
-    """How rows are chosen, for what the author declares."""
+    """Returns how rows are chosen, for what the author declares."""
     if keep == "first":
         return "the first in an order that is fixed"
     # Of a key's only row it counts that nobody learns which one was drawn: `random-limit`.

@@ -139,7 +139,7 @@ def traits_of_several(
 
 
 def sources_needed(below: int, rows: int, exact: bool) -> int:
-    """How many rows there must be above for so many of them; if one may give none, 0."""
+    """Returns how many rows there must be above for so many of them; if one may give none, 0."""
     return -(-below // rows) if exact else 0
 
 

@@ -20,7 +20,7 @@ class Group(Together):
     by: str
 
     def single_key(self) -> str | None:
-        """The column."""
+        """Returns the column."""
         return self.by
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

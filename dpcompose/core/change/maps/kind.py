@@ -107,7 +107,8 @@ class Map(ABC):
         return False
 
     def single_key(self) -> str | None:
-        """The column of each of whose values it makes at most one row, of its rows alone."""
+        """Returns the column of each of whose values it makes at most one row, of its rows
+        alone."""
         return None
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
@@ -124,7 +125,7 @@ class Map(ABC):
 
     @abstractmethod
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Why it has no meaning on what it is to read, which has the shape that it reads."""
+        """Yields why it has no meaning on what it is to read, which has the shape that it reads."""
 
     @abstractmethod
     def rows_needed(self, below: int) -> int:
@@ -152,7 +153,7 @@ class RowByRow(Map):
 
 
 def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> MapTraits:
-    """The conduct of a map that makes rows of each row by itself."""
+    """Returns the conduct of a map that makes rows of each row by itself."""
     return MapTraits(
         gives,
         may_drop,
@@ -182,7 +183,7 @@ def together(
     several: bool = False,
     picks: RowSelection | None = None,
 ) -> MapTraits:
-    """The conduct of a map that makes something of all rows together."""
+    """Returns the conduct of a map that makes something of all rows together."""
     return MapTraits(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
 
 
@@ -282,7 +283,7 @@ KEEPS = FormKey("keeps", Sort.COLUMNS, "Columns that every new row has as its so
 
 
 def uses(what: str) -> FormKey:
-    """The key that names the columns on which `what` depends alone."""
+    """Returns the key that names the columns on which `what` depends alone."""
     return FormKey("uses", Sort.COLUMNS, f"The columns on which {what} depends alone.", None)
 
 

@@ -32,7 +32,7 @@ class RowLimit(Together):
     keep: Keep
 
     def single_key(self) -> str | None:
-        """The column, of a limit to the first row."""
+        """Returns the column, of a limit to the first row."""
         return self.per if self.rows == 1 and self.keep == "first" else None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

@@ -42,7 +42,7 @@ class Stable(Together):
         return together(may_drop=False, random=None, determined=False, several=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Where no row can be added."""
+        """Yields where no row can be added."""
         if above.traits.fixed:
             what = "`stability` counts the rows that change for one row added or removed"
             hint = "make it of `row`, of a `flatten` with `max_rows`, or of what has no public size"

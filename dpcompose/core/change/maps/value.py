@@ -29,11 +29,12 @@ class Value(Together):
         return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """The diameter, whatever happens."""
+        """Returns the diameter, whatever happens."""
         return one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self.diameter))
 
     def _moves(self, leaf: ChangeUnit) -> Fraction | None:
-        """How far the value moves for one unit; None if nothing bounds it but the diameter."""
+        """Returns how far the value moves for one unit; None if nothing bounds it but the
+        diameter."""
         moved: Fraction | None
         if leaf.kind is Kind.PAIR:
             ways = [self.bounded] if self.bounded is not None else []
@@ -59,7 +60,7 @@ class Value(Together):
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Where no row can be added, and the sensitivity is for one added."""
+        """Yields where no row can be added, and the sensitivity is for one added."""
         if self.unbounded is not None and above.traits.fixed:
             what = "this sensitivity is for one row added or removed"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"

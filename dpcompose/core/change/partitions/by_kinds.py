@@ -32,11 +32,11 @@ class ByKinds(EachRow):
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """The rows of kinds that do not feed it."""
+        """Returns the rows of kinds that do not feed it."""
         return any(block not in fed for fed in self.kinds.values())
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Where the kinds contradict what else is declared."""
+        """Yields where the kinds contradict what else is declared."""
         fed_by_all = set.intersection(*(set(fed) for fed in self.kinds.values()))
         if whole.drops and fed_by_all:
             name = whole.quoted(min(str(whole.blocks[i]) for i in fed_by_all))

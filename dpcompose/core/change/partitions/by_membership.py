@@ -33,7 +33,7 @@ class ByMembership(EachRow):
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Every row may be in it."""
+        """Returns every row may be in it."""
         return False
 
     def declares(self, name: str) -> Declared:

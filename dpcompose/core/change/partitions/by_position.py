@@ -35,7 +35,7 @@ class ByPosition(PartitionKind):
         return False
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Rows of one unit may be anywhere."""
+        """Returns rows of one unit may be anywhere."""
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
@@ -45,7 +45,7 @@ class ByPosition(PartitionKind):
         return replace(traits, size=traits.size if blocks == 1 else None, most=most)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Where rows have no positions."""
+        """Yields where rows have no positions."""
         if not whole.traits.ordered:
             why, hint = whole.no_positions()
             yield Refusal("DPC141", ("by",), why, hint)

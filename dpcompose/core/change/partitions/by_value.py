@@ -36,7 +36,7 @@ class ByValue(EachRow):
         return Assignment(shifts=False, by_value=True, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """The values of other blocks."""
+        """Returns the values of other blocks."""
         return blocks > 1
 
     def blocks_of_unit(self, unit: str | None) -> int | None:

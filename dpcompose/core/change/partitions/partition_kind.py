@@ -82,7 +82,7 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Why it has no meaning on a table."""
+        """Yields why it has no meaning on a table."""
 
     @abstractmethod
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
@@ -96,7 +96,7 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """How rows are told apart, in words: `by value`."""
+        """Returns how rows are told apart, in words: `by value`."""
 
     @abstractmethod
     def declares_left_out(self, name: str, parent: str) -> str | None:
@@ -110,7 +110,7 @@ class EachRow(PartitionKind):
     __slots__ = ()
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Rows of one unit may be anywhere."""
+        """Returns rows of one unit may be anywhere."""
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:

@@ -25,7 +25,7 @@ _SHARES = 16
 
 
 def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Certified | None:
-    """The least ε of one sample, of the two orders of the tables together.
+    """Returns the least ε of one sample, of the two orders of the tables together.
 
     δ'(ln(1+q(e^ε-1))) = q·δ(ε) for ε ≥ 0 in the order ((1-q)Q+qP, Q). In the other one,
     P-e^ε'((1-q)P+qQ) = q(P-e^εQ) - q(1-q)(e^ε-1)(P-Q), which on the event where it is largest is
@@ -44,7 +44,7 @@ def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
 
 
 def sampled_delta(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
-    """The least δ of one sample, as `sampled_epsilon`."""
+    """Returns the least δ of one sample, as `sampled_epsilon`."""
     if not part.rate:
         return Certified(ZERO, ZERO)
     inner = delta_at(part.base, _below(epsilon, part.rate))
@@ -58,7 +58,7 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
 
 
 def _below(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """The ε that is amplified to `epsilon`, rounded down."""
+    """Returns the ε that is amplified to `epsilon`, rounded down."""
     if rate == 1 or epsilon == 0 or epsilon > MAX_EXPONENT:
         return epsilon
     from mpmath import mp
@@ -121,7 +121,7 @@ def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
 
 
 def grouped_delta(part: Grouped, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
-    """The least δ(ε'/n)·(e^ε'-1)/(e^(ε'/n)-1) of some ε' ≤ ε, at most 1.
+    """Returns the least δ(ε'/n)·(e^ε'-1)/(e^(ε'/n)-1) of some ε' ≤ ε, at most 1.
 
     Where it grows with ε', what holds at a smaller one holds at ε.
     """

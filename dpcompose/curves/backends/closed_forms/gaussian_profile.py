@@ -23,7 +23,7 @@ _GREATEST = Fraction(10**30)
 
 
 def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
-    """The least δ at `epsilon` ≥ 0 of a Gaussian mechanism with μ² = `mu_squared`."""
+    """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism with μ² = `mu_squared`."""
     if mu_squared == 0:
         return Certified(ZERO, ZERO)
     from mpmath import mp
@@ -40,7 +40,8 @@ def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
 
 
 def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
-    """The least ε ≥ 0 at `delta` of a Gaussian mechanism; None for δ = 0, which has none."""
+    """Returns the least ε ≥ 0 at `delta` of a Gaussian mechanism; None for δ = 0, which has
+    none."""
     if mu_squared == 0 or delta >= 1:
         return Certified(ZERO, ZERO)
     if delta <= 0:
@@ -74,7 +75,8 @@ def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
 
 
 def _certified(mu: Any, epsilon: Any, wanted: Any, side: int) -> Fraction:
-    """A number next to `epsilon` whose δ is surely at most (side 1) or at least (-1) `wanted`."""
+    """Returns a number next to `epsilon` whose δ is surely at most (side 1) or at least (-1)
+    `wanted`."""
     from mpmath import mp
 
     margin = mp.mpf(10) ** -28
@@ -113,7 +115,8 @@ def _working_digits(mu_squared: Fraction, epsilon: Fraction) -> int:
 
 
 def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:
-    """An ε near the answer, by bisection in floating point; exact enough for Newton's method."""
+    """Returns an ε near the answer, by bisection in floating point; exact enough for Newton's
+    method."""
     log_mu = 0.5 * (math.log(mu_squared.numerator) - math.log(mu_squared.denominator))
     mu = math.exp(log_mu)
     wanted = math.log(delta.numerator) - math.log(delta.denominator)

@@ -29,7 +29,7 @@ _MOST_BITS = 4096
 
 
 def greatest_sum(composition: Curve) -> Fraction | None:
-    """The sum of the greatest losses, `stay` apart; None if unbounded or not known."""
+    """Returns the sum of the greatest losses, `stay` apart; None if unbounded or not known."""
     if composition.gaussian:
         return None
     total = Fraction(0)
@@ -72,7 +72,7 @@ def pure_instead(over: Curve, under: Curve) -> bool:
 
 
 def greatest_loss(part: Part) -> Fraction | None:
-    """The greatest loss of one part, rounded up; None if unbounded or not known."""
+    """Returns the greatest loss of one part, rounded up; None if unbounded or not known."""
     match part:
         case Response(epsilon):
             return epsilon

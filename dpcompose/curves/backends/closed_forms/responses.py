@@ -37,7 +37,8 @@ class _Sums:
 
 
 def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified | None:
-    """The least ε' ≥ 0 at `delta` of `copies` responses of `epsilon`; None for too many copies."""
+    """Returns the least ε' ≥ 0 at `delta` of `copies` responses of `epsilon`; None for too many
+    copies."""
     whole = epsilon * copies
     if whole == 0 or delta >= 1:
         return Certified(ZERO, ZERO)
@@ -58,7 +59,7 @@ def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified 
 
 
 def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
-    """The ε' with e^(ε'-loss) = top/bottom, rounded up (side 1) or down (-1)."""
+    """Returns the ε' with e^(ε'-loss) = top/bottom, rounded up (side 1) or down (-1)."""
     from mpmath import mp
 
     if top <= 0:
@@ -73,7 +74,8 @@ def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
 
 
 def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | None:
-    """The least δ at ε' = `at` ≥ 0 of `copies` responses of `epsilon`; None for too many."""
+    """Returns the least δ at ε' = `at` ≥ 0 of `copies` responses of `epsilon`; None for too
+    many."""
     whole = epsilon * copies
     if at >= whole:
         return Certified(ZERO, ZERO)
@@ -117,7 +119,7 @@ def log_term(epsilon: Fraction, copies: int, minus: int) -> float:
 
 
 def _first(epsilon: Fraction, copies: int, scale: float) -> int:
-    """The greatest i above which the terms sum to less than e^(scale + _NEGLIGIBLE).
+    """Returns the greatest i above which the terms sum to less than e^(scale + _NEGLIGIBLE).
 
     Up to the mode the terms grow, and their logarithm is concave: above i they sum to at most
     i·term(i). The slack in `_NEGLIGIBLE` covers the rounding of the logarithms of gamma.
@@ -172,7 +174,7 @@ def _exp_minus(epsilon: Fraction) -> tuple[int, int]:
 
 
 def _start_term(epsilon: Fraction, copies: int, minus: int, shift: int) -> int:
-    """The chance of `minus` times -ε, in units of 2^-shift."""
+    """Returns the chance of `minus` times -ε, in units of 2^-shift."""
     from mpmath import mp
 
     digits = len(str(copies)) + max(0, digits_of(epsilon))

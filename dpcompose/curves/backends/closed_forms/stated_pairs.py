@@ -56,7 +56,7 @@ def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
 
 
 def closed_form(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
-    """The least of three (Kairouz, Oh and Viswanath 2015, Theorem 3.5).
+    """Returns the least of three (Kairouz, Oh and Viswanath 2015, Theorem 3.5).
 
     Σ ε_i; and T + sqrt(2·Σε_i²·x) with T = Σ ε_i·tanh(ε_i/2) and either x = ln(1/δ') or
     x = ln(e + sqrt(Σε_i²)/δ').

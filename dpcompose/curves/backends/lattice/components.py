@@ -68,7 +68,7 @@ class Ensemble:
     known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
 
     def greatest(self) -> Fraction:
-        """The sum of all ε of the responses, exactly."""
+        """Returns the sum of all ε of the responses, exactly."""
         total = sum(e * c for e, c in zip(self.twice.tolist(), self.counts, strict=True))
         return Fraction(total) * self.unit / 2
 
@@ -166,7 +166,7 @@ def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
 
 
 def lower_chance(eps: Any, theta: float) -> Any:
-    """The chance of -ε in the tilted law, 1/(1+e^((1+2θ)ε))."""
+    """Returns the chance of -ε in the tilted law, 1/(1+e^((1+2θ)ε))."""
     return 1 / (1 + np.exp(np.clip((1 + 2 * theta) * eps, -700.0, 700.0)))
 
 
@@ -196,7 +196,8 @@ def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
 
 
 def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
-    """The greatest θ at which `excess`, which falls, is above 0, to a few digits; 0 if never."""
+    """Returns the greatest θ at which `excess`, which falls, is above 0, to a few digits; 0 if
+    never."""
     start = moments(parts, 0.0)
     if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
@@ -232,7 +233,8 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
 
 
 def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
-    """The least whole number from 0 to `most` that is enough, as all above it are; `most` is."""
+    """Returns the least whole number from 0 to `most` that is enough, as all above it are;
+    `most` is."""
     low, high, step, at = -1, most, 1, guess
     while high - low > 1:
         if is_enough(at):
@@ -250,7 +252,8 @@ def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -
 
 
 def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
-    """The s for which Chernoff's bound leaves at most e^-nats above, and below, the least loss."""
+    """Returns the s for which Chernoff's bound leaves at most e^-nats above, and below, the
+    least loss."""
     here = moments(parts, theta, gaussian=False)
     spread = math.sqrt(here.variance)
     if spread == 0:

@@ -53,7 +53,7 @@ def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
 
 
 def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Masses:
-    """A mechanism that is (ε, δ)-DP for each of these pairs."""
+    """Returns a mechanism that is (ε, δ)-DP for each of these pairs."""
     found, infinite = atoms(points)
     if len(found) > MOST_EXACT:
         losses, chances = zip(*found, strict=True)

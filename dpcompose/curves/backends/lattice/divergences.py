@@ -34,7 +34,8 @@ _POINTS = 1 << 17
 def divergence(
     points: tuple[tuple[Fraction, Fraction], ...], rho: Fraction, step: Fraction
 ) -> Masses:
-    """A law above all pairs with a divergence of at most the `points`' (α, ε), α·rho added."""
+    """Returns a law above all pairs with a divergence of at most the `points`' (α, ε), α·rho
+    added."""
     corners = _corners(points)
     orders, slopes = [], []
     rough = max(bounded(rho, 1e100), 1e-200)
@@ -62,7 +63,7 @@ def divergence(
 
 
 def _corners(points: tuple[tuple[Fraction, Fraction], ...]) -> list[tuple[float, float]]:
-    """The least convex curve below the given (α-1, (α-1)·ε), from (0, 0), rounded up.
+    """Returns the least convex curve below the given (α-1, (α-1)·ε), from (0, 0), rounded up.
 
     (α-1)·R(α) is convex and 0 at α = 1, so that it lies below every chord.
     """
@@ -97,7 +98,7 @@ def _log_delta(
 def _grid(
     s: Floats, corners: list[tuple[float, float]], rho: float, step: float
 ) -> tuple[Floats, int]:
-    """A grid from 0 up to where δ is negligible, or affordable; and its width in steps."""
+    """Returns a grid from 0 up to where δ is negligible, or affordable; and its width in steps."""
     zero = np.zeros(len(s))
     # ln δ + s·ε is free of ε.
     reach = float(np.min((_log_delta(s, zero, corners, rho) - math.log(TAIL)) / s))

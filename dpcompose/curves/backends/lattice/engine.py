@@ -53,7 +53,7 @@ class Shared:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
 
     def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
-        """One that is kept, or that is made now."""
+        """Returns one that is kept, or that is made now."""
         if key not in self._kept:
             if len(self._kept) == self._MOST:
                 del self._kept[next(iter(self._kept))]
@@ -74,7 +74,7 @@ def least_epsilon(
     rough: Ensemble | None = None,
     shared: Shared | None = None,
 ) -> Result | None:
-    """The least ε with ln δ(ε) ≤ `log_delta`; None if the engine cannot tell one.
+    """Returns the least ε with ln δ(ε) ≤ `log_delta`; None if the engine cannot tell one.
 
     `rough`: the same on a coarse grid, by which the tilt is chosen. `shared`: laws that other
     questions about the same parts are answered by as well.
@@ -118,7 +118,7 @@ def _curve(law: Law, epsilon: float) -> LogDelta:
 
 
 def _rung(rough: Ensemble, theta: float) -> float:
-    """A tilt near this one, by which δ is known as well, of the few that there are."""
+    """Returns a tilt near this one, by which δ is known as well, of the few that there are."""
     spread = math.sqrt(moments(rough, theta).variance)
     if not 0 < spread < math.inf:
         return theta
@@ -128,7 +128,8 @@ def _rung(rough: Ensemble, theta: float) -> float:
 
 
 def _end(responses: Responses, laws: Laws, log_delta: float) -> float:
-    """The sum of the greatest losses on the grid, where infinite ones are within δ; else inf."""
+    """Returns the sum of the greatest losses on the grid, where infinite ones are within δ; else
+    inf."""
     infinite = sum(count * law.infinite for law, count in laws)
     if infinite > 0 and math.log(infinite) + 1e-12 > log_delta:
         return math.inf
@@ -184,18 +185,20 @@ def log_deltas(
 def shared_ensemble(
     responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
 ) -> tuple[Ensemble, Shared]:
-    """The rough ensemble of some responses, and their laws, for many questions about them."""
+    """Returns the rough ensemble of some responses, and their laws, for many questions about
+    them."""
     return rough_ensemble(dict(responses), (), gaussian), Shared()
 
 
 def rough_ensemble(responses: Responses, laws: Laws, gaussian: Fraction) -> Ensemble:
-    """The parts with their ε to 60 bits: good for choosing the tilt, and for pessimistic grids."""
+    """Returns the parts with their ε to 60 bits: good for choosing the tilt, and for pessimistic
+    grids."""
     greatest = max(responses, default=Fraction(1))
     return ensemble(responses, laws, gaussian, dyadic(greatest / 2**58))
 
 
 def dyadic(x: Fraction) -> Fraction:
-    """The least power of two that is at least `x` > 0."""
+    """Returns the least power of two that is at least `x` > 0."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() - 1
     while True:
         power = Fraction(2) ** exponent
@@ -205,7 +208,7 @@ def dyadic(x: Fraction) -> Fraction:
 
 
 def tail_bound(rough: Ensemble, log_delta: float) -> float:
-    """An ε for any composition: δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) at every θ > 0.
+    """Returns an ε for any composition: δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) at every θ > 0.
 
     Source: Canonne, Kamath and Steinke 2020, Proposition 12, with θ = α-1.
     """
@@ -246,7 +249,7 @@ def _law(
     theta: float,
     center: float,
 ) -> Tilted:
-    """The composed law, and the width of its grid if that is pessimistic."""
+    """Returns the composed law, and the width of its grid if that is pessimistic."""
     at = Fraction(center)
     shifts = chernoff(rough, theta, NATS)
     if laws:
@@ -290,7 +293,7 @@ def _fits(responses: Responses, step: Fraction) -> bool:
 
 
 def common_step(responses: Responses) -> Fraction | None:
-    """The greatest number of which every 2ε is a whole multiple; None if that is minute."""
+    """Returns the greatest number of which every 2ε is a whole multiple; None if that is minute."""
     bottom, top = 1, 0
     for epsilon in responses:
         twice = 2 * epsilon

@@ -97,7 +97,7 @@ def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
 
 
 def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
-    """A law on multiples of `step` above the profile of an exchanged row."""
+    """Returns a law on multiples of `step` above the profile of an exchanged row."""
     once = curve_of(part.once, base_law)
     both = None if part.both is None else curve_of(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
@@ -140,7 +140,7 @@ def knots(end: int) -> NDArray[np.int64]:
 def _bound(
     rate: Fraction, losses: Floats, once: BaseProfile, both: BaseProfile | None, deviation: float
 ) -> Floats:
-    """The least of the bounds above at each of some ε ≥ 0, ascending.
+    """Returns the least of the bounds above at each of some ε ≥ 0, ascending.
 
     All s and t are tried at some of the ε, and between two of these what was best there.
     """
@@ -180,7 +180,7 @@ def _bound(
 def _least_of(
     bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
 ) -> Floats:
-    """The least of so many bounds at each loss, as far as it is looked for."""
+    """Returns the least of so many bounds at each loss, as far as it is looked for."""
     near = min(_ALL, len(losses))
     some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
     table = [bound(index, losses[some], away[some]) for index in range(tries)]

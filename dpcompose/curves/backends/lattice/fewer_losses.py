@@ -68,7 +68,8 @@ def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
 
 
 def rounded(part: Part, bits: int) -> Part:
-    """A part of the same kind that dominates it and has parameters of few bits, or the part."""
+    """Returns a part of the same kind that dominates it and has parameters of few bits, or the
+    part."""
     match part:
         case Response(epsilon):
             return Response(bits_up(epsilon, bits))

@@ -95,7 +95,7 @@ class GridQuestion:
 
 
 def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
-    """The least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
+    """Returns the least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
@@ -154,8 +154,8 @@ class _Method:
 
 
 def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
-    """The greater answer of the two orders; one whose coarse bound is below the other is not
-    looked at closer."""
+    """Returns the greater answer of the two orders; one whose coarse bound is below the other is
+    not looked at closer."""
     grids = [_grid(asked, side) for side in sides(asked.others)]
     coarse = [grid.coarse() for grid in grids]
     if len(grids) == 2 or asked.effort.rough:
@@ -185,12 +185,13 @@ def _upper(result: Result | None) -> float:
 
 
 def sides(others: Others) -> tuple[str, ...]:
-    """The orders of the tables to try: both where a part is one-sided."""
+    """Returns the orders of the tables to try: both where a part is one-sided."""
     return ("removed", "added") if any(leans(part) for part, _ in others) else ("removed",)
 
 
 def _grid(asked: GridQuestion, side: str) -> Grid:
-    """The grids of a question; the last ones again where many are asked about the same parts."""
+    """Returns the grids of a question; the last ones again where many are asked about the same
+    parts."""
     if not asked.effort.shared:
         return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
@@ -260,7 +261,7 @@ class Grid:
         return tuple(law for each in others for law in _coarse_laws(of, *each, step, self.side))
 
     def best(self, rough: Ensemble, method: _Method) -> Result | None:
-        """The least answer of some grids, finer until two of them agree or are large."""
+        """Returns the least answer of some grids, finer until two of them agree or are large."""
         natural, theta = self.natural, method.tilt(rough)
         if natural is not None and rough.dense[0][0].step == natural:
             return _exact(method.answer(rough.dense, rough, self.shared))
@@ -303,7 +304,7 @@ class Grid:
         return _lesser(found, other)
 
     def _answer(self, step: float, rough: Ensemble, method: _Method) -> tuple[Result | None, int]:
-        """The answer on a grid of about `step`, and the points of the longest law."""
+        """Returns the answer on a grid of about `step`, and the points of the longest law."""
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
         laws = self._on(_anchored(self.asked, step))
@@ -320,7 +321,7 @@ class Grid:
 
 
 def _that_spread(rough: Ensemble, theta: float) -> float:
-    """How many losses do not lie where nearly all of their law is when tilted."""
+    """Returns how many losses do not lie where nearly all of their law is when tilted."""
     total = 1.0
     for law, count in rough.dense:
         total += count * (1 - float(law.tilted(theta).max()))
@@ -336,14 +337,14 @@ def _lesser(one: Result | None, other: Result | None) -> Result | None:
 
 
 def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
-    """The parts that are not responses, on one grid."""
+    """Returns the parts that are not responses, on one grid."""
     return tuple(
         law for part, count in asked.others for law in asked.laws_of(part, count, step, side)
     )
 
 
 def _natural(asked: GridQuestion) -> Fraction | None:
-    """The widest grid that holds all losses, if there is one and it is not minute."""
+    """Returns the widest grid that holds all losses, if there is one and it is not minute."""
     steps = [natural_step(part) for part, _ in asked.others]
     if any(step is None for step in steps):
         return None
@@ -352,7 +353,8 @@ def _natural(asked: GridQuestion) -> Fraction | None:
 
 
 def _anchored(asked: GridQuestion, fine: float) -> Fraction:
-    """A step of at most `fine` on whose grid the atoms of the parts lie, where that can be."""
+    """Returns a step of at most `fine` on whose grid the atoms of the parts lie, where that can
+    be."""
     anchors: dict[Fraction, int] = {}
     for part, _ in asked.others:
         match part:

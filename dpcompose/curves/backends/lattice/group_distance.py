@@ -29,7 +29,7 @@ _FINE = 1 << 14
 
 
 def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """A law on multiples of `step` above the profile at the group distance."""
+    """Returns a law on multiples of `step` above the profile at the group distance."""
     if part.steps > MOST_STEPS:
         return _by_formula(part, step, side, base_law)
     return law_above((_power(part, base_law),), step)

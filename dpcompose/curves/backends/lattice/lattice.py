@@ -70,7 +70,7 @@ class Pieces:
 def window(
     parts: Ensemble, theta: float, shifts: tuple[float, float] | None = None
 ) -> tuple[float, float]:
-    """The losses, without the Gaussian, outside which the tilted law may be left out.
+    """Returns the losses, without the Gaussian, outside which the tilted law may be left out.
 
     `shifts`: for Chernoff's bound, if they are known from a coarser grid.
     """
@@ -91,7 +91,8 @@ def lattice_law(
     at: Fraction,
     shifts: tuple[float, float] | None = None,
 ) -> Law | None:
-    """The composition tilted by `theta` on a grid of `step`, for questions about losses near `at`.
+    """Returns the composition tilted by `theta` on a grid of `step`, for questions about losses
+    near `at`.
 
     `step` is a whole number of units. Each response keeps its greater loss; its lesser one lies a
     whole number of steps below, or is split over the two grid points around it, so that its chances
@@ -132,7 +133,8 @@ def lattice_law(
 
 
 def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
-    """The chance that any loss is infinite: all there is less all that is finite, rounded up."""
+    """Returns the chance that any loss is infinite: all there is less all that is finite,
+    rounded up."""
     added = sum(count * law.infinite for law, count in laws)
     if added < 1e-12:
         return added
@@ -147,7 +149,7 @@ def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
 
 
 def good_length(points: int) -> int:
-    """The least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`."""
+    """Returns the least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`."""
     power = 1 << max(4, (points - 1).bit_length())
     return min(n for n in (power, power * 3 // 4, power * 5 // 8) if n >= points)
 
@@ -196,7 +198,7 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
 
 
 def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
-    """The tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
+    """Returns the tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
     half = points // 2 + 1
     transform = np.zeros(half, dtype=np.complex128)
     few = len(pieces.spreads) <= _FEW_LAWS
@@ -249,7 +251,8 @@ def put(product: Product, transform: Any) -> float:
 
 
 def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[Any, float]:
-    """The chances and their error's norm, by the squared errors of the transform, and `noise`."""
+    """Returns the chances and their error's norm, by the squared errors of the transform, and
+    `noise`."""
     chances = np.maximum(np.fft.irfft(transform, points), 0.0)
     length = math.sqrt(dot(chances, chances))
     noise += math.sqrt(squares / points) + 2 * math.exp(-FAINT)
@@ -257,7 +260,7 @@ def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[
 
 
 def _bright(pieces: Pieces, order: Any, points: int) -> Any:
-    """The frequencies at which the responses may leave more than e^-FAINT.
+    """Returns the frequencies at which the responses may leave more than e^-FAINT.
 
     By blocks: within a block |φ_i| is at most its value in the middle and the block's half width
     times the mean distance of its atoms from the greatest.
@@ -302,8 +305,8 @@ class Product:
 def _product(
     spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
 ) -> tuple[Product, float]:
-    """The laws multiplied one after the other, where that is not faint, and the norm of the error
-    of their transforms.
+    """Returns the laws multiplied one after the other, where that is not faint, and the norm of the
+    error of their transforms.
 
     The widest come first, so that few frequencies are soon left.
     """
@@ -332,7 +335,7 @@ def _product(
 
 
 def width_of(spread: tuple[int, Any, int]) -> float:
-    """The variance of so many copies of a law, in steps."""
+    """Returns the variance of so many copies of a law, in steps."""
     _, chances, count = spread
     places = np.arange(len(chances))
     mean = dot(chances, places)
@@ -361,7 +364,8 @@ def _turns(places: Any, k: Any, points: int) -> Any:
 
 
 def _light(first: int, chances: Any) -> tuple[Any, float]:
-    """A law without its place 0 where nearly all of it lies there, and the chance of the rest."""
+    """Returns a law without its place 0 where nearly all of it lies there, and the chance of the
+    rest."""
     heavy = chances[-first]
     if heavy < _HEAVY:
         return chances, 1.0

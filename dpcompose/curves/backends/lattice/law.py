@@ -48,14 +48,15 @@ class Law:
     gaussian: float = 0.0
 
     def end(self) -> float:
-        """An ε above all losses that it may well have."""
+        """Returns an ε above all losses that it may well have."""
         return (
             float_of(self.ref) + float(self.x[-1]) + 40 * (math.sqrt(self.gaussian) + self.gaussian)
         )
 
 
 def gathered(law: Law, step: float) -> Law:
-    """A law on an even grid of `step`, or one above it with fewer places where a Gaussian is wide.
+    """Returns a law on an even grid of `step`, or one above it with fewer places where a Gaussian
+    is wide.
 
     Each loss is split over the two places around it on a grid that is a whole number of times
     wider, so that its chances under P and Q are conserved: a dominating law (Doroshenko and others
@@ -176,7 +177,8 @@ def _gaussian_weights(law: Law, at: float, slack: float) -> tuple[Any, Any, floa
 
 
 def _weight_error(law: Law, at: float) -> Any:
-    """A bound of the rounding error of each weight: a share of the terms that are subtracted."""
+    """Returns a bound of the rounding error of each weight: a share of the terms that are
+    subtracted."""
     mu = math.sqrt(law.gaussian)
     most = law.gaussian * law.theta * (law.theta + 1) / 2
     y = at - law.x

@@ -51,7 +51,8 @@ def laws(part: Part, count: int, step: Fraction, side: str) -> tuple[tuple[Masse
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
-    """A law on multiples of `step` whose curve is at least the profile of `part` at every real ε.
+    """Returns a law on multiples of `step` whose curve is at least the profile of `part` at every
+    real ε.
 
     `side` "added" reads a one-sided sample with the tables exchanged.
     """
@@ -89,7 +90,7 @@ def _option(base: Curve, step: Fraction, side: str) -> Masses:
 
 
 def base_law(base: Curve, step: Fraction, side: str) -> Masses:
-    """The law of a whole composition on a grid, what gives everything away included."""
+    """Returns the law of a whole composition on a grid, what gives everything away included."""
     if not base.parts and not base.gaussian:
         law = Masses(step, 0, np.ones(1), 0.0)
     elif not base.parts:
@@ -108,7 +109,8 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
 
 
 def _by_curve(base: Curve, step: Fraction) -> Masses:
-    """A symmetric law above many samples, from some points of their curve in both orders."""
+    """Returns a symmetric law above many samples, from some points of their curve in both
+    orders."""
     points = rough_curve(base.parts, base.gaussian, laws)
     return discrete.stated(points, step) if points else Masses(step, 0, np.zeros(1), 1.0)
 
@@ -125,7 +127,7 @@ def _composed(base: Curve, step: Fraction, side: str) -> Masses:
 
 
 def _reflected(law: Masses) -> Masses:
-    """A symmetric law whose lower half is made from the upper one.
+    """Returns a symmetric law whose lower half is made from the upper one.
 
     Below 0 the chances under Q are e^(-l) times the masses: roundings would be large there.
     """

@@ -43,17 +43,18 @@ class Masses:
     infinite: float
 
     def losses(self) -> Floats:
-        """The loss of each entry of `p`."""
+        """Returns the loss of each entry of `p`."""
         indices: Floats = self.first + np.arange(len(self.p), dtype=np.float64)
         return indices * float(self.step)
 
     def ends(self) -> tuple[float, float]:
-        """The losses of the first and of the last entry."""
+        """Returns the losses of the first and of the last entry."""
         width = float(self.step)
         return self.first * width, (self.first + len(self.p) - 1) * width
 
     def tilted(self, theta: float) -> Floats:
-        """The chances in proportion to p·e^(θ·loss), 1 in all; none so small that it is slow."""
+        """Returns the chances in proportion to p·e^(θ·loss), 1 in all; none so small that it is
+        slow."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.p) + theta * self.losses()
         weights: Floats = np.exp(np.maximum(logs - logs.max(), -600.0))
@@ -67,7 +68,8 @@ def bounded(x: Fraction, most: float) -> float:
 
 
 def profile(masses: Masses, epsilon: float) -> float:
-    """The hockey-stick curve of `masses` at a real `epsilon`, to nearest; for tests and plots."""
+    """Returns the hockey-stick curve of `masses` at a real `epsilon`, to nearest; for tests and
+    plots."""
     losses = masses.losses()
     above = losses > epsilon
     terms = -np.expm1(epsilon - losses[above]) * masses.p[above]
@@ -138,7 +140,7 @@ def scatter(losses: Floats, p: Floats, step: Fraction, infinite: float = 0.0) ->
 
 
 def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
-    """One atom at an exact loss, as `scatter` splits it: grid indices and masses."""
+    """Returns one atom at an exact loss, as `scatter` splits it: grid indices and masses."""
     base = math.floor(loss / step)
     offset = loss - base * step
     if offset == 0:
@@ -150,7 +152,7 @@ def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
 
 
 def gather(entries: list[tuple[int, float]], step: Fraction, infinite: float = 0.0) -> Masses:
-    """A few atoms by grid index, of any size, as a law."""
+    """Returns a few atoms by grid index, of any size, as a law."""
     top = max(index for index, _ in entries)
     first = max(min(index for index, _ in entries), top - MAX_POINTS)
     p = np.zeros(top - first + 1)

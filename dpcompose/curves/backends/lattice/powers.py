@@ -61,7 +61,7 @@ class Power:
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Where neighbouring lines meet: Q(E) and P(E), and the same of the complements.
+        """Returns where neighbouring lines meet: Q(E) and P(E), and the same of the complements.
 
         Each falls (the complements grow) with the loss, and each is a sum of positive terms.
         """
@@ -83,8 +83,8 @@ class Power:
         return float(self.losses[level[0]]) * (1 + 1e-12) + 2 * self.slack
 
     def at_level(self, levels: Floats, of: int) -> NDArray[np.int64]:
-        """The lines that touch the curve at some levels: `of` 0 Q(E), 1 P(E), 2 and 3 of the
-        complements."""
+        """Returns the lines that touch the curve at some levels: `of` 0 Q(E), 1 P(E), 2 and 3 of
+        the complements."""
         known = self.levels[of]
         if of < 2:
             found: NDArray[np.int64] = np.searchsorted(-known, -levels, side="left")
@@ -144,7 +144,7 @@ def law_above(
     other: Sequence[Power] | None = None,
     alike: Callable[[Floats], Floats] | None = None,
 ) -> Masses:
-    """A law on multiples of `step` above all of some curves.
+    """Returns a law on multiples of `step` above all of some curves.
 
     `other`: the curves of the tables in the other order; else both orders are among `powers`, and
     the law is symmetric. `alike`: another bound of δ in both orders, which counts where it is less;

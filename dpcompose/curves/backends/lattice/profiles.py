@@ -26,7 +26,7 @@ _LOWEST = -math.log(TAIL)
 
 
 def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
-    """The law whose curve is the greatest convex one (in e^ε) below `delta`.
+    """Returns the law whose curve is the greatest convex one (in e^ε) below `delta`.
 
     `delta`: upper bounds of a profile at 0, step, 2·step, …, or at some of these, `at`, of which
     the first is 0; the last one holds for every greater ε. A profile is convex and falling in
@@ -42,7 +42,7 @@ def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = N
 
 
 def from_profiles(step: Fraction, here: Profile, there: Profile) -> Masses:
-    """The law above two profiles at ε ≥ 0, `there` that of the tables in the other order.
+    """Returns the law above two profiles at ε ≥ 0, `there` that of the tables in the other order.
 
     Both have the larger one of their δ at 0, where the two halves of the law meet.
     """
@@ -185,7 +185,7 @@ def mirrored(
     centre: float,
     other: Floats | None = None,
 ) -> Masses:
-    """The law with these masses at step, 2·step, … (entry 0 is replaced by `centre`).
+    """Returns the law with these masses at step, 2·step, … (entry 0 is replaced by `centre`).
 
     `other`: the masses there of the tables in the other order; else the law is symmetric.
     """
@@ -202,7 +202,7 @@ def mirrored(
 
 
 def curve(law: Masses) -> Floats:
-    """The hockey-stick curve of `law` at each of its grid points, rounded up.
+    """Returns the hockey-stick curve of `law` at each of its grid points, rounded up.
 
     Sums of positive terms only, block by block, so that relative errors stay small.
     """
@@ -230,14 +230,15 @@ def curve(law: Masses) -> Floats:
 
 
 def greatest(*laws: Masses) -> Masses:
-    """A symmetric law above some that together hold both orders: at each ε ≥ 0 the worst."""
+    """Returns a symmetric law above some that together hold both orders: at each ε ≥ 0 the
+    worst."""
     size = min(max(1, *(law.first + len(law.p) - 1 for law in laws)) + 1, MAX_POINTS)
     heights = np.maximum.reduce([upward(law, size) for law in laws])
     return from_profile(laws[0].step, heights)
 
 
 def upward(law: Masses, size: int) -> Floats:
-    """The curve of `law` at 0, step, …, (size-1)·step."""
+    """Returns the curve of `law` at 0, step, …, (size-1)·step."""
     heights = curve(law)
     if law.first > 0:
         # Below the law's first point the curve is a chord to (0, 1): taken as 1 at most.

@@ -45,7 +45,7 @@ _MOST_LOSS = 700.0
 
 
 def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Masses:
-    """A law on multiples of `step` above the profile of several rows."""
+    """Returns a law on multiples of `step` above the profile of several rows."""
     known = _bound_of_part(part, base_law)
     places = known.top / float(step)
     if not places <= MAX_POINTS - 2:
@@ -123,7 +123,7 @@ class _Together:
         self.heights = height[order]
 
     def at(self, total: Floats) -> tuple[Floats, Floats]:
-        """The sum where the X_j add up to that, and the X_j."""
+        """Returns the sum where the X_j add up to that, and the X_j."""
         second = np.clip(np.searchsorted(self.sums, total, side="right"), 1, len(self.sums) - 1)
         first = second - 1
         gap = np.maximum(self.sums[second] - self.sums[first], 1e-300)

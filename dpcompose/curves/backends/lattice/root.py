@@ -19,7 +19,8 @@ _STALLS, _NEARER = 4, 0.9
 def epsilon_of(
     curve: Callable[[float], LogDelta], log_delta: float, guess: float, most: float, end: float
 ) -> float | None:
-    """An ε in [0, most] with δ(ε) ≤ e^log_delta for sure, next to the least; None if none is seen.
+    """Returns an ε in [0, most] with δ(ε) ≤ e^log_delta for sure, next to the least; None if none
+    is seen.
 
     `end`: an ε above all losses that may well occur.
 
@@ -83,7 +84,8 @@ def _step(excess: float, slope: float) -> float:
 
 
 def lower_epsilon(law: Law, log_delta: float, near: float) -> float | None:
-    """An ε just below `near` at which δ is surely above e^log_delta, if one is seen soon."""
+    """Returns an ε just below `near` at which δ is surely above e^log_delta, if one is seen
+    soon."""
     for exponent in (-12, -11, -10, -9, -8, -7, -6):
         at = near * (1 - 10.0**exponent)
         if delta_of(law, Fraction(at)).log_lower > log_delta:

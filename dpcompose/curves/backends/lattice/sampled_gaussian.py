@@ -42,7 +42,8 @@ _BLOCK = 1 << 16
 
 
 def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added: bool) -> Masses:
-    """The pair ((1-q)Q+qP, Q) or, where `added`, (Q, (1-q)Q+qP), of a Gaussian with its Σμ².
+    """Returns the pair ((1-q)Q+qP, Q) or, where `added`, (Q, (1-q)Q+qP), of a Gaussian with its
+    Σμ².
 
     The second is (P, (1-q)P+qQ) seen from the other end. The profile grows with μ and with q, so
     that these are rounded up.
@@ -74,7 +75,7 @@ def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
 
 
 def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
-    """The sampled pair of two tables that are told apart by every outcome."""
+    """Returns the sampled pair of two tables that are told apart by every outcome."""
     if rate == 1:
         return Masses(step, 0, np.zeros(1), 1.0)
     q = float_up(rate)
@@ -86,7 +87,7 @@ def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
 
 
 def _outcomes(mu: float, q: float, added: bool, reach: float) -> list[tuple[float, float]]:
-    """Where all but the tails of the first table of the pair lies."""
+    """Returns where all but the tails of the first table of the pair lies."""
     near, far = (-NORMAL_TAIL, NORMAL_TAIL), (mu - NORMAL_TAIL, mu + reach)
     if added:
         return [(-NORMAL_TAIL if q < 1 else -reach, reach)]
@@ -96,7 +97,7 @@ def _outcomes(mu: float, q: float, added: bool, reach: float) -> list[tuple[floa
 
 
 def _beyond(x: float) -> float:
-    """The chance of a standard normal outcome above x."""
+    """Returns the chance of a standard normal outcome above x."""
     return math.erfc(x / math.sqrt(2)) / 2
 
 
@@ -108,7 +109,7 @@ def _loss(mu: float, q: float, x: float) -> float:
 
 
 def _edges(mu: float, q: float, losses: Floats, added: bool) -> Floats:
-    """The outcomes with these losses, rounded so that the losses of the law only grow.
+    """Returns the outcomes with these losses, rounded so that the losses of the law only grow.
 
     -∞ for a loss at or below the least, ln(1-q).
     """

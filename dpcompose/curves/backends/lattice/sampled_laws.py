@@ -35,7 +35,8 @@ BaseLaw = Callable[[Curve, Fraction, str], Masses]
 
 
 def sampled(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """The law of an amplified composition, for the two tables in the order that `side` tells."""
+    """Returns the law of an amplified composition, for the two tables in the order that `side`
+    tells."""
     if not part.rate or not (part.base.parts or part.base.gaussian or part.base.no_failure < 1):
         return Masses(step, 0, np.ones(1), 0.0)
     orders = both_orders(part.base, side)
@@ -119,7 +120,7 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
 
 
 def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """The loss of each part with its chance, and none where nothing is drawn."""
+    """Returns the loss of each part with its chance, and none where nothing is drawn."""
     bases = [base for _, base in part.ways]
     if any(leans(each) for base in bases for each, _ in base.parts):
         return greatest(*(_mixed(part, step, each, base_law) for each in ("removed", "added")))
@@ -143,13 +144,13 @@ def _mixed(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -
 
 
 def both_orders(base: Curve, side: str) -> tuple[str, ...]:
-    """The orders of the tables whose laws of `base` differ, `side` first."""
+    """Returns the orders of the tables whose laws of `base` differ, `side` first."""
     other = "added" if side == "removed" else "removed"
     return (side, other) if any(leans(part) for part, _ in base.parts) else (side,)
 
 
 def _base_step(part: Sampled, step: Fraction) -> Fraction:
-    """A grid for the base that is as fine for it as `step` is for the amplified loss."""
+    """Returns a grid for the base that is as fine for it as `step` is for the amplified loss."""
     finest = composed_scale(part.base)
     wanted = max(finest * min(0.5 * float(step) / max(scale(part), 1e-300), 0.1), 1e-300)
     # In the tail the amplified loss moves as far as the base's.
@@ -157,7 +158,7 @@ def _base_step(part: Sampled, step: Fraction) -> Fraction:
 
 
 def base_grid(base: Curve, wanted: float) -> Fraction:
-    """A grid of about this width, or on which all losses lie, with not too many points."""
+    """Returns a grid of about this width, or on which all losses lie, with not too many points."""
     wanted = max(wanted, _least_step(base))
     mantissa, exponent = math.frexp(wanted)
     width = Fraction(math.ceil(mantissa * 8), 8) * Fraction(2) ** exponent
@@ -172,7 +173,7 @@ def base_grid(base: Curve, wanted: float) -> Fraction:
 
 
 def _least_step(base: Curve) -> float:
-    """A grid on which many losses are added up in bearable time.
+    """Returns a grid on which many losses are added up in bearable time.
 
     On a grid of width h a loss of deviation s has a variance of about s² + s·h. The sum should
     take no more than so many points, the fewer the more sums are made.

@@ -50,8 +50,8 @@ _MINUTE = 1e-60
 
 
 def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """A law on multiples of `step` above the profile of several rows, for the two tables in the
-    order that `side` tells."""
+    """Returns a law on multiples of `step` above the profile of several rows, for the two tables
+    in the order that `side` tells."""
     powers = _powers(part, base_law)
     if part.side != "both":
         turned = [power.reversed() for power in powers]

@@ -35,7 +35,7 @@ _MOST_FINER = 1 << 10
 
 
 def natural_step(part: Part) -> Fraction | None:
-    """The widest grid through 0 on which all losses of `part` lie.
+    """Returns the widest grid through 0 on which all losses of `part` lie.
 
     None if there is none, or none of a reasonable number of points.
     """
@@ -75,7 +75,7 @@ def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction |
 
 
 def even(shift: int, unit: Fraction) -> Fraction:
-    """The grid of losses that are shift - 2n units."""
+    """Returns the grid of losses that are shift - 2n units."""
     return unit if shift % 2 else 2 * unit
 
 
@@ -141,7 +141,7 @@ def double_of(x: Fraction | int, most: float) -> float:
 
 @lru_cache(maxsize=256)  # asked for by each grid
 def _sampled(q: float, mu: float) -> float:
-    """The standard deviation of ln(1+q(e^z-1)) for a normal loss z of deviation `mu`."""
+    """Returns the standard deviation of ln(1+q(e^z-1)) for a normal loss z of deviation `mu`."""
     if not mu or mu > 30:
         return min(mu, 30.0)
     squares = total = 0.0

@@ -16,7 +16,7 @@ WIDE = 64
 
 
 def slope(top: Fraction, height: float, step: Fraction) -> Masses:
-    """The P-density height·e^(-(top-l)/2) on -top ≤ l ≤ top, each bin on its two ends.
+    """Returns the P-density height·e^(-(top-l)/2) on -top ≤ l ≤ top, each bin on its two ends.
 
     With density f·e^(u/2) at u above the lower end, [w, v] within a bin of width h leaves
     f·8·sinh((v+w)/4)·sinh((v-w)/4)/(1-e^(-h)) on the upper end; the lower end is its mirror.

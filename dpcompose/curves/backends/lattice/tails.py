@@ -31,7 +31,7 @@ _AROUND, _NO_WEIGHT = 12, 1e-22
 
 
 def power(law: Masses, count: int, both: bool = False) -> Masses:
-    """The sum of `count` ≥ 1 independent losses of one law; `both` as in `join`.
+    """Returns the sum of `count` ≥ 1 independent losses of one law; `both` as in `join`.
 
     By squaring, but long laws by the power of one transform.
     """
@@ -48,7 +48,7 @@ def power(law: Masses, count: int, both: bool = False) -> Masses:
 
 
 def join(one: Masses, other: Masses, both: bool = False) -> Masses:
-    """The sum of two independent losses; every chance is rounded up.
+    """Returns the sum of two independent losses; every chance is rounded up.
 
     Small relative errors in the bulk and the upper tail; if `both`, in the lower tail too.
     """
@@ -70,7 +70,7 @@ def join(one: Masses, other: Masses, both: bool = False) -> Masses:
 
 
 def _tilted_product(one: Masses, other: Masses, both: bool) -> Floats:
-    """The convolution of both chances, by Fourier transforms.
+    """Returns the convolution of both chances, by Fourier transforms.
 
     If each transform is off by u·log2(N) of its norm times a small number (32 EPS is far more
     than all three), no place is off by more than that of the product of the norms (Cauchy and
@@ -99,7 +99,7 @@ def _tilted_product(one: Masses, other: Masses, both: bool) -> Floats:
 
 
 def _power_of_transform(law: Masses, count: int, both: bool) -> Masses:
-    """The sum of many independent losses of one law, by the power of its transform.
+    """Returns the sum of many independent losses of one law, by the power of its transform.
 
     Under each tilt some standard deviations around the mean are looked at. What lies outside folds
     to places inside, which only raises these; elsewhere Chernoff's bound is taken. Above all of
@@ -156,7 +156,8 @@ def _power_of_transform(law: Masses, count: int, both: bool) -> Masses:
 
 
 def _tilt(p: Floats, count: int, per: float, tilt: float) -> float:
-    """The size of a tilt, to one side, that is to this law as `tilt` deviations to a normal one."""
+    """Returns the size of a tilt, to one side, that is to this law as `tilt` deviations to a
+    normal one."""
     low, high = 0.0, tilt * abs(per)
     for _ in range(10 if tilt else 0):
         theta = math.copysign((low + high) / 2, per)
@@ -183,8 +184,8 @@ def _raised(z: Any, count: int) -> Any:
 
 
 def _reach(p: Floats, count: int, per: float, below: float) -> tuple[int, int]:
-    """The places beyond which so many copies are with a chance of at most TAIL, or below which with
-    one of at most `below`, by Chernoff's bound, or which they do not reach."""
+    """Returns the places beyond which so many copies are with a chance of at most TAIL, or below
+    which with one of at most `below`, by Chernoff's bound, or which they do not reach."""
     last, first = float(count * (len(p) - 1)), 0.0
     for tilt in np.geomspace(0.5, 256, 16):
         theta = float(tilt) * per

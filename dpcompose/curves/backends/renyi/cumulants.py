@@ -85,7 +85,7 @@ def _of_composition(composition: parts.Curve) -> Cumulant | None:
 
 
 def _greatest(every: list[Cumulant | None]) -> Cumulant | None:
-    """The greatest K of several at each order."""
+    """Returns the greatest K of several at each order."""
     known = [each for each in every if each is not None]
     if len(known) < len(every):
         return None
@@ -98,7 +98,7 @@ def _greatest(every: list[Cumulant | None]) -> Cumulant | None:
 
 
 def quadratic(part: parts.Part) -> Fraction:
-    """The exact ρ with which K(s) of a part contains ρ·s·(1+s)."""
+    """Returns the exact ρ with which K(s) of a part contains ρ·s·(1+s)."""
     match part:
         case parts.MechanismLoss():
             return part.quadratic()
@@ -165,7 +165,7 @@ def _turns_down(
 
 
 def _between(at: list[float], value: Callable[[int], float]) -> Callable[[float], float]:
-    """The broken line through `value(n)` at `at[n]`; at[0] = 0."""
+    """Returns the broken line through `value(n)` at `at[n]`; at[0] = 0."""
 
     def of(s: float) -> float:
         n = bisect_left(at, s)
@@ -180,7 +180,8 @@ def _between(at: list[float], value: Callable[[int], float]) -> Callable[[float]
 
 
 def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
-    """The bound for whole orders α by a sum, by chords between (Mironov, Talwar and Zhang 2019).
+    """Returns the bound for whole orders α by a sum, by chords between (Mironov, Talwar and Zhang
+    2019).
 
     Their Section 3.3: E = Σ C(α,k)·(1-q)^(α-k)·q^k·e^(k(k-1)μ²/2), for both orders of the tables.
     """

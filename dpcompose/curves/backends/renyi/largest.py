@@ -29,7 +29,7 @@ _MOST = 20_000
 def largest_ratio(
     cumulant: Callable[[float], float], last: Callable[[float], float], close: float = 1e-8
 ) -> Fraction:
-    """An upper bound of K(s)/(s(1+s)) over all s > 0.
+    """Returns an upper bound of K(s)/(s(1+s)) over all s > 0.
 
     `cumulant`: K, within ROUNDING relatively or above. `last`: for a ratio that is reached, an s
     from which on none exceeds it.

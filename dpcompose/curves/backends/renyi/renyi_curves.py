@@ -47,7 +47,7 @@ class _OrderSum:
 
     @property
     def largest_order(self) -> float:
-        """The largest s at which it is known."""
+        """Returns the largest s at which it is known."""
         return min((each.most for each, _ in self.rest), default=math.inf)
 
     def other(self, s: float) -> float:
@@ -61,7 +61,8 @@ class _OrderSum:
         return self.rough_rho * s * (1 + s) + self.other(s)
 
     def kinks(self, s: float) -> Iterator[float]:
-        """Where the slope jumps: all such s that are told, and the whole ones next to `s`."""
+        """Yields where the slope jumps: all such s that are told, and the whole ones next to
+        `s`."""
         for each, _ in self.rest:
             yield from each.kinks
             if each.whole:
@@ -98,7 +99,7 @@ def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Par
 
 
 def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
-    """An upper bound of the Rényi divergence of order `alpha` > 1 of all parts together.
+    """Returns an upper bound of the Rényi divergence of order `alpha` > 1 of all parts together.
 
     In nats; infinite where none is known. What `stay` leaves out is not in it.
     """
@@ -110,7 +111,7 @@ def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
 
 
 def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
-    """The least ε at `delta` by this route, rounded up; None if it gives none."""
+    """Returns the least ε at `delta` by this route, rounded up; None if it gives none."""
     left = composition.left(delta)
     total = _sum(composition)
     if left <= 0 or total is None:
@@ -151,7 +152,7 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
 
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
-    """The least δ at `epsilon` ≥ 0 by this route, rounded up; 1 if it gives none."""
+    """Returns the least δ at `epsilon` ≥ 0 by this route, rounded up; 1 if it gives none."""
     total, no_failure = _sum(composition), composition.no_failure
     if total is None:
         return Fraction(1)
@@ -210,13 +211,13 @@ def _decimal(x: Fraction) -> Decimal:
 
 
 def _up(value: Decimal, size: Decimal) -> Fraction:
-    """A value that is off by at most its margin, rounded up and never below 0."""
+    """Returns a value that is off by at most its margin, rounded up and never below 0."""
     value = _UP.add(value, _UP.multiply(size, _MARGIN))
     return Fraction(max(value, Decimal(0)))
 
 
 def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
-    """The s at which a bound with one valley is about least."""
+    """Returns the s at which a bound with one valley is about least."""
     highest = min(_HIGHEST, math.log(total.largest_order))
 
     def of(u: float) -> float:
@@ -239,7 +240,7 @@ def _polished(s: float, step: Callable[[float], float]) -> float:
 
 
 def zcdp_of(part: parts.Part) -> Fraction | None:
-    """The least ρ known for a part, rounded up; None if it is not known to be zCDP."""
+    """Returns the least ρ known for a part, rounded up; None if it is not known to be zCDP."""
     match part:
         case parts.Response(epsilon):
             return epsilon * tanh_up(epsilon / 2)

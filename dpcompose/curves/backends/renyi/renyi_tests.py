@@ -30,14 +30,14 @@ _MARGIN = 1e-11
 
 
 def most_hits(curve: RenyiCurve, rate: float) -> float:
-    """The most hits at a `rate` of false alarms, 0 < rate < 1; rounded up."""
+    """Returns the most hits at a `rate` of false alarms, 0 < rate < 1; rounded up."""
     if rate > _NEARLY_ALL:
         return 1.0
     return _least_power(curve, lambda order: _hits(order, curve(order), rate))
 
 
 def most_advantage(curve: RenyiCurve) -> float:
-    """The most that hits are above false alarms, rounded up.
+    """Returns the most that hits are above false alarms, rounded up.
 
     Divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), so that the
     (α, β) within R(λ) in both directions are a convex set. It is its own mirror image under
@@ -61,7 +61,7 @@ def _advantage(order: float, most: float) -> float:
 
 
 def _first(excess: Callable[[float], float], least: float) -> float:
-    """A chance above `least` that is surely too large, where `excess` > 0; 1 where none is.
+    """Returns a chance above `least` that is surely too large, where `excess` > 0; 1 where none is.
 
     Between two chances that tell, the next one is where the parabola through the last three has its
     zero, as long as that is of use, or else in the middle (Chandrupatla 1997).

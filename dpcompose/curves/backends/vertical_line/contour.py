@@ -40,8 +40,8 @@ _MANY, _MOST_POINTS = 32, 1 << 16
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
-    """An ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables; None where
-    some part has no transform, or no place on the line can be the last."""
+    """Returns an ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables;
+    None where some part has no transform, or no place on the line can be the last."""
     found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
     known = [each for each in found if each is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -98,7 +98,7 @@ def _log_delta(line: VerticalLine, at: float) -> float | None:
 
 
 def _lines(asked: Curve) -> list[VerticalLine]:
-    """One for each order of the tables that differs; none where they are of no use."""
+    """Returns one for each order of the tables that differs; none where they are of no use."""
     lines: list[VerticalLine] = []
     for side in sides(asked.parts):
         line = line_of(asked, side)
@@ -120,7 +120,8 @@ def _is_scattered(asked: Curve) -> bool:
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:
-    """The transforms of all parts with the tables in one order; None where some part has none."""
+    """Returns the transforms of all parts with the tables in one order; None where some part has
+    none."""
     kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
     if asked.gaussian > _GREATEST:
         return None
@@ -134,7 +135,7 @@ def line_of(asked: Curve, side: str) -> VerticalLine | None:
 
 
 def _kind(part: Part, side: str) -> type[Transforms] | None:
-    """The transforms that tell a part, with the tables in an order."""
+    """Returns the transforms that tell a part, with the tables in an order."""
     match part:
         case Response(epsilon) if epsilon < _GREATEST:
             return ResponseTransforms

@@ -67,7 +67,7 @@ class FewBetween:
         return self.many <= _MOST_BETWEEN
 
     def choices(self) -> range:
-        """The numbers of losses between that may be told."""
+        """Returns the numbers of losses between that may be told."""
         return range(int(min(self.many, _MOST_BETWEEN)) + 1)
 
     def share(self, most: int, epsilon: float, log_factor: float) -> DeltaShare:
@@ -86,7 +86,8 @@ class FewBetween:
         return DeltaShare(float((each * curves[1:]).sum()), error, slope)
 
     def on_line(self, most: int, theta: float, t: Floats) -> tuple[Any, Floats]:
-        """The part of these outcomes in M(θ+it)/M(θ) of the Laplace losses, and its error."""
+        """Returns the part of these outcomes in M(θ+it)/M(θ) of the Laplace losses, and its
+        error."""
         both = 1 + 2 * theta
         z = 1 / (both + 2j * t)
         total: list[Any] = [np.ones(1)]
@@ -120,7 +121,8 @@ class FewBetween:
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats, Floats]:
-        """The sums of atoms, ln of their weights, and how many Laplace losses are at the lower."""
+        """Returns the sums of atoms, ln of their weights, and how many Laplace losses are at the
+        lower."""
         below, logs, lower = np.zeros(1), np.zeros(1), np.zeros(1)
         sizes = zip(self.shifts.tolist(), self.counts.tolist(), strict=True)
         kinds = [(a, n, math.log(2), 1) for a, n in sizes]
@@ -184,7 +186,7 @@ def _curves(most: int, x: Floats) -> Floats:
 
 
 def _power(atoms: Any, between: Any, count: float, most: int) -> list[Any]:
-    """The coefficients of (atoms + between·x)^count up to x^most."""
+    """Returns the coefficients of (atoms + between·x)^count up to x^most."""
     return [
         math.comb(int(count), j) * np.power(atoms, count - j) * between**j
         for j in range(int(min(count, most)) + 1)
@@ -192,7 +194,7 @@ def _power(atoms: Any, between: Any, count: float, most: int) -> list[Any]:
 
 
 def _times(one: list[Any], other: list[Any]) -> list[Any]:
-    """The product of two polynomials."""
+    """Returns the product of two polynomials."""
     found: list[Any] = [0.0] * (len(one) + len(other) - 1)
     for i, a in enumerate(one):
         for j, b in enumerate(other):

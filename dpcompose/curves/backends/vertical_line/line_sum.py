@@ -105,7 +105,7 @@ class LineSum:
         )
 
     def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
-        """The sum, its error, and what it is of the slope."""
+        """Returns the sum, its error, and what it is of the slope."""
         turned = self.terms * np.exp(-1j * epsilon * self.t)
         total = float(turned.real.sum())
         away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
@@ -196,8 +196,8 @@ class VerticalLine:
         return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
-        """The sum by a period, up to where what is beyond is next to nothing of e^`size`, about
-        what it comes to."""
+        """Returns the sum by a period, up to where what is beyond is next to nothing of
+        e^`size`, about what it comes to."""
         step = 2 * math.pi / period
         if not step:  # the period is beyond all numbers
             return None
@@ -215,7 +215,8 @@ class VerticalLine:
     def _places(
         self, theta: float, step: float, found: tuple[float, float]
     ) -> tuple[Floats, float] | None:
-        """The places up to the last one, and what is at all others; None if they are too many."""
+        """Returns the places up to the last one, and what is at all others; None if they are too
+        many."""
         last, beyond = found
         many = math.ceil(last / step)
         losses = sum(len(kind.counts) for kind in self.kinds)
@@ -235,7 +236,7 @@ class VerticalLine:
     def summed(
         self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs, most: int = 0
     ) -> LineSum:
-        """The sum of what is told at some places, with a bound of what is at all others."""
+        """Returns the sum of what is told at some places, with a bound of what is at all others."""
         values = np.exp(told.logs)
         wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
         if self.few is not None:
@@ -258,7 +259,7 @@ class VerticalLine:
         )
 
     def closed(self) -> LineSum | None:
-        """The sum without places, where all losses may lie between."""
+        """Returns the sum without places, where all losses may lie between."""
         if self.few is None or not self.few.is_whole():
             return None
         none = np.zeros(0)
@@ -268,8 +269,8 @@ class VerticalLine:
     def _last_of_few(
         self, few: FewBetween, theta: float, step: float, size: float
     ) -> tuple[tuple[float, float] | None, int]:
-        """The last place of a sum without the outcomes with few losses between, what is beyond, and
-        how many losses between are few."""
+        """Returns the last place of a sum without the outcomes with few losses between, what is
+        beyond, and how many losses between are few."""
         best: tuple[tuple[float, float] | None, int] = None, 0
         for most in few.choices():
             found = _faint(partial(few.beyond, most), theta, step, size)
@@ -291,8 +292,8 @@ class VerticalLine:
         return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
 
     def _bright(self, theta: float, t: Floats) -> tuple[Floats, float] | None:
-        """The places at which more than next to nothing may be left, and the sum of what is at the
-        others, over t². None where that takes too many values."""
+        """Returns the places at which more than next to nothing may be left, and the sum of what
+        is at the others, over t². None where that takes too many values."""
         # What is far away counts less.
         room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
         logs, left_out = -self.square * t * t / 2, 0.0
@@ -318,7 +319,8 @@ class VerticalLine:
         return VerticalLine(self.kinds, self.square + more)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
-        """A θ at which `much`, which falls, is about 0; or a small one if it is never above."""
+        """Returns a θ at which `much`, which falls, is about 0; or a small one if it is never
+        above."""
         start = self.moments(1e-6) or self.moments(0.0)
         if start is None:
             return None
@@ -354,7 +356,8 @@ class VerticalLine:
         return low
 
     def near_tilt(self, theta: float, at: float | None = None) -> tuple[LineSum | None, float]:
-        """A sum by a tilt near this one, for δ near a loss, and that loss: the mean, if not told.
+        """Returns a sum by a tilt near this one, for δ near a loss, and that loss: the mean, if not
+        told.
 
         The tilt is the one of the shortest period that leaves enough of the digits there.
         """
@@ -384,8 +387,8 @@ class VerticalLine:
         return line.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
-        """One by which δ at neighbouring places, at most 1 below and as Chernoff's bound says
-        above, adds next to nothing to that at `at`; and whether that below tells it."""
+        """Returns one by which δ at neighbouring places, at most 1 below and as Chernoff's bound
+        says above, adds next to nothing to that at `at`; and whether that below tells it."""
         size = here.cumulant - theta * at + flat(theta, here.variance)
         below = (_NATS - size) / theta
         above = math.inf
@@ -402,7 +405,8 @@ class VerticalLine:
 def _faint(
     bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
 ) -> tuple[float, float] | None:
-    """The first place of some from which on next to nothing is left of e^`size`, and how much."""
+    """Returns the first place of some from which on next to nothing is left of e^`size`, and how
+    much."""
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
     # Of the sum over 1/|s(s+1)| < 1/t².
     left = bound(theta, places) - np.log(math.pi * places)

@@ -67,7 +67,7 @@ class _Sampled(Transforms):
 
     @abstractmethod
     def nodes(self, theta: float, most: float) -> _Nodes | None:
-        """A rule that is good for all t up to `most`."""
+        """Returns a rule that is good for all t up to `most`."""
 
     @abstractmethod
     def cells(self, theta: float) -> tuple[Floats, Floats]:
@@ -126,7 +126,7 @@ class _Sampled(Transforms):
         return logs
 
     def beyond(self, theta: float, t: Floats) -> Floats:
-        """By laws with stepwise densities, that the law of the loss contains.
+        """Returns by laws with stepwise densities, that the law of the loss contains.
 
         If a share a of a law has the transform f, |φ| is at most 1-a+a|f|. |f(u)| is at most the
         variation of the density over u and, with v the variance and m the fourth central moment of
@@ -166,7 +166,7 @@ class _Sampled(Transforms):
 
 
 def _central(middle: Floats, width: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """The variance and the fourth central moment of even masses on cells, as columns."""
+    """Returns the variance and the fourth central moment of even masses on cells, as columns."""
     mass = mass / np.maximum(mass.sum(axis=1)[:, None], 1e-300)
     away = middle - (mass * middle).sum(axis=1)[:, None]
     spread = width**2 / 12
@@ -259,9 +259,9 @@ class _SampledLaplaces(_Sampled):
         return _Nodes(z, logs, slip, off, math.exp(-_NATS), np.full(len(a), -np.inf))
 
     def _pieces(self, theta: float, most: float) -> int | None:
-        """In how many pieces the range is cut for rules of n places each: these are off by at most
-        64·F·ρ^(-2n+2)/(15(1-ρ^-2)) of half a piece, F the most on the ellipse of radius ρ
-        (Trefethen 2013, Theorem 19.3)."""
+        """Returns in how many pieces the range is cut for rules of n places each: these are off
+        by at most 64·F·ρ^(-2n+2)/(15(1-ρ^-2)) of half a piece, F the most on the ellipse of
+        radius ρ (Trefethen 2013, Theorem 19.3)."""
         a, q = float(self.shifts.max()), float(self.q.max())
         for many in 2 ** np.arange(9):
             half = a / float(many)
