@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.errors import Diagnostic, DpcomposeError
-from dpcompose.report import Report
+
+if TYPE_CHECKING:
+    from dpcompose.report import Report
 
 #: The code of a spec that takes too much.
 TOO_MUCH = "DPC018"
@@ -181,6 +184,8 @@ def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
 
 def not_analysed(name: str, error: TooMuch) -> Report:
     """Returns the report on a spec that takes too much."""
+    from dpcompose.report import Report  # every start imports this file
+
     return Report(name, "", "invalid", findings=(finding(error),))
 
 

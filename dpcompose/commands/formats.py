@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import Notion
+if TYPE_CHECKING:
+    from dpcompose.core.notions.notion import Notion
 
 
 class Reviewed(StrEnum):
@@ -36,4 +38,6 @@ class FilterKind(StrEnum):
     @property
     def notion(self) -> Notion:
         """Returns the notion itself."""
+        from dpcompose.core.notions.notion import Notion
+
         return Notion(self.value)
