@@ -12,8 +12,6 @@ from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.source import Number, Source
 from dpcompose.spec.model import Spec
-from dpcompose.spec.phrases import value_text
-from dpcompose.spec.pydantic_faults import report
 
 #: What stands for a top-level key that is missing or faulty.
 _STAND_INS: dict[str, Any] = {
@@ -45,12 +43,17 @@ def read(source: Source, faults: Faults) -> Reading | None:
     """
     tree = source.value
     if not isinstance(tree, dict):
+        from dpcompose.spec.phrases import value_text
+
         hint = "it starts with `dpcompose: 1`"
         faults.add("DPC103", (), f"a spec is a mapping, not {value_text(tree)}", hint)
         return None
     try:
         spec = Spec.model_validate(tree)
     except ValidationError as error:
+        # All that words a fault is loaded where there is one.
+        from dpcompose.spec.pydantic_faults import report
+
         found = error.errors(include_url=False)
         places = report(found, faults)
         return _rest(tree, {_part(place) for place in places})
