@@ -47,6 +47,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
     curve_of,
+    direction,
     is_tight,
     leans,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "compared_routes",
     "compose",
     "curve_of",
+    "direction",
     "discrete_gaussian",
     "exponential",
     "gaussian",

@@ -299,7 +299,7 @@ def _delta(
     if parts.others and not isinstance(only, Sampled | Grouped):
         from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
 
-        on_line = log_delta_on_line(parts.all_parts(gaussian), epsilon)
+        on_line = log_delta_on_line(parts.all_parts(gaussian), epsilon, effort.side)
         if on_line is not None:
             return Certified(_exp(on_line, up=True))
     parts, rounded = _fewer(parts)
@@ -318,8 +318,10 @@ def _delta_of_few(
             if (found := equal_delta(loss, count, epsilon)) is not None:
                 return found
     single = _only(parts, gaussian)
-    if isinstance(single, Sampled):
-        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, effort=effort))
+    if isinstance(single, Sampled) and effort.side in (None, single.side):
+        # What is known of the order ((1-q)Q+qP, Q) holds for both, and is exact for that one.
+        inner = replace(effort, side=None)
+        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, effort=inner))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)

@@ -332,6 +332,24 @@ def leans(part: Part) -> bool:
     return False
 
 
+def direction(curve: Curve) -> str | None:
+    """Returns in which table the rows of all one-sided samples are: "removed", the first, or
+    "added", the second; None where there is no such sample, or where they differ."""
+    found = {part.side for part, _ in curve.parts if isinstance(part, Sampled | PoissonGroup)}
+    plain = not any(
+        leans(inner)
+        for part, _ in curve.parts
+        for base in (part.once if isinstance(part, PoissonGroup) else _base_of(part))
+        for inner, _ in base.parts
+    )
+    one_sided = found - {"both"}
+    return one_sided.pop() if plain and len(one_sided) == 1 else None
+
+
+def _base_of(part: Part) -> tuple[Curve, ...]:
+    return (part.base,) if isinstance(part, Sampled | Grouped) else ()
+
+
 def is_tight(part: Part) -> bool:
     """Whether some pair of tables loses just what a part says, so that it loses none composed."""
     return not isinstance(part, Concentrated) and (
@@ -520,12 +538,14 @@ class EvaluationEffort:
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
     alone, to see soon what cannot decide. `known`: an ε that holds in another way; an answer that
-    two grids show to be above it is not looked at closer.
+    two grids show to be above it is not looked at closer. `side`: of a δ, the one order of the
+    tables that is asked for, "removed" as the curve has them, "added" exchanged; None: both.
     """
 
     shared: bool = False
     rough: bool = False
     known: float = math.inf
+    side: str | None = None
 
 
 BEST, SHARED, ROUGH = (

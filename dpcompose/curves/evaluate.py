@@ -49,7 +49,7 @@ def misses_of(curve: Curve, rate: Fraction) -> Certified:
     """Returns the least rate of misses at a rate of false alarms; the certified side is `lower`."""
     others = (Divergences(curve),) if in_renyi_terms(curve) else ()
 
-    def delta(epsilon: Fraction) -> Fraction:
+    def delta(epsilon: Fraction, _: int) -> Fraction:
         found = _best(curve, Point(epsilon=epsilon, many=True))
         return Fraction(1) if found is None else found.upper
 

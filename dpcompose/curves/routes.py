@@ -27,6 +27,7 @@ from dpcompose.curves.curve import (
     Part,
     Renyi,
     Response,
+    direction,
 )
 from dpcompose.curves.families.pure_steps import PureSteps, as_responses
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
@@ -81,17 +82,19 @@ class RouteBound:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A question: the least ε at `delta`, or the least δ at `epsilon`; the least ε at `delta`, or
-    the least δ at `epsilon`; the other is None.
+    """A question: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
     `many`: whether it is one of very many about the same patterns. `known`: an ε
-    that holds in another way, so that one which is surely above it need not be the least.
+    that holds in another way, so that one which is surely above it need not be the least. `order`:
+    of a δ, only the table with a row that comes or goes against the one without it ("with"), or the
+    reverse ("without"); None: both.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
     known: Fraction | None = None
+    order: str | None = None
 
     @property
     def chosen_number(self) -> Fraction:
@@ -178,7 +181,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    effort = _care(point)
+    effort = _effort(composition, point)
     bracket = _bracket_at(composition, point, effort)
     whole = as_responses(composition)
     if whole is not composition:
@@ -189,13 +192,21 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
-def _care(point: Point) -> EvaluationEffort:
+def _effort(composition: Curve, point: Point) -> EvaluationEffort:
+    effort = BEST
     if point.many:
-        return SHARED
-    if point.known is not None:
+        effort = SHARED
+    elif point.known is not None:
         with suppress(*BEYOND_DOUBLES):
-            return EvaluationEffort(known=float_up(point.known))
-    return BEST
+            effort = EvaluationEffort(known=float_up(point.known))
+    if point.order is None or (side := direction(composition)) is None:
+        return effort
+    # In the table without the row it is the other one that is read first.
+    return replace(effort, side=side if point.order == "with" else _EXCHANGED[side])
+
+
+#: The other order of the tables.
+_EXCHANGED = {"removed": "added", "added": "removed"}
 
 
 def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:

@@ -65,8 +65,9 @@ class Divergences:
         return renyi.curve(self.composition, order)
 
 
-#: A certified δ at any ε ≥ 0, for both orders of the tables.
-Profile = Callable[[Fraction], Fraction]
+#: A certified δ at any ε ≥ 0: for both orders of the tables; or, of a directed one, for the table
+#: with the person's data against the one without them (1), and for the reverse (-1).
+Profile = Callable[[Fraction, int], Fraction]
 
 
 @dataclass(slots=True)
@@ -75,32 +76,37 @@ class TradeOff:
 
     `profiles`: one for each change that may be the worst. `others`: what is known of the only
     change besides. `corners`: ε's at which profiles are known to bend, where the best ε may lie
-    exactly. What was asked for is kept, and which of the profiles were the greatest anywhere.
+    exactly. `directed`: whether the profiles differ in the two orders. `one_order`: the same with
+    directed profiles, where these say more. What was asked for is kept, and which of the profiles
+    were the greatest anywhere.
     """
 
     profiles: tuple[Profile, ...]
     corners: tuple[Fraction, ...] = ()
     others: tuple[Divergences, ...] = ()
-    _known: dict[tuple[int, Fraction], Fraction] = field(default_factory=dict, repr=False)
+    directed: bool = False
+    one_order: TradeOff | None = None
+    _known: dict[tuple[int, Fraction, int], Fraction] = field(default_factory=dict, repr=False)
     _powers: dict[Fraction, Fraction] = field(default_factory=dict, repr=False)
     _greatest: list[int] = field(default_factory=list, repr=False)
 
-    def delta(self, epsilon: Fraction) -> Fraction:
+    def delta(self, epsilon: Fraction, order: int = 1) -> Fraction:
         """Returns the least δ that is certified at `epsilon` ≥ 0."""
-        return max(self._delta(each, epsilon) for each in range(len(self.profiles)))
+        return max(self._delta(each, epsilon, order) for each in range(len(self.profiles)))
 
-    def greatest(self, epsilon: Fraction) -> Fraction:
+    def greatest(self, epsilon: Fraction, order: int = 1) -> Fraction:
         """Returns the greatest δ at `epsilon` of the profiles that were the greatest at some other
         ε."""
-        return max(self._delta(each, epsilon) for each in self._greatest)
+        return max(self._delta(each, epsilon, order) for each in self._greatest)
 
-    def _delta(self, which: int, epsilon: Fraction) -> Fraction:
-        if (which, epsilon) not in self._known:
-            found = min(ONE, self.profiles[which](epsilon))
+    def _delta(self, which: int, epsilon: Fraction, order: int = 1) -> Fraction:
+        key = which, epsilon, order if self.directed else 1
+        if key not in self._known:
+            found = min(ONE, self.profiles[which](epsilon, order))
             if not epsilon:
                 found = min([found, *(each.advantage() for each in self.others)])
-            self._known[which, epsilon] = found
-        return self._known[which, epsilon]
+            self._known[key] = found
+        return self._known[key]
 
     @property
     def advantage(self) -> Fraction:
@@ -113,6 +119,12 @@ class TradeOff:
         if rate not in self._powers:
             self._powers[rate] = self._power(max(rate, _LEAST_RATE))
         return self._powers[rate]
+
+    def success(self, baseline: Fraction) -> Fraction:
+        """Returns the most hits where the guess is right of the table without the person's data
+        with chance `baseline`: as `power`, or less where the orders of the tables differ."""
+        both = self.power(baseline)
+        return both if self.one_order is None else min(both, self.one_order.power(baseline))
 
     def _power(self, rate: Fraction) -> Fraction:
         most = min([ONE, *(each.power(rate) for each in self.others)])
@@ -143,7 +155,7 @@ class TradeOff:
 
         Rounded up; it can be above 1, and then says nothing.
         """
-        delta = self.delta(epsilon)
+        delta = self.delta(epsilon, side)
         if epsilon > MAX_EXPONENT:
             return ONE
         if side > 0:
@@ -177,7 +189,8 @@ class _BestEpsilon:
         if y in self.seen or len(self.seen) >= _MOST_TRIED:
             return False
         self.seen.add(y)
-        delta, rate = float(self.curve.greatest(Fraction(abs(y)))), float(self.rate)
+        order = 1 if y >= 0 else -1
+        delta, rate = float(self.curve.greatest(Fraction(abs(y)), order)), float(self.rate)
         bound = delta + math.exp(y) * rate if y >= 0 else 1 - math.exp(y) * (1 - delta - rate)
         insort(self.tried, (y, bound))
         return True

@@ -48,7 +48,7 @@ def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
     return Risk(
         curve.advantage,
         tuple((each, curve.power(each)) for each in asked.false_alarms),
-        tuple((each, curve.power(each)) for each in asked.baselines),
+        tuple((each, curve.success(each)) for each in asked.baselines),
     )
 
 

@@ -11,7 +11,15 @@ from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves import Concentrated, Curve, Divergences, Point, TradeOff, in_renyi_terms
+from dpcompose.curves import (
+    Concentrated,
+    Curve,
+    Divergences,
+    Point,
+    TradeOff,
+    direction,
+    in_renyi_terms,
+)
 from dpcompose.curves.rounding import MAX_EXPONENT, ONE, exp_up
 
 #: So many changes are looked at one by one.
@@ -22,8 +30,11 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     """Returns the curve of a problem's patterns, with `bounds` that hold for all; not both are
     empty."""
 
-    def profile(patterns: UndominatedLosses, epsilon: Fraction) -> Fraction:
-        point = Point(epsilon=epsilon, many=True)
+    def profile(
+        patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
+    ) -> Fraction:
+        which = ("with" if order > 0 else "without") if directed else None
+        point = Point(epsilon=epsilon, many=True, order=which)
         if patterns:
             found = [choose(patterns, point, bounds, compared=False).value]
         else:
@@ -35,11 +46,16 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     # Of very many changes the greatest δ is looked for, which leaves most of them out.
     apart = 0 < len(patterned) <= MOST_APART
     several = tuple((each,) for each in patterned) if apart else (patterned,)
-    return TradeOff(
-        tuple(partial(profile, each) for each in several),
-        tuple(_corners(bounds)),
-        tuple(_by_divergences(patterned, bounds)),
-    )
+    corners, others = tuple(_corners(bounds)), tuple(_by_divergences(patterned, bounds))
+
+    def curve(directed: bool) -> TradeOff:
+        profiles = tuple(partial(profile, each, directed) for each in several)
+        return TradeOff(profiles, corners, others, directed)
+
+    found = curve(directed=False)
+    if any(direction(way) for each in patterned for way in compositions(each)):
+        found.one_order = curve(directed=True)
+    return found
 
 
 def of_quantity(bound: Quantity) -> TradeOff:
@@ -79,4 +95,4 @@ def _by_divergences(
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
     """Returns the advantage, or the success, that a budget in risk speaks of."""
     asked = dict(limit.parameters)
-    return curve.power(asked["baseline"]) if "baseline" in asked else curve.advantage
+    return curve.success(asked["baseline"]) if "baseline" in asked else curve.advantage

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
+import dpcompose
 from dpcompose.core.at_delta.worst_trade_off import of_patterns, of_quantity
 from dpcompose.core.loss.pattern import LossMultiset, one, together
-from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.guarantee import AskedRisk, Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Concentrated, Response, Sampled
@@ -257,7 +258,67 @@ def test_training_with_samples() -> None:
 def test_the_greatest_of_several_changes_decides() -> None:
     # The second change is the worse one below ε = 1, the first one above it.
     curve = TradeOff(
-        (lambda _: Fraction(1, 10), lambda epsilon: max(Fraction(0), (2 - epsilon) / 10))
+        (
+            lambda _, __: Fraction(1, 10),
+            lambda epsilon, _: max(Fraction(0), (2 - epsilon) / 10),
+        )
     )
     assert curve.delta(Fraction(0)) == curve.advantage == Fraction(1, 5)
     assert curve.delta(Fraction(3, 2)) == Fraction(1, 10)
+
+
+# --- success from a baseline: the table with the row against the one without it -------------------
+
+
+def best_test(p: list[float], q: list[float], rate: float) -> float:
+    """The most hits at a rate of false alarms, outcome by outcome (Neyman and Pearson)."""
+    hits = 0.0
+    for hit, alarm in sorted(zip(p, q, strict=True), key=lambda each: each[1] / each[0]):
+        share = min(1.0, rate / alarm)
+        hits, rate = hits + hit * share, rate - alarm * share
+    return hits
+
+
+BASELINES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+
+
+def success(mechanism: str, rate: str, protect: str = "unbounded") -> list[float]:
+    report = dpcompose.analyze(
+        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  t: {{}}\n"
+        f"  s: {{from: t, map: {{kind: sample, poisson: {rate}}}}}\n"
+        f"mechanisms: [{{name: a, reads: s, {mechanism}}}]\n",
+        risk=AskedRisk(BASELINES, ()),
+    )
+    assert report.risk is not None
+    return [float(found) for _, found in report.risk.success]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "rate", "count"), [(1, 0.1, 1), (1, 0.3, 3), (2, 0.5, 2), (3, 0.2, 4)]
+)
+def test_success_below_a_sample_is_that_of_the_best_test(
+    epsilon: int, rate: float, count: int
+) -> None:
+    high = 1 / (1 + math.exp(-epsilon))
+    without = [1 - high, high]
+    with_row = [rate * a + (1 - rate) * b for a, b in zip(without[::-1], without, strict=True)]
+    p, q = ([math.prod(each) for each in product(law, repeat=count)] for law in (with_row, without))
+    found = success(f"notion: pure, epsilon: {epsilon}, count: {count}", str(rate))
+    for baseline, each in zip(BASELINES, found, strict=True):
+        truth = best_test(p, q, float(baseline))
+        assert truth * (1 - 1e-12) <= each <= truth * (1 + 2e-4)
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(1, 0.1), (0.6, 0.4), (2, 0.5)])
+def test_success_against_gaussian_noise_below_a_sample(sigma: float, rate: float) -> None:
+    found = success(f"mechanism: gaussian, sigma: {sigma}, sensitivity: 1", str(rate))
+    for baseline, each in zip(map(float, BASELINES), found, strict=True):
+        truth = (1 - rate) * baseline + rate * norm.cdf(norm.ppf(baseline) + 1 / sigma)
+        assert truth * (1 - 1e-12) <= each <= truth * (1 + 1e-5)
+
+
+def test_success_where_rows_are_replaced_has_no_order() -> None:
+    stated = "guarantees: [{notion: pure, epsilon: 1, relation: unbounded}]"
+    for baseline, each in zip(BASELINES, success(stated, "0.5", "bounded"), strict=True):
+        # The worst pair of two rows is the same both ways.
+        assert float(baseline) < each < 1

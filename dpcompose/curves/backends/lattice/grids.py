@@ -156,7 +156,7 @@ class _Method:
 def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
     """Returns the greater answer of the two orders; one whose coarse bound is below the other is
     not looked at closer."""
-    grids = [_grid(asked, side) for side in sides(asked.others)]
+    grids = [_grid(asked, side) for side in sides(asked.others, asked.effort.side)]
     coarse = [grid.coarse() for grid in grids]
     if len(grids) == 2 or asked.effort.rough:
         answers = [
@@ -184,8 +184,11 @@ def _upper(result: Result | None) -> float:
     return math.inf if result is None else result.upper
 
 
-def sides(others: Others) -> tuple[str, ...]:
-    """Returns the orders of the tables to try: both where a part is one-sided."""
+def sides(others: Others, asked: str | None = None) -> tuple[str, ...]:
+    """Returns the orders of the tables to try: the one asked for, or both where a part is
+    one-sided."""
+    if asked is not None:
+        return (asked,)
     return ("removed", "added") if any(leans(part) for part, _ in others) else ("removed",)
 
 

@@ -47,11 +47,11 @@ def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None
     return max(known) if known and len(known) == len(found) else None
 
 
-def log_delta_on_line(asked: Curve, epsilon: Fraction) -> float | None:
+def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) -> float | None:
     """ln of a δ at `epsilon` ≥ 0, next to the least; None as above."""
     # The next double below, so that no ε is taken as a greater one.
     at = math.nextafter(float_of(epsilon), -math.inf)
-    found = [_log_delta(line, at) for line in _lines(asked)]
+    found = [_log_delta(line, at) for line in _lines(asked, side)]
     known = [log for log in found if log is not None]
     return max(known) if known and len(known) == len(found) else None
 
@@ -97,10 +97,10 @@ def _log_delta(line: VerticalLine, at: float) -> float | None:
     return None if value is None or value.log_lower == -math.inf else value.log_upper
 
 
-def _lines(asked: Curve) -> list[VerticalLine]:
+def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
     """Returns one for each order of the tables that differs; none where they are of no use."""
     lines: list[VerticalLine] = []
-    for side in sides(asked.parts):
+    for side in sides(asked.parts, only):
         line = line_of(asked, side)
         if line is None or not (line.smooth or line.few or _is_scattered(asked)):
             return []
