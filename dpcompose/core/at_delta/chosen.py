@@ -1,7 +1,7 @@
 """The least ε certified at a chosen δ, and the least δ at a chosen ε.
 
 The worst change at a δ is searched over all undominated patterns (theory, section 5, "the worst
-case depends on δ"): for each pattern the best route, and of these the worst.
+case depends on δ"): for each pattern the least bound of all routes, and of these the largest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROUGHLY = Fraction(1, 4)
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A pattern at a point: the composition of the best options, and its routes, best first."""
+    """A pattern at a point: the composition of its best options, with its routes, least first."""
 
     pattern: LossMultiset
     composition: Curve
@@ -49,16 +49,16 @@ class Evaluated:
 
     @property
     def value(self) -> Fraction | None:
-        """Returns the least value of all routes."""
+        """The least ε or δ of all routes, None if no route gives a bound."""
         return self.found[0].value
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The answer at a point.
+    """The certified bound at a point.
 
-    `worst`: the pattern that decides, with every route. `patterns`: how many were looked at.
-    `lower`: no smaller value is true of every mechanism with these guarantees; None if not known.
+    `worst`: the pattern that decides, with every route. `patterns`: how many patterns were given.
+    `lower`: no smaller value holds for every mechanism with these guarantees; None if not known.
     """
 
     point: Point
@@ -68,7 +68,7 @@ class Chosen:
 
     @property
     def value(self) -> Fraction | None:
-        """Returns the least ε or δ that is certified."""
+        """The least ε or δ that is certified, None if there is none."""
         return self.worst.value
 
 
@@ -78,10 +78,10 @@ def choose(
     bounds: Sequence[Quantity] = (),
     compared: bool = True,
 ) -> Chosen:
-    """Returns the answer for the patterns of a problem (at least one).
+    """Returns the certified bound at a point for the patterns of a problem (at least one).
 
-    `bounds` are certified in one notion for every change; each may be used as well. `compared`:
-    whether routes are tried as well that are there for comparison.
+    `bounds`: bounds in one notion that are certified for every change; each may be used as well.
+    `compared`: whether routes that serve for comparison only are evaluated too.
     """
     worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
@@ -98,7 +98,7 @@ def choose(
 
 
 def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
-    """Returns the pattern that decides, the first of those that do."""
+    """Returns the pattern with the largest value at the point, the first one of equal ones."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
     if len(left) >= FEW and not point.many:
@@ -120,8 +120,10 @@ def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluat
 
 
 def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | None:
-    """Returns a bound that takes less time than the best; any that is not above the worst is
-    enough."""
+    """Returns an upper bound of a pattern's value that is faster to compute than the best one.
+
+    A value that is not above that of `worst` excludes the pattern.
+    """
     first, *others = compositions(pattern)
     best = rough_bound(first, point)
     for composition in others:
@@ -133,7 +135,7 @@ def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | 
 
 
 def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
-    """Returns the patterns by size, without those that are others seen from the other table."""
+    """Returns the patterns by size, each pair that differs by the order of the tables once."""
     if len(patterned) == 1:
         return list(patterned)
     kept: list[LossMultiset] = []
@@ -146,8 +148,10 @@ def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
 
 
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
-    """Returns the best of bounds in one notion; where the pattern is exact only those without a
-    curve."""
+    """Returns the best route by `bounds`, None if there is none.
+
+    If the pattern is exact, only bounds of pure and approximate DP are used.
+    """
     found = [
         of_bound(bound, point)
         for bound in bounds
@@ -157,7 +161,10 @@ def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Rout
 
 
 def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) -> Evaluated:
-    """Basic composition has its own worst change, which may be another one."""
+    """Returns `worst` with basic composition replaced by its largest value over all patterns.
+
+    Basic composition has its own worst change, which may be a different one.
+    """
     if len(patterned) == 1 and all(len(atom.options) == 1 for atom in worst.pattern.atoms):
         return worst
     found = list(worst.found)
@@ -173,11 +180,12 @@ def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) 
 
 
 def _key(value: Fraction | None) -> tuple[bool, Fraction]:
+    """Returns a key to sort values by; None, which means no bound, comes last."""
     return (value is None, value or Fraction(0))
 
 
 def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
-    """Returns the least value of a pattern over the options of its atoms and the routes."""
+    """Returns the least value of a pattern over the options of its atoms and all routes."""
     ways = list(compositions(pattern))
     first, others = ways[0], point
     if len(ways) >= FEW and not point.many and point.delta is not None:
@@ -202,19 +210,24 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
 
 
 def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
-    """Whether it is no less but for roundings, by which it may be, and is not by these either."""
+    """Returns whether a composition is known to be no better than `best`.
+
+    It must have pure guarantees in place of sharper losses, so that its exact value is no smaller,
+    and its rough bound must be larger, so that rounding does not make it smaller either.
+    """
     if not pure_instead(composition, best.composition):
         return False
     return _key(rough_bound(composition, point)) > _key(best.value)
 
 
 def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool:
-    """Whether a bound that is quick to compute shows that a pattern does not decide."""
+    """Returns whether a bound that is quick to compute shows that a pattern does not decide."""
     quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value
 
 
 def _lower(worst: Evaluated) -> Fraction | None:
+    """Returns a lower bound of the true value, None if the composition need not be attained."""
     exact = worst.pattern.attained and not worst.pattern.loose
     if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
         return None
@@ -228,7 +241,7 @@ def _lower(worst: Evaluated) -> Fraction | None:
 
 
 def of_bound(bound: Quantity, point: Point) -> RouteBound:
-    """Returns what a bound in one notion gives at a δ or an ε."""
+    """Returns what a bound in one notion gives at a point, as a route."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)

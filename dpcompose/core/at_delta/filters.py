@@ -44,9 +44,9 @@ Parameters = tuple[tuple[str, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFilter:
-    """A limit on the total privacy loss: `amount` in the unit of the notion that adds up, with a δ.
+    """A limit on the total loss: `amount` in the unit of the notion that adds up, with a δ.
 
-    Both are rounded down; `stated`: they are those of the budget itself.
+    Both are rounded down. `stated`: they are the budget's own parameters, not converted ones.
     """
 
     notion: Notion
@@ -55,38 +55,43 @@ class PrivacyFilter:
     stated: bool = True
 
     def admits(self, spent: Quantity) -> bool:
-        """Whether so much may be spent."""
+        """Returns whether a total loss is within the limit."""
         return spent.amount <= self.amount and spent.delta <= self.delta
 
     @property
     def limit(self) -> Parameters:
-        """Returns the limit in the notion's own parameters, rounded down."""
+        """The limit in the notion's own parameters, rounded down."""
         return self._parameters(self.amount, self.delta)
 
     def left(self, spent: Quantity) -> Parameters:
-        """Returns what a further release may spend, rounded down; 0 where nothing is left."""
+        """Returns what a further release may spend, in the notion's parameters, rounded down.
+
+        0 where nothing is left.
+        """
         amount, delta = self.amount - spent.amount, self.delta - spent.delta
         return self._parameters(max(Fraction(amount), ZERO), max(Fraction(delta), ZERO))
 
     def _parameters(self, amount: Fraction, delta: Fraction) -> Parameters:
+        """Returns an amount and a δ as parameters by the names of specs, rounded down."""
         value = sqrt_down(amount) if self.notion is Notion.GDP else amount
         found = [(self.notion.facts.symbol, value)]
         return (*found, ("delta", delta)) if self.notion is Notion.APPROX else tuple(found)
 
     @property
     def total_loss(self) -> Quantity:
-        """Returns the bound on the whole interaction: the limit itself."""
+        """The certified loss of the whole interaction: the limit."""
         return Quantity(self.notion, self.amount, self.delta)
 
     def at(self, point: Point) -> RouteBound:
-        """Returns what the limit alone gives for the whole interaction at a δ or an ε."""
+        """Returns the bound on the whole interaction at a δ or an ε, by the limit alone."""
         return of_bound(self.total_loss, point)
 
 
 def default_notion(budget: Budget) -> Notion:
-    """Returns the notion of the filter that a budget becomes where none is named.
+    """Returns the notion of the filter for a budget where the spec names none.
 
-    The releases are no argument: the next one is chosen after outputs, and would choose the filter.
+    It does not depend on the releases: a later one is chosen after outputs, and would choose the
+    filter.
     """
     given = dict(budget.parameters)
     if "epsilon" in given:
@@ -96,11 +101,11 @@ def default_notion(budget: Budget) -> Notion:
 
 @lru_cache(maxsize=64)
 def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
-    """Returns the budget as a filter in a notion; None where no sum of that notion gives it.
+    """Returns the budget as a filter in a notion; None if no sum of losses in it gives the budget.
 
-    Of an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
-    is, or the budget itself; of a budget in risk the largest ε, ρ or μ whose curve meets it. What
-    is not exact is rounded down.
+    For an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
+    is, or the budget itself; for a budget in risk the largest ε, ρ or μ whose trade-off curve meets
+    it. What is not exact is rounded down.
     """
     given = dict(budget.parameters)
     epsilon, delta = given.get("epsilon"), given.get("delta", ZERO)
@@ -131,7 +136,7 @@ def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
 
 
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns the largest ρ of which the conversion of zCDP at `delta` > 0 is at most `epsilon`.
+    """Returns the largest ρ whose conversion of zCDP at `delta` > 0 is at most `epsilon`.
 
     Rounded down (Canonne, Kamath and Steinke 2020, Corollary 13).
     """
@@ -147,7 +152,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns the largest μ² of which the Gaussian curve at `epsilon` is at most `delta` > 0.
+    """Returns the largest μ² whose Gaussian curve at `epsilon` is at most `delta` > 0.
 
     Rounded down (Balle and Wang 2018, Theorem 8).
     """
@@ -161,8 +166,7 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
-    """Returns the largest ε, ρ or μ² of which the trade-off curve meets a budget in risk,
-    rounded down."""
+    """Returns the largest ε, ρ or μ² whose trade-off curve meets a budget in risk, rounded down."""
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk, of_quantity
 
     (_, limit), *rest = budget.parameters
@@ -177,16 +181,14 @@ def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
 
 
 def _closed(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) ≤ ε, which its conversion is never above; rounded
-    down."""
+    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) ≤ ε, rounded down; its conversion is at most ε."""
     log = log_inverse_up(delta)
     root = sqrt_down(log + epsilon) - sqrt_up(log)
     return capped_down(root * root)
 
 
 def _near(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) about ε, which is somewhat less than the largest
-    one."""
+    """Returns a ρ with ρ + 2·sqrt(ρ·ln(1/δ)) about ε, somewhat less than the largest possible ρ."""
     log = math.log(delta.denominator) - math.log(delta.numerator)
     # √(ln(1/δ)+ε) - √ln(1/δ), without a difference of numbers that are almost equal.
     root = epsilon / Fraction(math.sqrt(log + float_up(epsilon)) + math.sqrt(log))
@@ -196,10 +198,10 @@ def _near(epsilon: Fraction, delta: Fraction) -> Fraction:
 def _largest(
     holds: Callable[[Fraction], bool], near: Fraction, close: Fraction = _CLOSE
 ) -> Fraction:
-    """About the largest number at which something is known to hold, and never one where it is not.
+    """Returns about the largest number for which `holds` is true, rounded down.
 
-    What holds at a number is taken to hold below it. The search starts `near` to it; 0 where it is
-    not seen to hold anywhere.
+    `holds` must be true below each number for which it is true. The search starts at `near`;
+    `close` is the relative precision. 0 if no number is found for which it is true.
     """
     low, high = near, 4 * near
     while holds(high):

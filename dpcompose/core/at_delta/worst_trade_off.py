@@ -1,4 +1,4 @@
-"""The trade-off curve of the worst change, by the patterns of a problem or by one bound."""
+"""The trade-off curve of the worst change, from the patterns of a problem or from one bound."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ MOST_APART = 100
 
 
 def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -> TradeOff:
-    """Returns the curve of a problem's patterns, with `bounds` that hold for all; not both are
-    empty."""
+    """Returns the trade-off curve of a problem's patterns.
+
+    `bounds` hold for every change; patterns and bounds must not both be empty.
+    """
 
     def profile(
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
@@ -59,12 +61,15 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
 
 
 def of_quantity(bound: Quantity) -> TradeOff:
-    """Returns the curve of a bound in one notion."""
+    """Returns the trade-off curve of a bound in one notion."""
     return of_patterns((), (bound,))
 
 
 def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
-    """δ at another ε of what is (ε, δ)-DP and no better: 1 - (1-δ)·(1+e^at)/(1+e^ε) below ε."""
+    """Returns a δ at the ε `at` that every (ε, δ)-DP mechanism has, the least one for all of them.
+
+    Below ε it is 1 - (1-δ)·(1+e^at)/(1+e^ε).
+    """
     if at >= epsilon:
         return delta
     if epsilon > MAX_EXPONENT:
@@ -74,6 +79,7 @@ def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
 
 
 def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
+    """Yields the ε at which the curves of pure and approximate bounds have corners."""
     for bound in bounds:
         if bound.notion in (Notion.PURE, Notion.APPROX):
             yield Fraction(bound.amount)
@@ -82,7 +88,10 @@ def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
 def _by_divergences(
     patterned: UndominatedLosses, bounds: Sequence[Quantity]
 ) -> Iterable[Divergences]:
-    """Those of the only change, where they are all that is known of it."""
+    """Yields the Rényi divergences of the only change, or of bounds in zCDP without patterns.
+
+    Nothing for a pattern of which more is known than its divergences.
+    """
     if len(patterned) == 1:
         for composition in compositions(patterned[0]):
             if in_renyi_terms(composition):
@@ -93,6 +102,6 @@ def _by_divergences(
 
 
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
-    """Returns the advantage, or the success, that a budget in risk speaks of."""
+    """Returns the advantage, or the chance of success, that a budget in risk limits."""
     asked = dict(limit.parameters)
     return curve.success(asked["baseline"]) if "baseline" in asked else curve.advantage

@@ -17,7 +17,7 @@ MOST_KINDS = 200
 def at_delta(
     question: Question, delta: Fraction, known: list[Found], by_dp: Fraction | None
 ) -> list[Found]:
-    """Returns every ε at `delta` that is known, the least first.
+    """Returns every known bound at `delta`, the least ε first.
 
     `known`: bounds with a δ of their own. `by_dp`: the ε of differential privacy at `delta`, which
     covers every hypothesis against the empty set (HBW22, Theorem 1).
@@ -36,8 +36,10 @@ def at_delta(
 
 
 def sharper(question: Question, found: Found) -> Found | None:
-    """Returns the least δ at the ε of a bound, nobody against a belief; None where that is not
-    known."""
+    """Returns the bound with the least δ at the ε of `found`, an absent person against a belief.
+
+    None where it is not known, or no better than `found`.
+    """
     if found.rule != "point mass" or not found.delta or _someone(question):
         return None
     every = outcomes(question.blocks, _belief(question))
@@ -49,6 +51,7 @@ def sharper(question: Question, found: Found) -> Found | None:
 
 
 def _someone(question: Question) -> bool:
+    """Returns whether both beliefs hold it possible that the person is present."""
     return question.first.present and question.second.present
 
 
@@ -58,7 +61,10 @@ def _belief(question: Question) -> Belief:
 
 
 def _composed(question: Question, delta: Fraction, most: Fraction | None) -> list[Found]:
-    """Nobody against a belief, from the worst mechanisms themselves."""
+    """Returns the bound of an absent person against a belief, by composing the worst mechanisms.
+
+    `most`: the least ε known so far. Empty if there is none or it takes too long.
+    """
     belief = _belief(question)
     more, spent = question.beside
     left = delta - spent

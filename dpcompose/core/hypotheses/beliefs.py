@@ -1,7 +1,8 @@
-"""What an adversary holds possible: sets of blocks that one person's data may be in, with weights.
+"""Beliefs of an adversary: sets of blocks that may hold one person's data, with weights.
 
-Two beliefs are told apart, p0 and p1. The losses of the blocks are those of one row added or
-removed; what else sees the person (`beside`) loses as much whenever the person is in the table.
+An adversary distinguishes two beliefs, p0 and p1. The losses of the blocks are those of one row
+added or removed; the loss of all other mechanisms that read the person's data (`beside`) is charged
+whenever the person is in the table.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Part = Exactly | Between
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """Parts with their weights, which are positive and sum to 1."""
+    """A distribution over sets of blocks: parts with their weights, positive and of sum 1."""
 
     parts: tuple[tuple[Part, Fraction], ...]
 
@@ -83,9 +84,9 @@ NONE = Belief(((Exactly(frozenset()), Fraction(1)),))
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two beliefs about the blocks, and the losses.
+    """Two beliefs about the blocks, with the losses of the blocks.
 
-    `beside`: the (ε, δ) of everything outside the blocks that sees the person.
+    `beside`: the (ε, δ) of all mechanisms outside the blocks that read the person's data.
     """
 
     blocks: tuple[Block, ...]
@@ -119,10 +120,10 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A certified (ε, δ) for telling the two beliefs apart, in both directions.
+    """A certified (ε, δ) for distinguishing the two beliefs, in both directions.
 
-    `attained`: for mechanisms that are pure, and nothing beside the blocks, some have just this ε.
-    `pairs`: how many pairs of sets were matched (couplings).
+    `attained`: some pure mechanisms, with no loss beside the blocks, have exactly this ε. `pairs`:
+    the number of pairs of sets that were matched (couplings).
     """
 
     rule: Rule
@@ -133,8 +134,10 @@ class Found:
 
 
 def sets_of(question: Question, belief: Belief, most: int) -> dict[frozenset[int], Fraction] | None:
-    """Returns every set with its weight; None if there are more than `most`, or equal blocks are
-    merged."""
+    """Returns every set of a belief with its weight.
+
+    None if there are more than `most` sets, or if equal blocks are merged.
+    """
     found: dict[frozenset[int], Fraction] = {}
     for part, weight in belief.parts:
         if isinstance(part, Exactly):
@@ -151,6 +154,7 @@ def sets_of(question: Question, belief: Belief, most: int) -> dict[frozenset[int
 
 
 def _subsets(size: int, part: Between) -> Iterator[frozenset[int]]:
+    """Yields every set of `low` to `high` blocks out of `size`."""
     for j in range(part.low, part.high + 1):
         for each in combinations(range(size), j):
             yield frozenset(each)
@@ -167,7 +171,7 @@ def largest(blocks: Sequence[Block], many: int) -> Fraction:
 
 
 def split_up(question: Question, most: int) -> Question:
-    """Returns the question with equal blocks written out, if there are at most `most`."""
+    """Returns the question with equal blocks listed one by one, if there are at most `most`."""
     if question.size > most or all(block.count == 1 for block in question.blocks):
         return question
     blocks: list[Block] = []

@@ -1,4 +1,4 @@
-"""Whether two beliefs are one and the same, however they are written."""
+"""Equality of two beliefs, however they are written."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _FEW = 100
 
 
 def equal(one: Belief, other: Belief, size: int) -> bool:
-    """Whether both hold every set out of `size` blocks equally likely.
+    """Returns whether both beliefs give every set out of `size` blocks the same weight.
 
-    Each size has one weight for all sets that no part names; what is named is added to it.
+    Each size has one weight for all sets that no part names; the weight of a named set is added to
+    it.
     """
     by_size: dict[tuple[int, int], Fraction] = {}
     named: dict[frozenset[int], Fraction] = {}
@@ -42,6 +43,7 @@ def equal(one: Belief, other: Belief, size: int) -> bool:
 
 
 def _countable(size: int, low: int, high: int) -> bool:
+    """Returns whether the sets of `low` to `high` blocks out of `size` can be counted."""
     inside = high - low + 1
     if inside <= _MOST_SIZES:
         return True
@@ -51,7 +53,10 @@ def _countable(size: int, low: int, high: int) -> bool:
 def _nothing_left(
     steps: dict[int, Fraction], named: dict[frozenset[int], Fraction], size: int
 ) -> bool:
-    """Whether the weights of sizes and of named sets add up to 0 for every set."""
+    """Returns whether the weights of sizes and of named sets add up to 0 for every set.
+
+    `steps`: by how much the weight of unnamed sets grows at each size.
+    """
     sets: dict[int, list[Fraction]] = {}
     for blocks, weight in named.items():
         sets.setdefault(len(blocks), []).append(weight)
@@ -71,7 +76,7 @@ def _nothing_left(
 
 
 def _are_all(weights: list[Fraction], size: int, count: int) -> bool:
-    """Whether every set of `count` blocks is among those that have weights."""
+    """Returns whether these are the weights of all sets of `count` blocks out of `size`."""
     if not weights or (min(count, size - count) > 2 and size > _FEW):
         return False
     return len(weights) == comb(size, count)

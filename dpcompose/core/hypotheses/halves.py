@@ -1,12 +1,12 @@
-"""Nobody against the uniform belief through samples of one half (HBW22, Theorem 3, corrected).
+"""The bound of an absent person against the uniform belief, by samples of one half (corrected).
 
-Under the uniform belief over all sets, the empty one too, each block has the person by itself with
-chance 1/2: what it gives is read through a Poisson sample of rate 1/2. Call that law R and that of
-nobody P; the belief over the N = 2^k - 1 other sets is Q = (2^k·R - P)/N. So, with δ_XY(ε) the
-least δ in X(S) ≤ e^ε Y(S) + δ,
+HBW22, Theorem 3. Under the uniform belief over all sets, the empty one too, each block has the
+person independently with chance 1/2: its output is that of a Poisson sample of rate 1/2. Let R be
+that law and P that of an absent person; the belief over the N = 2^k - 1 other sets is
+Q = (2^k·R - P)/N. So, with δ_XY(ε) the least δ in X(S) ≤ e^ε Y(S) + δ,
     δ_QP(ε) = 2^k/N · δ_RP(ln c),        c = (1 + N·e^ε)/2^k,
-    δ_PQ(ε) = (1 + e^ε/N) · δ_PR(ln c'), c' = 2^k·e^ε/(N + e^ε),
-both exact, and both sides on the right are compositions of sampled blocks.
+    δ_PQ(ε) = (1 + e^ε/N) · δ_PR(ln c'), c' = 2^k·e^ε/(N + e^ε).
+Both are exact, and both right-hand sides are compositions of sampled blocks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HALF = Fraction(1, 2)
 
 
 def is_uniform(belief: Belief, size: int) -> bool:
-    """Whether all non-empty sets are held possible, equally."""
+    """Returns whether a belief is uniform over all non-empty sets of `size` blocks."""
     return len(belief.parts) == 1 and belief.parts[0][0] == Between(1, size)
 
 
@@ -43,6 +43,10 @@ def least_epsilon(blocks: tuple[Block, ...], delta: Fraction, most: Fraction) ->
 
 
 def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction | None:
+    """Returns the ε at `delta` of all blocks through samples of one half, None if none is finite.
+
+    `side`: whether the row is "removed" or "added" from the first table to the second.
+    """
     parts = tuple(
         (
             Sampled(

@@ -1,4 +1,4 @@
-"""Positive numbers known to lie between two decimals; every operation is rounded outwards."""
+"""Interval arithmetic for numbers of at least 0: decimal bounds, rounded outwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE = Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A number ≥ 0 between `low` and `high`."""
+    """A number ≥ 0 that is between `low` and `high`."""
 
     low: Decimal
     high: Decimal
@@ -33,7 +33,7 @@ class Interval:
         return Interval(_DOWN.divide(self.low, other.high), _UP.divide(self.high, other.low))
 
     def less_one(self) -> Interval:
-        """Returns the number minus one, at least 0."""
+        """Returns the number minus one, or 0 if that is negative."""
         zero = Decimal(0)
         return Interval(
             max(zero, _DOWN.subtract(self.low, _ONE)), max(zero, _UP.subtract(self.high, _ONE))
@@ -51,12 +51,12 @@ class Interval:
         return result
 
     def at_least(self, other: Interval) -> Interval:
-        """Returns the number with the knowledge that it is not below `other` either."""
+        """Returns the number, with the lower end of `other` as a further lower bound."""
         return Interval(max(self.low, other.low), self.high)
 
     @property
     def ceiling(self) -> Fraction:
-        """Returns the upper end."""
+        """The upper end, as a fraction."""
         return Fraction(self.high)
 
 
@@ -66,11 +66,12 @@ TWO = Interval(Decimal(2), Decimal(2))
 
 
 def exactly(x: Fraction | int) -> Interval:
-    """Returns a rational ≥ 0, as nearly as the digits allow."""
+    """Returns a rational ≥ 0 as an interval, as narrow as the digits allow."""
     return _integer_interval(x.numerator) / _integer_interval(x.denominator)
 
 
 def _integer_interval(n: int) -> Interval:
+    """Returns a whole number as an interval, exact up to 2048 bits."""
     spare = n.bit_length() - _BITS
     if spare <= 0:
         return Interval(Decimal(n), Decimal(n))
@@ -79,7 +80,7 @@ def _integer_interval(n: int) -> Interval:
 
 
 def exponential(x: Fraction) -> Interval:
-    """e^x, for |x| up to 10^15."""
+    """Returns e^x, for |x| up to 10^15."""
     if x == 0:
         return ONE
     # |x| < 10^15 has an error below 10^-44, and so has the exponent.
@@ -90,7 +91,7 @@ def exponential(x: Fraction) -> Interval:
 
 
 def logarithm_up(x: Interval) -> Fraction:
-    """ln of the upper end, which is at least 1, rounded up."""
+    """Returns ln of the upper end, rounded up; 0 if the upper end is below 1."""
     if x.high <= 1:
         return Fraction(0)
     return Fraction(_UP.add(_UP.ln(x.high), _LOOSE))

@@ -1,4 +1,4 @@
-"""What the blocks and everything beside them lose, from the answers of the main engine."""
+"""The losses of the blocks, and of all mechanisms beside them, from the answers of the search."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class About:
     """The blocks that two beliefs are about.
 
     `where`: the datasets from the root to the one that `partition` splits. `classes`: for each
-    class of blocks that the beliefs tell apart the index of a class of the partition, and how many
-    of its blocks there are.
+    class of blocks that the beliefs distinguish, the index of its class in the partition, and its
+    number of blocks.
     """
 
     where: Sequence[Dataset]
@@ -42,9 +42,10 @@ class About:
 
 
 def questions(solver: Solver, solution: Solution, about: About) -> list[Question]:
-    """Returns the losses as questions: one, or two where there are several undominated (ε, δ).
+    """Returns the losses as one question, or as two if there are several undominated (ε, δ).
 
-    `solution` is pure or approximate, and finite.
+    The two have the least ε and the least δ of each loss. `solution` must be pure or approximate,
+    and finite.
     """
     accountant = solution.accountant
     answers, algebra = _answers(accountant), solution.algebra
@@ -77,6 +78,7 @@ def questions(solver: Solver, solution: Solution, about: About) -> list[Question
 
 
 def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
+    """Returns the (ε, δ) of a loss; `end`: which one of several undominated pairs."""
     if isinstance(algebra, Pairs):
         epsilon, delta = loss[end]
         return epsilon, algebra.plain(delta)
@@ -84,8 +86,7 @@ def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
 
 
 def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator[Loss]:
-    """Yields the losses of the person's rows in other roots; one who is in this root may be in them
-    too."""
+    """Yields the losses of the person's rows in other roots, unless roots have disjoint persons."""
     if solver.problem.roots_disjoint:
         return
     for root, place in solver.tops:
@@ -94,7 +95,7 @@ def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator
 
 
 def _answers(accountant: Accountant) -> Answers:
-    """Returns the losses for one row added or removed, by the identity of each place."""
+    """Returns the answers for one row added or removed, for each place by its identity."""
     found: Answers = {}
     for (identity, state), answer in accountant.answers().items():
         leaves = all_leaves(state)
@@ -104,13 +105,16 @@ def _answers(accountant: Accountant) -> Answers:
 
 
 def _lost(algebra: Algebra, answers: Answers, block: Place) -> Loss:
-    """Returns the whole loss of one block for one row in it."""
+    """Returns the total loss of one block for one row in it."""
     found = [answer.loss for answer in answers[id(block)]]
     return found[0] if len(found) == 1 else algebra.worst_case(found)
 
 
 def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> list[Loss]:
-    """Returns the losses of one row here and below, but for the way (or the blocks) at `index`."""
+    """Returns the losses of one row at a place and below, without the branch at `index`.
+
+    The branch is a map or a partition of the place's dataset.
+    """
     found = [
         [*answer.own, *(c.loss for i, c in enumerate(answer.choices) if i != index)]
         for answer in answers[id(place)]

@@ -1,14 +1,15 @@
 """Two beliefs that both hold several sets possible (HBW22, section V-B, corrected).
 
-The formula of the paper, ln of the mean of e^ε over matched pairs, is not sound here. What holds:
+The formula of the paper, ln of the mean of e^ε over matched pairs, is not sound here. Sound are:
 any coupling with the greatest ε and the mean δ of its pairs; and for the ε of mechanisms that are
-pure, the likelihoods themselves. With L_i the likelihood of what block i gives with the person
-against without, between e^-ε_i and e^ε_i, an outcome is Σ_b w_b Π_{i∈b} L_i likely under a belief,
-times the same for both. The ratio of two such sums is monotone in each L_i by itself, so that it is
-greatest at a corner. Sets by size, all of the first below all of the second: the ratio grows in
-every L_i (the law of |b| grows in likelihood ratio), so that two corners suffice.
-Where some δ is positive, all that is given away comes with chance at most Σδ_i whatever the
-hypothesis (Kairouz, Oh and Viswanath 2015), so that the same ε holds with that δ.
+pure, the likelihoods themselves. With L_i the likelihood ratio of block i's output with the person
+against without, between e^-ε_i and e^ε_i, an outcome has under a belief the likelihood Σ_b w_b
+Π_{i∈b} L_i times a factor that both beliefs share. The ratio of two such sums is monotone in each
+L_i by itself, so that it is greatest at a corner. If all sets are given by size, and all sizes of
+the first belief are below those of the second, the ratio grows in every L_i (the distribution of
+|b| grows in likelihood ratio), so that two corners suffice. Where some δ is positive, a failure of
+any block has chance at most Σδ_i whatever the hypothesis (Kairouz, Oh and Viswanath 2015), so that
+the same ε holds with that δ.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Sets = Mapping[frozenset[int], Fraction]
 
 
 def tell_apart(question: Question) -> list[Found]:
-    """Returns every bound that is known, the least ε first; none if no δ stays below 1."""
+    """Returns every known bound for two beliefs, the least ε first; none if no δ stays below 1."""
     point = against_point(question)
     if question.first.point is not None or question.second.point is not None:
         return [] if point is None else [point]
@@ -59,7 +60,10 @@ def tell_apart(question: Question) -> list[Found]:
 
 
 def _all_apart(question: Question) -> Found:
-    """Two sets differ in as many blocks as both have together, at most in all."""
+    """Returns the bound by differential privacy for the blocks in which two sets can differ.
+
+    Two sets differ in at most as many blocks as both have together.
+    """
     both = sum(
         max(_greatest_number(part) for part, _ in b.parts)
         for b in (question.first, question.second)
@@ -72,6 +76,7 @@ def _all_apart(question: Question) -> Found:
 
 
 def _greatest_number(part: Part) -> int:
+    """Returns the size of the largest set of a part."""
     return len(part.blocks) if isinstance(part, Exactly) else part.high
 
 
@@ -79,6 +84,7 @@ def _greatest_number(part: Part) -> int:
 
 
 def _likelihoods(question: Question) -> list[Found]:
+    """Returns the bounds by likelihoods of outcomes, with δ = Σδ_i; none if they do not apply."""
     if question.beside[1] or any(block.epsilon > MOST_LOSS for block in question.blocks):
         # What is given away outside the blocks may depend on the row, not on one bit.
         return []
@@ -95,12 +101,12 @@ def _likelihoods(question: Question) -> list[Found]:
 
 
 def _ratio(first: Interval, second: Interval) -> Fraction:
-    """Returns the larger |ln| of a ratio, rounded up."""
+    """Returns the larger |ln| of a ratio of two intervals in either direction, rounded up."""
     return max(logarithm_up(first / second), logarithm_up(second / first))
 
 
 def _corners(question: Question) -> Fraction | None:
-    """Returns the greatest ratio over all corners; None if there are too many."""
+    """Returns ln of the greatest likelihood ratio over all corners; None if they are too many."""
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:
@@ -151,7 +157,7 @@ def _by_size(question: Question) -> Fraction | None:
 
 
 def _through_nobody(question: Question) -> Fraction:
-    """Returns each belief against the empty set, one after the other; both directions."""
+    """Returns the ε via the empty set: each belief against it, in sequence; both directions."""
     sides = (question.first, question.second)
     up = [means(question.blocks, side, NOBODY, 1).loss for side in sides]
     down = [means(question.blocks, side, NOBODY, -1).loss for side in sides]
@@ -162,6 +168,7 @@ def _through_nobody(question: Question) -> Fraction:
 
 
 def _couplings(question: Question) -> list[Found]:
+    """Returns the bound by a coupling of the sets of both beliefs; by size if they are too many."""
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:
@@ -193,8 +200,7 @@ def _couplings(question: Question) -> list[Found]:
 
 
 def _sorted(question: Question, sets: Sets) -> list[frozenset[int]]:
-    """Returns the sets in the order of their losses, so that matching in order matches like with
-    like."""
+    """Returns the sets by their total ε, so that matching in order pairs similar sets."""
 
     def key(each: frozenset[int]) -> tuple[Fraction, list[int]]:
         return sum((question.blocks[i].epsilon for i in each), ZERO), sorted(each)
@@ -203,7 +209,10 @@ def _sorted(question: Question, sets: Sets) -> list[frozenset[int]]:
 
 
 def _nested(question: Question) -> Found | None:
-    """Sizes matched in order, each smaller set inside the larger one, and uniform given both."""
+    """Returns the bound by a coupling of sizes, matched in order; None if it does not apply.
+
+    Each smaller set is inside the larger one, and uniform given both sizes.
+    """
     parts = [part for belief in (question.first, question.second) for part, _ in belief.parts]
     if sum(part.high - part.low + 1 for part in parts if isinstance(part, Between)) > MOST_SETS:
         return None

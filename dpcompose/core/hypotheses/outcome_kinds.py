@@ -1,8 +1,9 @@
-"""Nobody against a belief at a chosen δ: every outcome of the worst mechanisms, by its kind.
+"""An absent person against a belief at a chosen δ: all outcomes of the worst mechanisms, by kind.
 
-A block that is (ε_i, δ_i)-private is at worst a randomized response that with chance δ_i gives its
-bit away (Kairouz, Oh and Viswanath 2015; whatever the order of the questions, Lyu 2022). For equal
-blocks only how many gave which answer matters, so that outcomes are few where kinds of blocks are.
+A block that is (ε_i, δ_i)-private is at worst a randomized response that with chance δ_i reveals
+its bit (Kairouz, Oh and Viswanath 2015; whatever the order of the questions, Lyu 2022). For equal
+blocks only the number of blocks with each answer matters, so that there are few kinds of outcomes
+where there are few kinds of blocks.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _ZERO = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The kinds of outcomes.
+    """All kinds of outcomes of the blocks.
 
-    `known`: for each its chance if nobody is there, and how many times as likely it is under the
-    belief. `given_away`: the chance under the belief that some block tells for certain.
+    `known`: for each kind its chance if the person is absent, and the ratio of its chance under the
+    belief to that. `given_away`: the chance under the belief that some block reveals its bit.
     """
 
     known: tuple[tuple[Decimal, Decimal], ...]
@@ -57,10 +58,9 @@ class Outcomes:
 
 
 def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
-    """Returns the outcomes of all blocks, nobody being there or somebody as believed; None if too
-    many.
+    """Returns the outcomes of all blocks, with the person absent or as believed; None if too many.
 
-    Of equal blocks a set that is held possible by name must be alone in its class.
+    A block of a set that is held possible by its indices must have `count` 1.
     """
     kinds = 1
     for block in blocks:
@@ -75,6 +75,7 @@ def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
 
 
 def _loss(blocks: tuple[Block, ...]) -> Fraction:
+    """Returns the total ε of all blocks."""
     return sum((block.epsilon * block.count for block in blocks), Fraction(0))
 
 
@@ -85,6 +86,7 @@ def _decimal(x: Fraction) -> Decimal:
 def _weighted_losses(
     blocks: tuple[Block, ...], belief: Belief
 ) -> Iterator[tuple[Decimal, Decimal]]:
+    """Yields for each kind of outcome its chance without the person, and the likelihood ratio."""
     answers = [list(_answers(block)) for block in blocks]
     weights = [_decimal(weight) for _, weight in belief.parts]
     numbers = [
@@ -117,10 +119,10 @@ def _weighted_losses(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An outcome that so many equal blocks gave.
+    """One combination of answers of a group of equal blocks.
 
-    `chance` of it if nobody is there; `sizes`[j]: Σ over sets of j of them of how many times as
-    likely it is if the person is in just those.
+    `chance`: its chance if the person is absent; `sizes`[j]: Σ over sets of j of the blocks of the
+    likelihood ratio of this answer if the person is in exactly these.
     """
 
     chance: Decimal
@@ -128,7 +130,11 @@ class _Answer:
 
 
 def _answers(block: Block) -> Iterator[_Answer]:
-    """`plus` blocks speak for the person, `minus` against, the others show that nobody is there."""
+    """Yields the combinations of answers of equal blocks.
+
+    `plus` blocks answer that the person is present, `minus` that the person is absent, and `shown`
+    ones reveal that the person is absent.
+    """
     n = block.count
     up = _C.exp(_decimal(block.epsilon))
     down = _C.divide(_ONE, up)
@@ -160,10 +166,12 @@ def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
 
 def _total(numbers: list[Decimal]) -> Decimal:
     # Not `sum`, which would round to the digits of the thread's own context.
+    """Returns the sum of numbers at this module's precision."""
     return reduce(_C.add, numbers, _ZERO)
 
 
 def _merge_rows(rows: list[tuple[Decimal, ...]]) -> list[Decimal]:
+    """Returns the coefficients of the product of polynomials."""
     result = [_ONE]
     for row in rows:
         out = [_ZERO] * (len(result) + len(row) - 1)
@@ -175,7 +183,10 @@ def _merge_rows(rows: list[tuple[Decimal, ...]]) -> list[Decimal]:
 
 
 def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
-    """1 - Σ w_b Π_{i∈b} (1 - δ_i)."""
+    """Returns the chance under the belief that some block reveals its bit.
+
+    1 - Σ w_b Π_{i∈b} (1 - δ_i).
+    """
     stays = [_C.subtract(_ONE, _decimal(block.delta)) for block in blocks]
     size = sum(block.count for block in blocks)
     total = _ZERO
@@ -196,7 +207,7 @@ def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
 
 
 def least_epsilon(found: Outcomes, delta: Fraction) -> Fraction | None:
-    """Returns the least ε at `delta` found to 10^-13 from above; None if there is no finite one."""
+    """Returns the least ε at `delta`, at most about 10^-13 too large; None if none is finite."""
     wanted = _C.divide(Decimal(delta.numerator), Decimal(delta.denominator))
     wanted = _C.subtract(wanted, _MARGIN)
     if found.delta(_ZERO) <= wanted:

@@ -1,10 +1,11 @@
 """One set of blocks against a belief (HBW22, section V-B, with δ corrected).
 
-With d_b the loss between the two cases when b is true, and the weights w_b: no outcome is more
-likely under the belief by more than Σ w_b e^(d_b), nor less likely by more than 1/Σ w_b e^(-d_b),
-which is smaller. With δ_b for each b: P_b(S) ≤ e^(d_b) P(S) + δ_b adds up to δ = Σ w_b δ_b one way;
-the other way P(S) ≤ e^(d_b) P_b(S) + δ_b gives, multiplied by w_b e^(-d_b) and added up,
-δ = Σ w_b e^(-d_b) δ_b / Σ w_b e^(-d_b). The print has only the first.
+With d_b the loss between the two cases when b is true, and the weights w_b: an outcome is under the
+belief at most Σ w_b e^(d_b) times as likely, and at least Σ w_b e^(-d_b) times. The first factor is
+the farther one from 1, since 1/Σ w_b e^(-d_b) ≤ Σ w_b e^(d_b). With δ_b for each b: P_b(S) ≤
+e^(d_b) P(S) + δ_b adds up to δ = Σ w_b δ_b in one direction; in the other P(S) ≤ e^(d_b) P_b(S) +
+δ_b gives, multiplied by w_b e^(-d_b) and added up, δ = Σ w_b e^(-d_b) δ_b / Σ w_b e^(-d_b). The
+paper has only the first.
 """
 
 from __future__ import annotations
@@ -39,14 +40,20 @@ MOST_BITS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """Over a belief, with d_b and δ_b from a set c: E[e^±d_b] and E[e^±d_b·δ_b] with one sign."""
+    """Means over a belief, for one sign: `loss` = E[e^±d_b] and `marked` = E[e^±d_b·δ_b].
+
+    d_b and δ_b are those between a fixed set and the set b.
+    """
 
     loss: Interval
     marked: Interval
 
 
 def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign: int) -> Means:
-    """Returns the means of e^(sign·d_b), where d_b is the loss between the sets b and `away`."""
+    """Returns the means of e^(sign·d_b), where d_b is the loss between the sets b and `away`.
+
+    The mean with δ_b is an upper bound where `away` meets sets that are given by their size.
+    """
     loss, marked = ZERO, ZERO
     for part, weight in belief.parts:
         if isinstance(part, Exactly):
@@ -74,7 +81,7 @@ def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign:
 
 
 def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
-    """E[δ_b] exactly, or above it where `away` meets sets that are known by their size alone."""
+    """Returns E[δ_b]: exact, or an upper bound where `away` meets sets given by their size."""
     size = sum(block.count for block in blocks)
     total = NOTHING
     for part, weight in belief.parts:
@@ -89,29 +96,31 @@ def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) 
 
 
 def _share(some: int, whole: int) -> Fraction:
-    """Returns the quotient; rounded up where its digits are beyond all use."""
+    """Returns the quotient, rounded up where the denominator is very long."""
     if whole.bit_length() > MOST_BITS:
         return (exactly(some) / exactly(whole)).ceiling
     return Fraction(some, whole)
 
 
 def _with_one(size: int, low: int, high: int) -> int:
-    """Returns how many sets of `low` to `high` blocks hold one given block."""
+    """Returns the number of sets of `low` to `high` blocks that contain one given block."""
     if high == 0:
         return 0
     return how_many(size - 1, max(low, 1) - 1, high - 1)
 
 
 def _epsilon(blocks: Iterable[Block]) -> Fraction:
+    """Returns the total ε of blocks."""
     return sum((block.epsilon * block.count for block in blocks), NOTHING)
 
 
 def _delta(blocks: Iterable[Block]) -> Fraction:
+    """Returns the total δ of blocks."""
     return sum((block.delta * block.count for block in blocks), NOTHING)
 
 
 def _countable(question: Question, belief: Belief) -> bool:
-    """Whether the sets of blocks are few enough to be counted."""
+    """Returns whether there are few enough blocks for sums over the sets of a belief."""
     size = question.size
     if size <= MOST_BLOCKS:
         return True
@@ -120,12 +129,12 @@ def _countable(question: Question, belief: Belief) -> bool:
 
 
 def _grow_together(blocks: tuple[Block, ...], away: frozenset[int]) -> bool:
-    """Whether d_b and δ_b grow together, so that the weights e^(-d_b) only lower the mean δ_b."""
+    """Returns whether d_b and δ_b grow together: weights e^(-d_b) then only lower the mean δ_b."""
     return not away and len({(block.epsilon, block.delta) for block in blocks}) == 1
 
 
 def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
-    """At least the largest d_b."""
+    """Returns an upper bound of the largest d_b."""
     found = NOTHING
     rest = [block for i, block in enumerate(blocks) if i not in away]
     for part, _ in belief.parts:
@@ -137,11 +146,11 @@ def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) ->
 
 
 def beside(question: Question) -> tuple[Fraction, Fraction]:
-    """Returns what mechanisms outside the blocks add: once if one belief is that of an absent
-    person.
+    """Returns the (ε, δ) that mechanisms outside the blocks add.
 
-    Between two cases in which the person is present the row may differ: then it counts as removed
-    and added, two steps (GMPS24, VI.3).
+    They count once if one belief is that of an absent person. Between two cases in which the person
+    is present the row may differ: the row then counts as removed and added, two steps (GMPS24,
+    VI.3).
     """
     epsilon, delta = question.beside
     alone = any(not each.present for each in (question.first, question.second))
@@ -153,7 +162,7 @@ def beside(question: Question) -> tuple[Fraction, Fraction]:
 
 
 def against_point(question: Question) -> Found | None:
-    """Returns the bound where one belief is a single set; None if neither is, or δ reaches 1."""
+    """Returns the bound where one belief is a single set; None if neither is, or if δ reaches 1."""
     sides = [(question.first, question.second), (question.second, question.first)]
     # Nobody is the better of two points: no product is turned round then.
     sides.sort(key=lambda side: side[0].point != frozenset())

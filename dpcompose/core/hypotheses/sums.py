@@ -1,10 +1,10 @@
-"""Sums over the sets of blocks of certain sizes, without listing the sets.
+"""Sums over all sets of blocks of certain sizes, without enumerating the sets.
 
 Σ over lo ≤ |b| ≤ hi of Π_{i∈b} x_i is a sum of elementary symmetric functions. With odds x_i·t each
-block is in b by itself with chance x_i·t/(1+x_i·t); so the sum is Π(1+x_i·t) times the mean of
-t^-|b| over the sizes wanted, and t is chosen so that the wanted sizes are the likely ones. The law
-of |b| is found by multiplying polynomials in fixed-point whole numbers that are rounded down; what
-is missing from its known total bounds the error.
+block is in b independently with chance x_i·t/(1+x_i·t); so the sum is Π(1+x_i·t) times the mean of
+t^-|b| over the sizes wanted, and t is chosen so that the wanted sizes are the likely ones. The
+distribution of |b| is computed by multiplying polynomials in fixed-point whole numbers that are
+rounded down; its difference from the known total bounds the error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ MOST_BLOCKS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`count` equal blocks with x = `stay`·e^`log`; `mark` ≥ 0 is added up over a set's blocks."""
+    """`count` equal blocks with x = `no_failure`·e^`log`, and a `mark` of at least 0 each.
+
+    The marks of the blocks of a set are added.
+    """
 
     log: Fraction
     count: int = 1
@@ -39,7 +42,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """`total` = Σ_b Π x_i, and `marked` = Σ_b (Σ_{i∈b} mark_i)·Π x_i, over the sets b wanted."""
+    """Two sums over the wanted sets b of blocks.
+
+    `total` = Σ_b Π x_i, and `marked` = Σ_b (Σ_{i∈b} mark_i)·Π x_i.
+    """
 
     total: Interval
     marked: Interval
@@ -54,6 +60,7 @@ def how_many(size: int, low: int, high: int) -> int:
 
 
 def _binomials(size: int, wanted: Sequence[int]) -> int:
+    """Returns the sum of the binomial coefficients (size choose j) over the wanted j."""
     total, last, value = 0, -2, 1
     for j in wanted:
         value = value * (size - j + 1) // j if j == last + 1 and j else math.comb(size, j)
@@ -62,7 +69,10 @@ def _binomials(size: int, wanted: Sequence[int]) -> int:
 
 
 def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
-    """Returns the sums over all sets of `low` to `high` blocks."""
+    """Returns the sums over all sets of `low` to `high` blocks.
+
+    Raises OverflowError if there are too many blocks to distinguish sets by size.
+    """
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
     odds = [exactly(term.no_failure) * exponential(term.log) for term in terms]
@@ -76,7 +86,10 @@ def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
 
 
 def _all(terms: Sequence[Term], odds: Sequence[Interval], low: int) -> Sums:
-    """Π(1+x_i), less the empty set for `low` 1, and Π(1+x_i)·Σ mark_i·x_i/(1+x_i)."""
+    """Returns the sums over all sets, without the empty set for `low` 1.
+
+    Π(1+x_i), less 1 for `low` 1, and Π(1+x_i)·Σ mark_i·x_i/(1+x_i).
+    """
     product, marks, least = ONE, ZERO, ZERO
     for term, x in zip(terms, odds, strict=True):
         product = product * (ONE + x).power(term.count)
@@ -91,7 +104,11 @@ def _all(terms: Sequence[Term], odds: Sequence[Interval], low: int) -> Sums:
 
 @dataclass(frozen=True, slots=True)
 class _SizeLaw:
-    """Chances of the sizes from `start` on, and the marks weighted with them, in units, down."""
+    """The distribution of |b| for sizes from `start` on, in units of 2^-128, rounded down.
+
+    `chances`: of each size; `marks`: for each size the sum over its sets of chance times total
+    mark.
+    """
 
     start: int
     chances: tuple[int, ...]
@@ -99,6 +116,7 @@ class _SizeLaw:
 
 
 def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: int) -> Sums:
+    """Returns the sums over the sets of `low` to `high` blocks, from the distribution of |b|."""
     size = sum(term.count for term in terms)
     tilt = _tilt(terms, low, high, size)
     scale = max((term.mark for term in terms), default=Fraction(0)) or Fraction(1)
@@ -135,13 +153,13 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
 
 
 def _weights(tilt: Interval, low: int, high: int) -> tuple[Interval, Interval]:
-    """t^-low, and the largest of t^-j over the sizes wanted."""
+    """Returns t^-low, and the largest t^-j over the wanted sizes j."""
     first, last = (ONE / tilt).power(low), (ONE / tilt).power(high)
     return first, max(first, last, key=lambda each: each.high)
 
 
 def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
-    """Returns a t that makes the mean size lie from `low` to `high`; any t > 0 is sound."""
+    """Returns a t > 0 for which the mean size is about from `low` to `high`; any t > 0 is sound."""
     sizes: dict[int, int] = {}
     for term in terms:
         # A tenth is near enough.
@@ -174,11 +192,12 @@ def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
 
 
 def _units(x: Interval) -> int:
-    """Returns the lower end in units, rounded down."""
+    """Returns the lower end of an interval in units of 2^-128, rounded down."""
     return int((x * _IN_UNITS).low)
 
 
 def _power(law: _SizeLaw, exponent: int) -> _SizeLaw:
+    """Returns the distribution of |b| for `exponent` independent copies of the blocks."""
     result: _SizeLaw | None = None
     while exponent:
         if exponent & 1:
@@ -191,7 +210,7 @@ def _power(law: _SizeLaw, exponent: int) -> _SizeLaw:
 
 
 def _product(laws: list[_SizeLaw]) -> _SizeLaw:
-    """Returns the product of the laws, the shortest first."""
+    """Returns the distribution of |b| for all blocks, multiplying the shortest ones first."""
     while len(laws) > 1:
         laws.sort(key=lambda law: len(law.chances))
         pairs = [_times(laws[i], laws[i + 1]) for i in range(0, len(laws) - 1, 2)]
@@ -200,6 +219,7 @@ def _product(laws: list[_SizeLaw]) -> _SizeLaw:
 
 
 def _times(first: _SizeLaw, second: _SizeLaw) -> _SizeLaw:
+    """Returns the distribution of |b| for two disjoint groups of blocks, rounded down."""
     chances = [each >> _BITS for each in _convolved(first.chances, second.chances)]
     if any(first.marks) or any(second.marks):
         left = _convolved(first.marks, second.chances)
@@ -218,6 +238,7 @@ def _times(first: _SizeLaw, second: _SizeLaw) -> _SizeLaw:
 
 
 def _convolved(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Returns the coefficients of the product of two polynomials; none may be negative."""
     if min(len(first), len(second)) <= _FEW:
         out = [0] * (len(first) + len(second) - 1)
         for i, a in enumerate(first):
@@ -235,4 +256,5 @@ def _convolved(first: Sequence[int], second: Sequence[int]) -> list[int]:
 
 
 def _packed(values: Sequence[int], width: int) -> int:
+    """Returns one whole number that holds each coefficient in `width` bytes."""
     return int.from_bytes(b"".join(each.to_bytes(width, "little") for each in values), "little")

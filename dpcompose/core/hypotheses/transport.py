@@ -1,8 +1,8 @@
-"""The best coupling of two weighted lists: least greatest loss first, then least mean δ; exact.
+"""Optimal couplings of two weighted lists: least greatest loss, then least mean δ; exact.
 
-Moving mass between the lists is a transport problem. Whether a greatest loss will do is a question
-of flow along the pairs within it; the least mean δ is then a flow of least cost, found by shortest
-augmenting paths in whole numbers.
+A coupling is a transport problem. Whether a greatest loss is feasible is a maximum flow along the
+pairs within it; the least mean δ is then a flow of minimum cost, computed by shortest augmenting
+paths in whole numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cost = Callable[[int, int], tuple[Fraction, Fraction]]
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """Pairs of items with the weight that is matched, the greatest loss and the mean δ of them."""
+    """A coupling: pairs (i, j, weight matched), with their greatest loss and their mean δ."""
 
     pairs: tuple[tuple[int, int, Fraction], ...]
     loss: Fraction
@@ -28,7 +28,7 @@ class Coupling:
 
 
 def coupled(pairs: Sequence[tuple[int, int, Fraction]], cost: Cost) -> Coupling:
-    """Returns a coupling with what it costs."""
+    """Returns the coupling of the pairs with a positive weight, with its loss and δ."""
     used = [(i, j, weight) for i, j, weight in pairs if weight]
     loss = max((cost(i, j)[0] for i, j, _ in used), default=ZERO)
     delta = sum((weight * cost(i, j)[1] for i, j, weight in used), ZERO)
@@ -36,7 +36,11 @@ def coupled(pairs: Sequence[tuple[int, int, Fraction]], cost: Cost) -> Coupling:
 
 
 def in_order(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> Coupling:
-    """Algorithm 3 of HBW22: match the next items of both lists, and split the heavier one."""
+    """Returns the coupling by Algorithm 3 of HBW22.
+
+    It matches the next items of both lists, and splits the heavier one. The weights of both lists
+    must have one sum.
+    """
     pairs: list[tuple[int, int, Fraction]] = []
     i = j = 0
     left, right = first[0], second[0]
@@ -81,8 +85,7 @@ def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> C
 def _flow(
     first: Sequence[int], second: Sequence[int], cost: dict[tuple[int, int], int]
 ) -> dict[tuple[int, int], int] | None:
-    """Returns the cheapest flow that moves all mass along the pairs given; None if they cannot
-    carry it."""
+    """Returns a flow of least cost that moves all mass along the given pairs; None if none does."""
     left, right = list(first), list(second)
     moved = dict.fromkeys(cost, 0)
     while any(left):
@@ -107,8 +110,11 @@ def _cheapest(
     cost: dict[tuple[int, int], int],
     moved: dict[tuple[int, int], int],
 ) -> list[tuple[int, int]] | None:
-    """Returns the cheapest path from mass left to room left: pairs to move along, every second
-    one back."""
+    """Returns the cheapest augmenting path, None if there is none.
+
+    It leads from an item of the first list with mass left to one of the second with room left.
+    Pairs alternate: mass is added to the first, third, … and taken back from the others.
+    """
     at: dict[tuple[bool, int], int] = {(True, i): 0 for i, each in enumerate(left) if each}
     came: dict[tuple[bool, int], tuple[int, int]] = {}
     changed = True

@@ -1,4 +1,4 @@
-"""Losses and how they combine, one algebra for each notion (GMPS24 IV.1, VI.4, VI.13, VI.21).
+"""Algebras of losses, one for each notion (GMPS24 IV.1, VI.4, VI.13, VI.21).
 
 `Scalars` serves pure DP (ε), zCDP (ρ) and GDP (μ²): a loss is one exact number. `Pairs` serves
 approximate DP: a loss is the set of undominated (ε, δ), sorted by ε; the empty set means that no
@@ -26,12 +26,12 @@ MOST_PAIRS = 24
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """Losses in one number.
+    """Algebra of losses that are one number, infinite where no finite bound is known.
 
-    `add`, `times`: composition on the same change; `worst`: a loss that covers each of several
-    changes; `best`: the least of several bounds on one change; `chain`: along a path of
+    `add`, `times`: composition on the same change; `worst_case`: a loss that covers each of several
+    changes; `best`: the least of several bounds on one change; `chain`: the loss along a path of
     neighbouring tables, `free` where its steps may be taken in any order; `key`: a number to sort
-    by.
+    losses by.
     """
 
     notion: Notion
@@ -39,6 +39,7 @@ class Scalars:
     none: float = math.inf
 
     def add(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the composition of losses on the same change; long fractions are rounded up."""
         total: Amount = ZERO
         for loss in losses:
             if loss:
@@ -49,29 +50,35 @@ class Scalars:
         return total
 
     def times(self, loss: Loss, copies: int) -> Loss:
+        """Returns the composition of `copies` equal losses."""
         return loss * copies if loss else ZERO
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the largest loss, which covers each of several changes."""
         return max(losses, default=ZERO)
 
     def best(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the least of several bounds that all hold; infinite if there is none."""
         return min(losses, default=math.inf)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
+        """Returns the loss along a path: `count` steps of each loss."""
         return chain(parts, self.notion)
 
     def group(self, loss: Loss, steps: int) -> Loss:
-        """Group privacy of a composed loss."""
+        """Returns the composed loss at group distance `steps` (group privacy)."""
         return at_distance(loss, self.notion, steps) if loss else ZERO
 
     def key(self, loss: Amount) -> Amount:
+        """Returns a number to sort losses by: the loss itself."""
         return loss
 
 
 class Survival:
-    """δ kept as the chance 1-δ that nothing is given away, which multiplies under composition.
+    """A δ stored as the chance 1-δ that no failure happens, which multiplies under composition.
 
-    Used when Σδ reaches 1, where 1-Π(1-δ) is still below it. A larger `Survival` is a worse δ.
+    Used when Σδ reaches 1, where 1-Π(1-δ) is still below 1. The chance is rounded down, so that δ
+    is rounded up. A larger `Survival` is a worse δ.
     """
 
     __slots__ = ("no_failure",)
@@ -100,9 +107,10 @@ class Survival:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Undominated (ε, δ), with the operations of `Scalars`.
+    """Algebra of sets of undominated (ε, δ), with the operations of `Scalars`.
 
-    `survival`: whether δ is kept as the chance 1-δ.
+    The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance
+    1-δ (see `Survival`).
     """
 
     survival: bool = False
@@ -111,19 +119,19 @@ class Pairs:
 
     @property
     def zero(self) -> Frontier:
-        """No loss."""
+        """The loss of a mechanism that reveals nothing."""
         return ((ZERO, self.delta(ZERO)),)
 
     def delta(self, value: Fraction) -> Any:
-        """Returns a δ in the form that this algebra adds up."""
+        """Returns a δ in the representation that this algebra composes."""
         return Survival(1 - value) if self.survival else value
 
     def plain(self, delta: Any) -> Fraction:
-        """Returns the δ itself."""
+        """Returns the δ as a fraction, whatever its representation."""
         return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
     def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
-        """Returns the undominated ones, by growing ε; evenly thinned where there are very many."""
+        """Returns the undominated pairs, sorted by ε; evenly thinned beyond `MOST_PAIRS`."""
         kept: list[tuple[Fraction, Any]] = []
         for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
             if kept and kept[-1][0] == epsilon:
@@ -139,6 +147,7 @@ class Pairs:
         return tuple(kept)
 
     def add(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the composition of losses on the same change: sums of ε and of δ."""
         epsilon, delta = ZERO, self.delta(ZERO)
         several: list[Frontier] = []
         for loss in losses:
@@ -157,6 +166,7 @@ class Pairs:
         return total
 
     def times(self, loss: Loss, copies: int) -> Loss:
+        """Returns the composition of `copies` copies, each bounded by any of its pairs."""
         if copies == 1 or not loss:
             return loss
         if len(loss) == 1:
@@ -172,6 +182,7 @@ class Pairs:
         return result
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the pairs that cover each of several changes; none if one has no bound."""
         covered = self.zero
         for loss in losses:
             if not loss:
@@ -180,9 +191,15 @@ class Pairs:
         return covered
 
     def best(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the undominated pairs of several bounds that all hold."""
         return self.frontier(pair for loss in losses for pair in loss)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
+        """Returns the undominated (ε, δ) along a path: `count` steps of each loss.
+
+        `free`: the steps may be taken in any order. If there are too many ways of choosing a pair
+        for each step, only some of them are tried.
+        """
         steps = [(loss, count) for loss, count in parts if count]
         if any(not loss for loss, _ in steps):
             return ()
@@ -199,17 +216,21 @@ class Pairs:
         return self.frontier((p[0], self.delta(p[1])) for p in found if p is not None)
 
     def group(self, loss: Loss, steps: int) -> Loss:
-        """Group privacy of a composed loss."""
+        """Returns the composed loss at group distance `steps` (group privacy)."""
         return self.chain([(loss, steps)])
 
     def key(self, loss: Frontier) -> Any:
+        """Returns the (ε, δ) of the least ε, to sort losses by; infinite if there is no bound."""
         if not loss:
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
 
 
 def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
-    """(ε, δ) along a path; `free`: its steps may be taken in any order."""
+    """Returns (ε, δ) along a path of (pair, number of steps); None if δ reaches 1.
+
+    `free`: the steps may be taken in any order.
+    """
     merged: dict[Pair, int] = {}
     for pair, count in walk:
         if pair != (ZERO, ZERO):
@@ -218,12 +239,12 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
 
 
 def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:
-    """Returns the algebra in which losses of a notion add up."""
+    """Returns the algebra in which losses of a notion compose."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
 
 
 def bounds_of(algebra: Scalars | Pairs, loss: Loss) -> Iterator[Quantity]:
-    """The bounds that a loss stands for; none if it is not finite."""
+    """Yields the certified bounds that a loss stands for; nothing if it is not finite."""
     if isinstance(algebra, Scalars):
         if not isinstance(loss, float):
             yield Quantity(algebra.notion, loss)

@@ -1,9 +1,9 @@
-"""What a secret random sample makes of a loss below it, in each algebra (theory, section 7).
+"""Amplification: losses through a secret random sample, in each algebra (theory, section 7).
 
-Whatever is drawn, two tables with coupled samples differ in the sample by what they differ in, or
-not at all: a mixture is never worse than its worst part, so the loss itself always holds. For zCDP
-and GDP nothing better is known in their own terms: as profiles they are amplified, and what is pure
-is amplified as that (`AlongMap.as_pure`).
+Whatever is drawn, two tables with coupled samples differ in the sample by the whole change, by a
+part of it, or not at all: a mixture is never worse than its worst part, so the unamplified loss
+always holds. For zCDP and GDP nothing better is known in their own terms: they are amplified as
+profiles, and pure losses as pure DP (`AlongMap.as_pure`).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Chance = tuple[Fraction, Loss]
 def unamplified(algebra: Algebra, loss: Loss) -> Loss:
     """Returns the loss as if the sample were public.
 
-    A ρ or a μ that forgets the sample says nothing of what is released (a profile does), so that
-    none is given.
+    For zCDP and GDP the result is infinite unless the loss is 0: a ρ or a μ that ignores the sample
+    is not given, since only the profile of the result is amplified.
     """
     if isinstance(algebra, Scalars) and algebra.notion is not Notion.PURE:
         return algebra.none if loss else loss
@@ -52,11 +52,13 @@ def unamplified(algebra: Algebra, loss: Loss) -> Loss:
 def amplified(
     algebra: Algebra, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
 ) -> Loss | None:
-    """ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile moves (Balle et al. 2018).
+    """Returns the loss of what reads a secret sample in which each row is with chance `rate`.
 
-    Poisson: for one row added or removed; without replacement: for one row replaced. `side`: the
-    row is "removed" or "added" from the first table to the second; else "both" hold. For one added
-    it is less: see `_added`.
+    ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile moves (Balle et al. 2018). Poisson
+    samples: for one row added or removed; without replacement (`replace`): for one row replaced.
+    `side`: the row is "removed" or "added" from the first table to the second; "both": the bound
+    holds for either direction. For an added row it is smaller: see `_added`. None for zCDP and GDP,
+    and for an infinite loss.
     """
     if side == "added" and not isinstance(algebra, Patterns):
         return _added(algebra, loss, rate)
@@ -74,9 +76,10 @@ def amplified(
 
 
 def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
-    """Returns the table before, without the row, against the one after: `poisson-sample-added`.
+    """Returns the amplified loss of the table without the row against the one with it.
 
-    Q - a·((1-q)Q + q·P) is (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
+    Theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is (1-a(1-q))·(Q - e^u·P) for a =
+    1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
     """
     match algebra:
         case Pairs():
@@ -93,12 +96,12 @@ def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
 
 
 def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss | None:
-    """Returns a replaced row under `rounds` Poisson samples, from the losses of one end and of
-    both.
+    """Returns the loss of a replaced row under `rounds` Poisson samples, None if none is known.
 
-    The row is in both samples or in none, which keeps ε and thins δ; or its ends are weighed
-    against the rest of the sample, for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], for (ε, δ) see
-    `_weighed`. At a δ the profile of an exchanged row holds both (`profile.exchange`).
+    `once`: the loss of one end of the row being present or not; `both`: the loss of the
+    replacement. The row is in both samples or in none, which leaves ε and thins δ; or its ends are
+    weighed against the rest of the sample, for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], for (ε, δ)
+    see `_weighed`. At a chosen δ the profile of an exchanged row holds both (`profile.exchange`).
     """
     match algebra:
         case Patterns():
@@ -122,7 +125,7 @@ def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: i
 def _weighed(
     algebra: Pairs, once: Frontier, both: Frontier, rate: Fraction
 ) -> Iterator[tuple[Fraction, Any]]:
-    """A row replaced, from (u, δ) for one of its ends there or not, and (b, δ₂) for both.
+    """Yields (ε, δ) of a replaced row, from (u, δ) of one end present or not, and (b, δ₂) of both.
 
     Given the rest of the sample let μ₀ be the law without either row, μ and μ' those with one. Then
     P - a·Q = q·μ - (1-q)(a-1)·μ₀ - qa·μ'. With μ' ≥ e^-u·(μ₀-δ) and μ ≤ e^u·μ₀ + δ this is at most
@@ -156,15 +159,15 @@ def mixed(
     fewer: Sequence[Chance] = (),
     rising: bool = False,
 ) -> Loss | None:
-    """Mixtures of what a sample may hold of two tables, from the losses against holding nothing.
+    """Returns the loss between two mixtures over the parts of a change that a sample may hold.
 
-    `more`: what it may hold of the rows that one table has and the other one has not, with chances
-    that add up to 1 and the loss of each such part; `fewer`: the same of the other table's rows.
-    Given the rest of the sample let μ₀ be the law where none of these rows is drawn. A part of loss
-    (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the tables are
-    (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the other.
-    None where some part has too large a loss, or nothing is left. `rising`: no part counts with a
-    smaller ε than the one before, as for a sample of one size (`profile.replaced_rows`).
+    `more`: the parts of the rows that one table has and the other has not, as chances that sum to 1
+    with the loss of each part against the sample that holds none of these rows; `fewer`: those of
+    the other table's rows. Given the rest of the sample let μ₀ be the law where none of these rows
+    is drawn. A part of loss (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the
+    tables are (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the
+    other. None where some part has too large a loss, or every δ reaches 1. `rising`: no part counts
+    with a smaller ε than the part before, as for a fixed-size sample (`profile.replaced_rows`).
     """
     ways: Iterable[Sequence[tuple[Any, Fraction]]]
     if isinstance(algebra, Scalars):
@@ -194,7 +197,10 @@ def mixed(
 
 
 def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]]:
-    """Pairs chosen for several losses: the first of each, the second, …, then in every way."""
+    """Yields choices of a pair for each loss: all first pairs, all second, …, then every choice.
+
+    Nothing if some loss has no finite bound.
+    """
     plain = [[(epsilon, algebra.plain(delta)) for epsilon, delta in loss] for loss in losses]
     if not all(plain):
         return
@@ -204,9 +210,9 @@ def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]
 
 
 def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
-    """Some part of the change is drawn into both samples, or none of it: the largest ε, and Σ w·δ.
+    """Returns the loss where the same part of the change, or none, is drawn into both samples.
 
-    `ways`: the chance and the loss of each part.
+    `ways`: the chance w and the loss of each part. The result is the largest ε, with δ = Σ w·δ.
     """
     match algebra:
         case Patterns():
@@ -230,6 +236,7 @@ def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
 
 
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:
+    """Returns q·δ for the sampling rate q, in the representation of δ."""
     if isinstance(delta, Survival):
         return Survival(1 - rate * (1 - delta.no_failure))
     return delta * rate

@@ -1,4 +1,4 @@
-"""Which of the two tables has the row of a one-sided sample: both orders of them, and the other."""
+"""Patterns under exchange of the two tables, for one-sided samples: one table has the row."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
 
 def mirrored(pattern: LossMultiset) -> LossMultiset:
-    """Returns the losses of the two tables in the other order; the pattern itself where that is the
-    same.
+    """Returns the pattern of losses with the two tables exchanged.
 
-    What holds for both orders holds for both patterns.
+    The pattern itself if the exchange changes nothing: what holds for both orders of the tables
+    holds for both patterns.
     """
     atoms: dict[MechanismLossOptions, int] = {}
     for atom, n in pattern.atoms.items():
@@ -29,8 +29,10 @@ def mirrored(pattern: LossMultiset) -> LossMultiset:
 
 
 def _turned(part: Part | None) -> Part | None:
-    """Returns a one-sided sample from the other side, also inside of a part; all else holds
-    either way."""
+    """Returns a part with the sides of one-sided samples exchanged, nested ones too.
+
+    Every other part holds for both orders of the tables, and is returned itself.
+    """
     match part:
         case PoissonGroup() if part.side != "both":
             return replace(part, side=_OTHER_SIDE[part.side])
@@ -45,6 +47,7 @@ def _turned(part: Part | None) -> Part | None:
 
 
 def _turned_whole(base: Curve) -> Curve:
+    """Returns a composition with the sides of all its one-sided samples exchanged."""
     turned = tuple((_turned(part) or part, n) for part, n in base.parts)
     if all(new is old for (new, _), (old, _) in zip(turned, base.parts, strict=True)):
         return base
@@ -52,7 +55,10 @@ def _turned_whole(base: Curve) -> Curve:
 
 
 def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
-    """Replaces one-sided losses by ones that dominate them whichever table has the row."""
+    """Returns an atom that dominates the given one, whichever of the two tables has the row.
+
+    The atom itself if none of its options is a one-sided sample.
+    """
     parts = (known.part for known in atom.options)
     if not any(isinstance(part, (Sampled, PoissonGroup)) and part.side != "both" for part in parts):
         return atom
@@ -65,4 +71,5 @@ def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
 
 
 def _of_both_sides(part: Part | None) -> Part | None:
+    """Returns a sample as one whose loss holds for both sides."""
     return replace(part, side="both") if isinstance(part, (Sampled, PoissonGroup)) else part

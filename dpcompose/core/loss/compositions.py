@@ -1,4 +1,4 @@
-"""From patterns to what is composed: one option for each atom, and equal kinds of losses joined."""
+"""Patterns as compositions: one option for each atom, and equal kinds of losses joined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PAIRS = 20_000
 
 
 def compositions(pattern: LossMultiset) -> Iterator[Curve]:
-    """The pattern as compositions, with different options of its atoms; each of them holds."""
+    """Yields the pattern as compositions, with different options of its atoms; each one holds."""
     options = [atom.options for atom in pattern.atoms]
     ways: Iterable[Sequence[Curve]]
     if math.prod(map(len, options)) <= MOST_CHOICES:
@@ -40,6 +40,10 @@ def compositions(pattern: LossMultiset) -> Iterator[Curve]:
 
 
 def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
+    """Returns the composition of losses with their counts.
+
+    Gaussian μ², ρ, Rényi curves and δ are each joined into one number or part.
+    """
     parts: dict[Part, int] = {}
     gaussians: list[Fraction] = []
     rhos: list[Fraction] = []
@@ -74,7 +78,7 @@ def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
 
 
 def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, int]]:
-    """The options, with each composition that is an option as its own parts."""
+    """Yields the options, where an option that is a composition is replaced by its parts."""
     for option, n in known:
         match option.part:
             case Grouped(base, 1):
@@ -93,7 +97,10 @@ def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, in
 
 
 def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
-    """Rényi curves add order by order; between the orders of one its chord is used."""
+    """Returns the composition of Rényi curves, each with its count, and of a ρ.
+
+    The curves add order by order; at an order between two points of a curve its chord is used.
+    """
     rho += sum((curve.rho * n for curve, n in curves), ZERO)
     if len(curves) == 1:
         curve, n = curves[0]
@@ -111,7 +118,7 @@ def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Ren
 def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fraction:
     """Returns an upper bound of a Rényi curve at an order not above its highest point.
 
-    ε_α does not fall with α, and (α-1)·ε_α is convex in α.
+    ε_α does not fall with α, and (α-1)·ε_α is convex in α. Raises ValueError for a higher order.
     """
     place = bisect_left(points, alpha, key=itemgetter(0))
     if place == len(points):

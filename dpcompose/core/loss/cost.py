@@ -1,9 +1,9 @@
-"""What one mechanism loses for one change (theory, section 4, "Cost of a change").
+"""The privacy loss of one mechanism for one change (theory, section 4, "Cost of a change").
 
-For every statement there is a dataset, the one it is stated on; a change is covered by as many
-steps of the statement's relation as it takes there. Only what reaches the dataset read counts
-(GMPS24 IV.10). Statements on different datasets are alternatives for each unit of the change;
-statements on the same dataset may take turns along the path.
+Every statement is stated on a dataset; a change is covered by as many steps of the statement's
+neighbouring relation as the change needs on that dataset. Only the part of the change that reaches
+the dataset read is charged (GMPS24 IV.10). Statements on different datasets are alternatives for
+each unit of the change; statements on the same dataset may take turns along the path.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from dpcompose.curves.rounding import ZERO
 
 
 def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
-    """Returns the units of a level inside an outermost item, with counts."""
+    """Returns the change units `level` levels below an outermost item, each with its count."""
     found = [(item, 1)]
     for _ in range(level):
         found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
@@ -63,7 +63,7 @@ def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
 
 
 def len_levels(state: State) -> int:
-    """Returns the level of the dataset read itself: how many levels lie above it."""
+    """Returns the level of the dataset that the mechanism reads: the number of levels above it."""
     depth, below = 0, state
     while below and below[0][0].below:
         depth, below = depth + 1, below[0][0].below
@@ -71,10 +71,9 @@ def len_levels(state: State) -> int:
 
 
 def rejoined(state: State) -> State | None:
-    """Returns the units at the dataset read, where opposite single rows are joined to replaced
-    ones.
+    """Returns the change at the dataset read with removed and added rows paired as replaced rows.
 
-    None if there are none to join.
+    None if the change has no removed row or no added row, so that no pair can be formed.
     """
     found = all_leaves(state)
     removed = sum(n for leaf, n in found.items() if leaf.kind is Kind.SINGLE and not leaf.sign)
@@ -97,7 +96,10 @@ _MOST_CURVES = 20
 
 @dataclass(slots=True)
 class Coster:
-    """The costs of mechanisms in one algebra; remembers step counts, which repeat a lot."""
+    """Computes the losses of mechanisms in one algebra.
+
+    Caches the step counts of statements and the joined curves, which repeat often.
+    """
 
     algebra: Algebra
     _steps: dict[object, list[tuple[int | None, int]]]
@@ -109,12 +111,11 @@ class Coster:
         self._curves = {}
 
     def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of all copies of a mechanism for a change of the dataset that it
-        reads."""
+        """Returns the loss of all copies of a mechanism for a change of the dataset read."""
         return self.cost_of(mechanism.count, placed, state)
 
     def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of so many copies of a mechanism with these statements."""
+        """Returns the loss of `copies` copies of a mechanism with these statements."""
         algebra = self.algebra
         loss: Loss
         match algebra:
@@ -129,7 +130,11 @@ class Coster:
     # -- which steps ---------------------------------------------------------------------------
 
     def needed(self, each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
-        """For each unit of the statement's level inside `item`: (steps, how many such units)."""
+        """Returns the steps needed for each unit at the statement's level inside `item`.
+
+        Pairs of (steps, number of such units); steps is None where the relation cannot cover the
+        unit.
+        """
         key = (each.statement.relation, *each[1:], item)
         known = self._steps.get(key)
         if known is None:
@@ -140,6 +145,12 @@ class Coster:
     # -- one number ----------------------------------------------------------------------------
 
     def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
+        """Returns the least amount (ε, ρ or μ²) known for a change in the algebra's notion.
+
+        Takes the minimum over statements in each notion converted, over statements of several
+        notions taking turns, over concrete noise at its total shift, and over paths of pure DP
+        steps. Infinite if no finite bound is known.
+        """
         target = algebra.notion
         if len(placed) == 1 and len(state) == 1 and state[0][1] == 1:
             quick = self._one_step(placed[0], state[0][0], target)
@@ -167,8 +178,10 @@ class Coster:
         return min(found, default=math.inf)
 
     def _one_step(self, each: Placed, item: TracedUnit, notion: Notion) -> Amount | None:
-        """Returns the loss for one unit by the only statement, the usual case; None if it is not
-        so."""
+        """Returns the loss for a single change unit covered by a single statement, the usual case.
+
+        None if the case is another one: the general computation is then needed.
+        """
         guarantee = each.statement.guarantee
         if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
             return None
@@ -183,7 +196,7 @@ class Coster:
     def native(
         self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
     ) -> Amount:
-        """Returns the loss in `notion`, from the statements in `sources`."""
+        """Returns the least loss in `notion` from usable statements in the notions `sources`."""
         chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
         least: Amount = _cost_of_any_change(chosen, state, notion)
         scalars = Scalars(notion)
@@ -208,8 +221,11 @@ class Coster:
     def _rejoined(
         self, placed: Sequence[Placed], state: State, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
-        """Returns the cheapest steps on the dataset read itself, where a row removed and a row
-        added make one replaced; None if there is no such pair of rows, or no way."""
+        """Returns the cheapest steps where removed and added rows are paired as replaced rows.
+
+        Pairs of (amount of one step, number of steps), by statements on the dataset read itself.
+        None if the change has no such pair of rows, or if some unit cannot be covered.
+        """
         joined = _join_rows(placed, state)
         if joined is None:
             return None
@@ -225,8 +241,11 @@ class Coster:
     def _walk(
         self, placed: Sequence[Placed], item: TracedUnit, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
-        """Returns the cheapest steps for every unit of one level inside an item: (step, how
-        many)."""
+        """Returns the cheapest steps that cover every unit at one level inside an item.
+
+        Pairs of (amount of one step, number of steps); None if some unit cannot be covered. All
+        statements in `placed` have the same level.
+        """
         if len(placed) == 1:
             each = placed[0]
             amount = _step(each.statement.guarantee, notion)
@@ -256,7 +275,10 @@ class Coster:
     def pattern(
         self, placed: Sequence[Placed], state: State, curves: bool = False
     ) -> UndominatedLosses:
-        """Returns all bounds on a mechanism's loss for one change, as one loss with options."""
+        """Returns the loss for one change as one atom that holds every known bound as an option.
+
+        Empty if no finite bound is known. `curves`: also use power functions along paths.
+        """
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):
             no_failure = 1 - said.delta
@@ -280,10 +302,10 @@ class Coster:
         return single(options, noise or self._at_one_step(placed, state))
 
     def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
-        """Returns the options joined in one curve, where they are of several kinds and not too
-        many;
+        """Returns the pointwise least curve of all options, if they are of several kinds.
 
-        `steps`: they hold for each of so many steps.
+        None if they are of one kind, or if too many curves were computed already. `steps`: the
+        options hold for each of that many steps, and the curve is that of all steps.
         """
         key = (options, steps)
         if key not in self._curves:
@@ -294,7 +316,11 @@ class Coster:
         return self._curves[key]
 
     def _over_steps(self, placed: Sequence[Placed], state: State) -> Curve | None:
-        """Returns the curve of all guarantees of one step, over the several steps of the change."""
+        """Returns the curve of a change that takes several steps, each bounded by all statements.
+
+        None unless at least two statements share one relation and dataset, none of them is that of
+        concrete noise, and the change takes at least two steps.
+        """
         said = [each for each in placed if each.usable and not each.statement.implied]
         alike = {(each.statement.relation, *each[1:]) for each in said}
         if len(said) < 2 or len(alike) > 1:
@@ -317,8 +343,10 @@ class Coster:
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
     def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:
-        """Returns the only guarantee, pure or (ε, δ), where one step covers the change, the
-        usual case."""
+        """Returns the only guarantee, pure or (ε, δ), if one step of it covers the change.
+
+        This is the usual case; None in every other one.
+        """
         if len(placed) != 1 or not self._at_one_step(placed, state):
             return None
         statement = placed[0].statement
@@ -328,7 +356,7 @@ class Coster:
         return guarantee if guarantee.notion in (Notion.PURE, Notion.APPROX) else None
 
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
-        """Whether each statement is used for one step alone."""
+        """Returns whether every statement covers the change in exactly one step."""
         if len(state) != 1 or state[0][1] != 1:
             return False
         return all(each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
@@ -336,7 +364,7 @@ class Coster:
     # -- pairs ---------------------------------------------------------------------------------
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
-        """Returns the undominated (ε, δ), from the statements of pure and of approximate DP."""
+        """Returns the undominated (ε, δ) from the statements of pure and of approximate DP."""
         only = self._only_step(placed, state)
         if only is not None:
             return ((only.value, algebra.delta(only.delta)),) if only.delta < 1 else ()
@@ -354,7 +382,7 @@ class Coster:
         return pair_cost(algebra, at_once, self.ways(placed, state))
 
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
-        """Returns the paths along which statements of pure and of approximate DP cover a change."""
+        """Returns the paths along which statements of pure and approximate DP cover a change."""
         usable = _as_pairs(placed)
         found = all_ways(usable, state, self.needed)
         joined = _join_rows(usable, state)
@@ -362,13 +390,16 @@ class Coster:
 
 
 def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
+    """Returns the usable statements of pure and of approximate DP."""
     notions = (Notion.PURE, Notion.APPROX)
     return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
 
 
 def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
-    """Returns the statements on the dataset read itself, with what they cover where rows are
-    joined."""
+    """Returns the statements on the dataset read, and the change there with rows paired.
+
+    None if no removed row can be paired with an added one, or if no statement is on that dataset.
+    """
     joined = rejoined(state)
     if joined is None:
         return None
@@ -378,6 +409,7 @@ def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], St
 
 
 def _step(guarantee: Guarantee, notion: Notion) -> Amount:
+    """Returns the loss of one step of a guarantee in `notion`, infinite if none is known."""
     amount = convert(guarantee.amount, guarantee.notion, notion)
     if guarantee.noise is None or guarantee.notion is notion:
         return amount
@@ -387,8 +419,9 @@ def _step(guarantee: Guarantee, notion: Notion) -> Amount:
 def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
     """Returns the least loss by statements that cover a change of any size at once.
 
-    A free-lunch statement covers everything in one step; a Euclidean one is charged for the
-    distance that the value moves, over all units together, but never more than the diameter.
+    A free-lunch statement covers every change in one step; a Euclidean one is charged for the
+    distance that the value moves, summed over all units, but never more than the diameter. Infinite
+    if there is no such statement.
     """
     least: Amount = math.inf
     for each in placed:
@@ -405,7 +438,10 @@ def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) 
 
 
 def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
-    """Returns how far a value moves in all, at most; None if nothing bounds it."""
+    """Returns an upper bound of the distance that a value moves over all units of the change.
+
+    `diameter`: the largest distance of two values, if any. None if nothing bounds the distance.
+    """
     total = ZERO
     for item, count in state:
         for leaf, times in leaves(item):

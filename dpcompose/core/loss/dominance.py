@@ -1,4 +1,4 @@
-"""Which patterns are at least as bad as others at every δ (theory, section 5)."""
+"""Dominance: which patterns are at least as bad as others at every δ (theory, section 5)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ from dpcompose.curves.rounding import ONE, ZERO
 
 
 def family(part: Part) -> tuple[object, Fraction] | None:
-    """Returns the family in which a part with parameter a+b dominates those with a and b together.
+    """Returns the family and the shift of a loss whose shifts add, None for any other loss.
 
-    Noise with monotone likelihood ratios is one: the shifts along a path of tables add, without
-    loss, to one shift. Pure losses are packed apart.
+    In such a family the loss with shift a+b dominates those with a and b composed. Noise with
+    monotone likelihood ratios is one: the shifts along a path of tables add, without loss, to one
+    shift. Pure losses are handled in the module `packing`.
     """
     match part:
         case MechanismLoss():
@@ -43,11 +44,12 @@ def family(part: Part) -> tuple[object, Fraction] | None:
 
 
 def weighed(pattern: LossMultiset) -> LossMultiset:
-    """Returns the pattern with its masses known.
+    """Returns the pattern with its masses computed; they are stored in the pattern itself.
 
-    A pattern has at least the mass of each sort that one has which it dominates, since that arises
-    by lowering losses and by splitting them: of pure ε, Gaussian μ², ρ, δ, of the shifts of all
-    families by some weights of these, and of all other losses by their number.
+    Masses serve to exclude dominance quickly: a pattern has at least the mass, of each sort, of
+    every pattern that it dominates, since the latter arises by lowering losses and by splitting
+    them. The sorts are pure ε, Gaussian μ², ρ, δ, two sums of the shifts of all families weighted
+    by a hash of the family, and the number of all other losses.
     """
     if pattern.masses is not None:
         return pattern
@@ -70,10 +72,10 @@ Amount = tuple[float, Fraction]
 
 
 class Sorted(NamedTuple):
-    """A loss reduced to what comparisons need: `pure`, or `kin` and `shift`, or `other` alone.
+    """The summary of an atom; exactly one kind: `pure`, or `kin` with its shift, or `other`.
 
-    `amount`: the ε of a pure loss as a whole, or the shift, as a double and exactly. `masses`:
-    numbers that a pattern has at least as much of as one that it dominates.
+    `amount`: the total ε of a pure loss, or the shift, as a double and exactly. `no_failure`: None
+    if it is 1. `masses`: numbers of which a pattern has at least as much as one that it dominates.
     """
 
     pure: Pure | None
@@ -87,7 +89,7 @@ class Sorted(NamedTuple):
 
 
 class Kin:
-    """A family of losses; each is made once, as atoms are."""
+    """A family of losses; families with equal keys are one object, as atoms are."""
 
     __slots__ = ("__weakref__", "key")
     _known: ClassVar[WeakValueDictionary[object, Kin]] = WeakValueDictionary()
@@ -95,7 +97,7 @@ class Kin:
     key: object
 
     def __new__(cls, key: object) -> Kin:
-        """Returns the one with this key."""
+        """Returns the unique object with this key."""
         known = cls._known.get(key)
         if known is None:
             known = super().__new__(cls)
@@ -105,6 +107,7 @@ class Kin:
 
 
 def _sorted(atom: MechanismLossOptions) -> Sorted:
+    """Returns the summary of an atom, cached in the atom."""
     found: Sorted | None = atom.sorted
     if found is None:
         found = atom.sorted = _sort(atom)
@@ -112,6 +115,7 @@ def _sorted(atom: MechanismLossOptions) -> Sorted:
 
 
 def _sort(atom: MechanismLossOptions) -> Sorted:
+    """Computes the summary of an atom."""
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
     rho = known.part.rho if isinstance(known.part, Concentrated) else None
@@ -147,15 +151,18 @@ def _sort(atom: MechanismLossOptions) -> Sorted:
 
 
 def _surely_not(over: LossMultiset, under: LossMultiset) -> bool:
-    """Whether masses say that the first does not dominate the second."""
+    """Returns whether the masses show that the first pattern does not dominate the second."""
     first, second = weighed(over).masses, weighed(under).masses
     assert first is not None and second is not None
     return any(less > more * _NEARLY for more, less in zip(first, second, strict=True))
 
 
 class _AtomSum(NamedTuple):
-    """Atoms added up: pure losses, and with one option bins by family, Gaussian μ², ρ, and the
-    chance to stay."""
+    """The atoms of a pattern by kind, with their sums.
+
+    Pure losses and their counts; shifts by family (`bins`); the sums of Gaussian μ² and of ρ; the
+    chance that no failure happens; and all other atoms.
+    """
 
     pure: list[tuple[Sorted, int]]
     bins: dict[Kin, list[tuple[Amount, int]]]
@@ -166,6 +173,7 @@ class _AtomSum(NamedTuple):
 
 
 def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
+    """Returns the atoms of a pattern summed by kind."""
     pure: list[tuple[Sorted, int]] = []
     bins: dict[Kin, list[tuple[Amount, int]]] = {}
     others: dict[MechanismLossOptions, int] = {}
@@ -189,10 +197,10 @@ def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
 
 
 def dominates(first: LossMultiset, second: LossMultiset) -> bool:
-    """Whether `first` is known to be at least as bad at every δ (theory, section 5).
+    """Returns whether `first` is known to be at least as bad as `second` at every δ.
 
-    Sound, not complete: `second` must arise by lowering losses, by splitting one into a sum, or by
-    lowering the mass of δ.
+    Sound, not complete (theory, section 5): `second` must arise from `first` by lowering losses, by
+    splitting a loss into a sum, or by lowering the mass of δ.
     """
     if len(second.atoms) > 4 * len(first.atoms) + 64 or _surely_not(first, second):
         return False
@@ -218,21 +226,24 @@ def dominates(first: LossMultiset, second: LossMultiset) -> bool:
 
 
 def _pure_packs(over: list[tuple[Sorted, int]], under: list[tuple[Sorted, int]]) -> bool:
+    """Returns whether the pure losses `under` fit into the pure losses `over`."""
     if all(_plain(each.pure) for side in (over, under) for each, _ in side):
         return _packs(_wholes(over), _wholes(under))
     return packs(_gathered((e.pure, n) for e, n in over), _gathered((e.pure, n) for e, n in under))
 
 
 def _plain(pure: Pure | None) -> bool:
+    """Returns whether a pure loss is known in one way only, as a single step of one ε."""
     return pure is not None and len(pure) == 1 and pure[0][1] == 1
 
 
 def _wholes(losses: list[tuple[Sorted, int]]) -> list[tuple[Amount, int]]:
-    """Returns the ε of each loss as a whole, with how many there are."""
+    """Returns the total ε of each loss with its count."""
     return [(each.amount, n) for each, n in losses]
 
 
 def _gathered(counted: Iterable[tuple[Any, int]]) -> dict[Any, int]:
+    """Returns the total count of each distinct item."""
     found: dict[Any, int] = {}
     for each, n in counted:
         found[each] = found.get(each, 0) + n
@@ -240,7 +251,10 @@ def _gathered(counted: Iterable[tuple[Any, int]]) -> dict[Any, int]:
 
 
 def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bool:
-    """Whether the items fit into the bins, the largest first, each into the fullest that fits."""
+    """Returns whether the items `into` fit into `bins`: sound, not complete.
+
+    The largest item first, each into the bin with the least room that suffices.
+    """
     free, items = (_gathered((x, n) for (_, x), n in losses) for losses in (bins, into))
     for item in sorted(items, reverse=True):
         left = items[item]
@@ -261,6 +275,7 @@ def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bo
 
 
 def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fraction) -> None:
+    """Fills `many` bins of a capacity, so that each has the room `rest` left."""
     free[capacity] -= many
     if not free[capacity]:
         del free[capacity]
@@ -269,7 +284,7 @@ def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fracti
 
 
 def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOptions, int]) -> bool:
-    """Whether each atom with several options finds one of its own that is at least as bad."""
+    """Returns whether each atom `under` can be assigned an atom `over` that is at least as bad."""
     free = dict(over)
     for atom, n in under.items():
         left = n
@@ -287,11 +302,12 @@ def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOpt
 
 @lru_cache(maxsize=1 << 12)  # few atoms make many patterns
 def _covers(over: MechanismLossOptions, under: MechanismLossOptions) -> bool:
-    """Returns each option of `over` is at least as bad as some option of `under`."""
+    """Returns whether each option of `over` is at least as bad as some option of `under`."""
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
 
 
 def _worse(a: Curve, b: Curve) -> bool:
+    """Returns whether the loss `a` is known to be at least as bad as the loss `b` at every δ."""
     if a.no_failure > b.no_failure or a.gaussian < b.gaussian:
         return False
     if b.part is None or a.part == b.part:
@@ -320,6 +336,7 @@ def _worse(a: Curve, b: Curve) -> bool:
 
 
 def _pattern(composition: Curve) -> LossMultiset:
+    """Returns a composition as a pattern of single-option atoms."""
     atoms = {MechanismLossOptions((curve_of(part),)): n for part, n in composition.parts}
     if composition.gaussian:
         atoms[MechanismLossOptions((curve_of(None, composition.gaussian),))] = 1
@@ -329,8 +346,10 @@ def _pattern(composition: Curve) -> LossMultiset:
 
 
 def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """Returns a pattern that dominates all: in each family the largest of the i-th largest
-    losses."""
+    """Returns a pattern that dominates all the given ones, loose unless all are equal.
+
+    In each family its i-th largest loss is the largest of the i-th largest losses of the patterns.
+    """
     first = patterns[0]
     others = [each for each in patterns[1:] if each.atoms != first.atoms]
     if not others:
@@ -365,8 +384,11 @@ def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
 def _most_of_each(
     others: Sequence[dict[MechanismLossOptions, int]],
 ) -> dict[MechanismLossOptions, int]:
-    """Returns each loss as often as some multiset has it; of one read in both orders, of these
-    together, each as what dominates both."""
+    """Returns each atom with its largest count in any pattern.
+
+    Atoms that differ only by the order of the two tables (one-sided samples) are counted together,
+    and are replaced by an atom that dominates both orders.
+    """
     orders: dict[MechanismLossOptions, dict[MechanismLossOptions, None]] = {}
     for each in others:
         for atom in each:
@@ -379,7 +401,7 @@ def _most_of_each(
 
 
 def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
-    """Returns the ε of each step, where that is one and the same."""
+    """Returns the ε of a step if all steps of all pure losses have the same ε, else None."""
     one: Fraction | None = None
     for each in losses:
         for epsilon, _ in each.pure or ():
@@ -391,6 +413,7 @@ def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
 
 
 def of_family(key: object, value: Fraction) -> Part:
+    """Returns the loss of a family at a shift (for pure steps: the number of steps)."""
     match key:
         case PureSteps():
             return key.along(int(value))
@@ -400,9 +423,9 @@ def of_family(key: object, value: Fraction) -> Part:
 
 
 def _largest(losses: Sequence[list[tuple[Amount, int]]]) -> Iterator[tuple[Fraction, int]]:
-    """The elementwise maximum of multisets, each sorted downwards, with counts.
+    """Yields the elementwise maximum of multisets, each sorted downwards, with counts.
 
-    It has as many that are at least x as the multiset that has most of these.
+    For every x it has as many elements of at least x as the multiset that has most of them.
     """
     listed = [(*amount, i, n) for i, each in enumerate(losses) for amount, n in each]
     listed.sort(reverse=True)

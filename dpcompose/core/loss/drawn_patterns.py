@@ -1,4 +1,4 @@
-"""Patterns read through a secret sample."""
+"""The loss of patterns read through a secret sample."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from dpcompose.curves.rounding import ZERO, amplified_up
 
 
 def from_above(pattern: LossMultiset) -> LossMultiset:
+    """Returns the pattern marked as an upper bound that perhaps no change attains."""
     return LossMultiset(pattern.atoms, True, False, pattern.trace)
 
 
 def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
-    """Yields the curves of a multiset without the sample, where parts lose by being composed: read
-    so they may lose less.
+    """Yields compositions without the sample as options, if they may be better than with it.
 
-    What is known of them in other ways, their Rényi divergences, is not known through a sample.
-    `always`: any parts, where the sample is known on a grid alone.
+    That is so where a part is not tight: other bounds on it, such as Rényi divergences, are not
+    available through a sample. `always`: for any parts, where the loss through the sample is
+    computed on a grid only.
     """
     for composition in compositions(pattern):
         if always or not all(
@@ -42,7 +43,10 @@ def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
 
 
 def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMultiset:
-    """Returns the loss where parts of the change are drawn with these chances, all of it last."""
+    """Returns the loss where one of several parts of the change is drawn, with given chances.
+
+    `ways`: the chance and the loss of each part; the last one is the whole change.
+    """
     rate, whole = ways[-1]
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
     if rate == 1 or not parts:
@@ -69,6 +73,11 @@ def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMulti
 
 
 def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -> LossMultiset:
+    """Returns the pattern read through a secret sample of rate `rate`.
+
+    `replace`: sampling without replacement, for a replaced row; else Poisson sampling. `side`:
+    which table has the row, or "both" (see `amplification.amplified`).
+    """
     if not pattern.atoms:
         return pattern
     options = [

@@ -1,7 +1,7 @@
-"""All that the statements of a mechanism say of its loss for one change, notion by notion.
+"""The loss of a mechanism for one change, from its statements, as curves that are composed.
 
 Theory, section 4 ("Cost of a change") gives how many steps of which relation cover the change; here
-they become parts of a composition. Along a path sensitivities of noise add up, which is sharper
+they become parts of a composition. Along a path the sensitivities of noise add, which is sharper
 than group privacy of the notion.
 """
 
@@ -36,7 +36,7 @@ MOST_SINGLE_POINTS = 20
 
 
 class Costs(Protocol):
-    """The part of a `Coster` that is needed here."""
+    """The methods of `Coster` that this module uses."""
 
     def native(
         self,
@@ -54,7 +54,10 @@ class Costs(Protocol):
 
 
 def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Curve]:
-    """Everything known of the loss of one copy, but for curves of paths; empty if nothing is."""
+    """Returns every known bound on the loss of one copy, apart from curves along paths.
+
+    Empty if no finite bound is known.
+    """
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
     found = [
@@ -69,13 +72,16 @@ def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[C
 
 
 def _as_steps(each: Placed, amount: Fraction) -> Placed:
-    """Returns the statement as one that loses `amount` a step, and adds up along a path."""
+    """Returns the statement as one of pure DP that loses `amount` a step.
+
+    Its amounts then add up along a path.
+    """
     plain = Guarantee(Notion.PURE, amount)
     return each._replace(statement=replace(each.statement, guarantee=plain))
 
 
 def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | None:
-    """Returns the least sum of the steps' amounts along a path that covers the change."""
+    """Returns the least sum of the steps' amounts along a path that covers the change, or None."""
     amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
     return None if isinstance(amount, float) else amount
 
@@ -83,9 +89,9 @@ def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | 
 def shifts(
     costs: Costs, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Family, Fraction]]:
-    """Yields how far each mechanism whose noise is known is moved: its sensitivities along a path.
+    """Yields each mechanism whose noise is known, with its shift: its sensitivities along a path.
 
-    Of several that tell one loss, without those of which another one is known to tell no more.
+    Where several describe one loss, those that another one is known to bound better are left out.
     """
     groups: dict[Family, list[Placed]] = {}
     for each in placed:
@@ -97,8 +103,7 @@ def shifts(
 
 
 def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a mechanism moved by `shift`; infinite where none
-    is."""
+    """Returns the least ε, ρ or μ² known of a mechanism at a shift; infinite if none is known."""
     if not shift:
         return ZERO
     match notion:
@@ -114,11 +119,13 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
 
 
 def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+    """Yields the loss of each concrete mechanism at its shift along the path."""
     for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
 def _noise(noise: Family, shift: Fraction) -> Curve:
+    """Returns the loss of noise at a shift as one option, a composition if it has several parts."""
     loss = noise.loss(shift)
     if not loss.parts:
         return curve_of(None, loss.gaussian, loss.no_failure)
@@ -129,7 +136,7 @@ def _noise(noise: Family, shift: Fraction) -> Curve:
 
 
 def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Pure, Gaussian and concentrated statements, each in its own notion."""
+    """Yields the losses by pure, Gaussian and concentrated statements, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
         if all(each.statement.guarantee.noise is not None for each in native):
@@ -143,7 +150,7 @@ def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[C
 
 
 def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Pure statements: all of them taking turns, or one of them along the whole path."""
+    """Yields the losses by pure statements taking turns, or by one of them along the whole path."""
     amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
         return
@@ -157,7 +164,7 @@ def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Curv
 def pure_paths(
     costs: Costs, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Fraction, int]]:
-    """The ε of each pure statement that covers the change in several steps, and how many."""
+    """Yields (ε, steps) of each pure statement that covers the change in several steps."""
     for each in placed:
         guarantee, kind = each.statement.guarantee, each.statement.relation.kind
         # A distance in a metric is no number of steps: no value need lie between two others.
@@ -169,6 +176,7 @@ def pure_paths(
 
 
 def _of(notion: Notion, amount: Fraction) -> Curve:
+    """Returns the loss of an amount ε, ρ or μ² in its notion."""
     if not amount:
         return NO_LOSS
     if notion is Notion.PURE:
@@ -179,6 +187,7 @@ def _of(notion: Notion, amount: Fraction) -> Curve:
 
 
 def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+    """Yields the losses by pure and (ε, δ) statements: single pairs, and all pairs as one curve."""
     if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
         return
     frontier = costs.pairs(placed, state, Pairs())
@@ -190,7 +199,7 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Cur
 
 
 def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """(ε, δ) and unlike ε along paths whose steps may be taken in any order."""
+    """Yields curves of (ε, δ) steps, or of different ε, along paths with any order of steps."""
     stated = [
         each
         for each in placed
@@ -207,12 +216,13 @@ def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterato
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
+    """Returns the loss of an (ε, δ)."""
     part = Response(epsilon) if epsilon else None
     return curve_of(part, ZERO, 1 - delta)
 
 
 def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Profiles and Rényi curves, at the group distance of the change."""
+    """Yields the losses by profiles and Rényi curves, at the group distance of the change."""
     for each in placed:
         guarantee = each.statement.guarantee
         if guarantee.notion not in (Notion.PROFILE, Notion.RDP):
@@ -242,7 +252,7 @@ def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Cu
 def _grouped(
     points: Sequence[tuple[Fraction, Fraction]], steps: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """(ε, δ) at a distance (GMPS24 VI.3)."""
+    """Yields (ε, δ) at group distance `steps` (GMPS24 VI.3)."""
     for epsilon, delta in points:
         if steps > 1 and epsilon * steps > MAX_EXPONENT:
             continue
@@ -254,9 +264,10 @@ def _grouped(
 def _renyi_grouped(
     points: Sequence[tuple[Fraction, Fraction]], steps: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """(α, ε) at a distance of at most 2^c, by c doublings with the weak triangle inequality.
+    """Yields (α, ε) at group distance `steps`, at most 2^c, by c doublings.
 
-    D_α(P‖Q) ≤ (α-1/2)/(α-1)·D_2α(P‖R) + D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
+    Each doubling uses the weak triangle inequality D_α(P‖Q) ≤ (α-1/2)/(α-1)·D_2α(P‖R) +
+    D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
     """
     curve = list(points)
     for _ in range((steps - 1).bit_length()):
@@ -271,7 +282,7 @@ def _renyi_grouped(
 
 
 def _mixed(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Statements in different notions that take turns along the path."""
+    """Yields the losses by statements in different notions that take turns along the path."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         amount = costs.scalar(placed, state, Scalars(notion))
         if not isinstance(amount, float):

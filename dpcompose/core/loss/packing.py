@@ -1,7 +1,7 @@
-"""Whether some pure losses are worse than others together: the latter packed into the former.
+"""Dominance among pure losses: whether some are worse than others composed, by packing.
 
-ε-DP dominates all that is ε-DP together; t steps of ε-DP dominate what takes t such steps, one
-after the other, each of it ε-DP together.
+ε-DP dominates every composition that is ε-DP; t steps of ε-DP dominate every composition that takes
+t such steps, one after the other, each step ε-DP for the whole composition.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
 def as_pure(atom: MechanismLossOptions) -> Pure | None:
-    """Returns the ways of a loss that is known by pure guarantees; None for another one.
+    """Returns the ways in which a loss is known by pure guarantees; None for any other loss.
 
-    Of one way only: but for its Gaussian and its δ.
+    A single option may also have a Gaussian μ² and a δ, which are ignored here.
     """
     found: list[tuple[Fraction, int]] = []
     for known in atom.options:
@@ -34,7 +34,7 @@ def as_pure(atom: MechanismLossOptions) -> Pure | None:
 
 
 def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
-    """Returns a pure loss as so many steps of one ε; None for another one."""
+    """Returns a pure loss as (ε of a step, number of steps); None for any other loss."""
     match part:
         case Response(epsilon) if epsilon:
             return epsilon, 1
@@ -45,15 +45,15 @@ def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
 
 
 def least_epsilon(pure: Pure) -> Fraction:
-    """Returns the ε of the whole path, the least of all ways."""
+    """Returns the ε of the whole path: the least of ε times steps over all ways."""
     return min(epsilon * steps for epsilon, steps in pure)
 
 
 def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
-    """Whether the losses `under` fit into those `over`: sound, not complete.
+    """Returns whether the losses `under` fit into the losses `over`: sound, not complete.
 
-    The largest first, each where the least is left. Whatever way is chosen of each loss `over`,
-    those inside may be read in the way that suits it.
+    The largest loss is placed first, each where it leaves the least room. Whatever way is chosen of
+    each loss `over`, the losses inside may be read in the way that suits it.
     """
     free: dict[_Room, int] = {}
     for pure, count in over.items():
@@ -95,7 +95,10 @@ def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
 
 
 def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
-    """Returns what a loss takes of each way of the room; None if it does not fit."""
+    """Returns the amount that a loss takes of each way of a room; None if it does not fit.
+
+    The amount is an ε where the way is a single step, else a number of steps.
+    """
     needs: list[Fraction] = []
     for epsilon, amount, plain in room:
         if plain:
@@ -113,6 +116,7 @@ def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
 
 
 def _rest(room: _Room, needs: tuple[Fraction, ...], times: int) -> _Room:
+    """Returns the room that is left after `times` losses with these needs."""
     return tuple(
         (epsilon, amount - need * times, plain)
         for (epsilon, amount, plain), need in zip(room, needs, strict=True)

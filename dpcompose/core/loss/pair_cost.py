@@ -1,7 +1,7 @@
-"""What one mechanism loses for one change as (ε, δ): its statements share out the units of change.
+"""The (ε, δ) of one mechanism for one change, by statements that share the units of the change.
 
-What is least is not one number: a statement may have the smaller ε and another the smaller δ, so
-that all ways of taking turns are composed, and the undominated ones kept.
+The least loss is not one number: one statement may have the smaller ε and another the smaller δ, so
+that all ways of taking turns are composed, and the undominated ones returned.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _Steps = list[tuple[Pair, int]]
 
 
 class Way(NamedTuple):
-    """One way along a path: the steps through tables of each level, by its number.
+    """One way of covering a change by a path: the steps through tables of each level.
 
-    `free`: of each level, whether its tables in between exist for every order of its steps;
-    `all_free`: whether the levels may come in any order.
+    `levels`: the steps by the number of the level. `free`: for each level, whether its intermediate
+    tables exist for every order of its steps; `all_free`: whether the levels may come in any order.
     """
 
     levels: dict[int, _Steps]
@@ -40,19 +40,19 @@ class Way(NamedTuple):
 
 
 def pair_cost(algebra: Pairs, at_once: Iterable[Pair], ways: Iterable[Way]) -> Frontier:
-    """Returns the undominated losses of one copy of a mechanism.
+    """Returns the undominated (ε, δ) of one copy of a mechanism.
 
-    `at_once`: what covers a change of any size.
+    `at_once`: the losses by statements that cover a change of any size; `ways`: the paths.
     """
     found = [*at_once, *(pair for way in ways if (pair := along(way)))]
     return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in found)
 
 
 def along(way: Way) -> Pair | None:
-    """(ε, δ) along a path; None if δ reaches 1.
+    """Returns (ε, δ) along a path; None if δ reaches 1.
 
-    The steps through the tables of one level stay together: between two of them nothing need be
-    made of a table further up.
+    The steps through the tables of one level stay together: between two of them there need not be a
+    table further up.
     """
     stages: list[tuple[Pair, int]] = []
     for level, steps in way.levels.items():
@@ -64,8 +64,10 @@ def along(way: Way) -> Pair | None:
 
 
 def in_any_order(way: Way) -> _Steps | None:
-    """Returns the steps of a path through tables of one level that exist for every order of
-    them."""
+    """Returns the steps of a path of one level whose tables exist for every order of the steps.
+
+    None if the path has several levels, or if the order of its different steps matters.
+    """
     if len(way.levels) != 1:
         return None
     ((level, steps),) = way.levels.items()
@@ -73,7 +75,10 @@ def in_any_order(way: Way) -> _Steps | None:
 
 
 def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way]:
-    """Returns the ways of covering a change, each unit of it by the statements of one level."""
+    """Returns the ways of covering a change, each unit of it by the statements of one level.
+
+    `needed`: see `Needed`. At most `MOST_WALKS` ways are returned.
+    """
     walks: list[list[tuple[int, _Steps]]] = [[]]
     for item, count in state:
         ways = _ways(placed, item, count, needed)
@@ -91,7 +96,7 @@ def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way
 
 
 def _at(state: State, level: int) -> State:
-    """Returns the units of a level by themselves."""
+    """Returns the change units at a level, without their history."""
     for _ in range(level):
         state = tuple((inner, n) for item, _ in state for inner, n in item.below)
     return tuple((leaf_item(item.leaf), n) for item, n in state)
@@ -100,8 +105,7 @@ def _at(state: State, level: int) -> State:
 def _ways(
     placed: Sequence[Placed], item: TracedUnit, count: int, needed: Needed
 ) -> list[tuple[int, _Steps]]:
-    """Returns the ways of covering so many equal units, by the statements of one level or
-    another."""
+    """Returns the ways of covering `count` equal units, each as (level, steps on that level)."""
     ways: list[tuple[int, _Steps]] = []
     for level in sorted({each.level for each in placed}):
         here = [p for p in placed if p.level == level]
@@ -124,7 +128,10 @@ def _ways(
 
 
 def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]:
-    """Ways of covering `units` equal units: each by one option, or shared between two."""
+    """Returns ways of covering `units` equal units: each by one option, or shared between two.
+
+    `options`: the (ε, δ) of a step, and the number of steps for one unit.
+    """
     ways = [[(loss, steps * units)] for loss, steps in options]
     some = range(1, units) if units <= 6 else (units // 2,)
     for first, second in combinations(options, 2):
@@ -134,4 +141,5 @@ def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]
 
 
 def _pair(guarantee: Guarantee) -> Pair:
+    """Returns the (ε, δ) of a pure or approximate guarantee."""
     return guarantee.value, guarantee.delta

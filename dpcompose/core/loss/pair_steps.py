@@ -1,11 +1,11 @@
-"""(ε, δ) over a path of several tables, alike or not: power functions, put into one another.
+"""Curves of (ε, δ) steps along a path of tables: power functions, composed as functions.
 
 The power of a test of level x at one table is at most β(x) = min(1, δ + e^ε·x, 1 - e^-ε·(1-δ-x)) at
 the next one, and so at most β_n(…β_1(x)) at the last one (Dong, Roth and Su 2022, Theorem 2.14).
-All of these are least ones of lines c + e^k·x, each of which says that the ends are (k, c)-DP, for
-k below 0 too. As β rises, it makes of each line two: (k+ε, δ + e^ε·c) and
-(k-ε, 1 - e^-ε·(1-δ-c)). Of several paths between the ends the lines of all hold, and of lines of
-one slope the least.
+Each of these functions is a minimum of lines c + e^k·x, and each line says that the two ends are
+(k, c)-DP, for k below 0 too. As β rises, it turns each line into two lines, (k+ε, δ + e^ε·c) and
+(k-ε, 1 - e^-ε·(1-δ-c)). With several paths between the ends, the lines of all paths hold, and of
+lines of one slope the least.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Steps = Sequence[tuple[Pair, int]]
 
 
 def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
-    """Yields curves of a change that can be made in these ways, beside the sums of their steps.
+    """Yields the curve of a change that can be made along any of these paths, beyond plain sums.
 
-    Of each way the steps may be taken in every order. Nothing, where no way is of several steps but
-    equal ones of pure DP (`pure_steps`).
+    The steps of each path may be taken in every order. Yields nothing if every path consists of
+    equal steps of pure DP (see `pure_steps`), of a single step, or is too long.
     """
     kept = sorted({way for way in map(_merged, ways) if way and _followed(way)})
     if any(len(way) > 1 or (way[0][0][1] and way[0][1] > 1) for way in kept):
@@ -46,6 +46,7 @@ def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
 
 
 def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:
+    """Returns the steps of a path that lose anything, with equal ones counted together."""
     counted: dict[Pair, int] = {}
     for pair, count in way:
         if pair != (ZERO, ZERO) and count:
@@ -54,7 +55,7 @@ def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:
 
 
 def _followed(way: Steps) -> bool:
-    """Whether a path is short enough."""
+    """Returns whether a path is short enough for its lines to be computed."""
     states = math.prod(count + 1 for _, count in way)
     return (
         sum(count for _, count in way) <= _MOST_STEPS
@@ -66,6 +67,7 @@ def _followed(way: Steps) -> bool:
 
 @lru_cache(maxsize=256)  # many blocks and copies are alike
 def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
+    """Returns the (ε, δ) that hold for a change with these paths, by growing ε."""
     least: _Lines = {}
     for way in ways:
         _join(least, _any_order(way))
@@ -75,8 +77,10 @@ def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
 
 
 def _any_order(way: Steps) -> _Lines:
-    """Returns the lines of all orders: the last step is any one, and what comes before in any
-    order."""
+    """Returns the least lines over all orders of the steps, each of which is possible.
+
+    The sets of steps taken so far are enumerated by size; any step may be the last one taken.
+    """
     found: dict[tuple[int, ...], _Lines] = {(0,) * len(way): {ZERO: ZERO}}
     for n in range(sum(count for _, count in way)):
         for taken in [each for each in found if sum(each) == n]:
@@ -90,12 +94,13 @@ def _any_order(way: Steps) -> _Lines:
 
 
 def _join(lines: _Lines, others: _Lines) -> None:
+    """Adds `others` to `lines`: of lines of one slope the least is stored."""
     for slope, delta in others.items():
         lines[slope] = min(delta, lines.get(slope, ONE))
 
 
 def _after(lines: _Lines, epsilon: Fraction, delta: Fraction) -> _Lines:
-    """Takes one more step."""
+    """Returns the lines of a path after one more step of (ε, δ)."""
     rise, fall = exp_up(epsilon), 1 / exp_up(epsilon)
     made: _Lines = {}
     for slope, least in lines.items():

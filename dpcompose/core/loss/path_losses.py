@@ -1,4 +1,4 @@
-"""What is known of the loss along a path of neighbouring tables, whose steps hit mechanisms."""
+"""The loss along a path of neighbouring tables, whose steps charge mechanisms."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def chained(
     curves: bool,
     free: bool,
 ) -> Iterator[Curve]:
-    """Yields bounds on the loss along a whole path of tables.
+    """Yields bounds on the loss along a whole path, as options of one atom.
 
-    `curves`: whether power functions of (ε, δ) are asked for; `free`: whether the steps may come in
-    any order.
+    `steps`: the loss of a step and the number of such steps. `curves`: whether power functions of
+    (ε, δ) are wanted; `free`: whether the steps may come in any order.
     """
     shift = _one_family(steps)
     any_known = shift is not None
@@ -94,8 +94,10 @@ def chained(
 
 
 def _one_family(steps: Sequence[tuple[UndominatedLosses, int]]) -> Part | None:
-    """Returns the sum of the shifts, where every step hits one loss of one and the same
-    mechanism."""
+    """Returns the loss at the sum of the shifts, if every step charges one loss of one family.
+
+    None if the steps charge different mechanisms, or losses whose shifts do not add.
+    """
     key: object = None
     shift = ZERO
     for loss, count in steps:

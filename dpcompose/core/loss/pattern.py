@@ -1,8 +1,8 @@
-"""What one change does to all mechanisms together: a multiset of privacy losses.
+"""The loss of one change over all mechanisms together: a multiset of privacy losses.
 
-At a chosen δ the worst neighbouring change cannot be told from sums (theory, section 5, "the worst
-case depends on δ"), so that the losses of a change are kept apart as a pattern. A pattern stands
-for the composition of its atoms, and one may be dropped when another one dominates it.
+At a chosen δ the worst neighbouring change cannot be found from sums (theory, section 5, "the worst
+case depends on δ"), so that the losses of a change are stored separately, as a pattern. A pattern
+stands for the composition of its atoms; a pattern may be dropped when another one dominates it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from dpcompose.curves.families import PureSteps
 
 
 class MechanismLossOptions:
-    """The loss of one mechanism for one change, in ways that all hold: any of them may be used.
+    """The loss of one mechanism for one change, as options: bounds of which each one holds.
 
-    Equal ones are one object, since patterns are compared by their atoms over and over. `about`,
-    `sorted`: what `size` and `dominance` make of it, once that is asked.
+    Equal objects are one object, since patterns are compared by their atoms very often. `about` and
+    `sorted` cache what `size` and the module `dominance` compute from the options.
     """
 
     __slots__ = ("__weakref__", "about", "options", "sorted")
@@ -48,7 +48,7 @@ class MechanismLossOptions:
     sorted: Any
 
     def __new__(cls, options: tuple[Curve, ...]) -> MechanismLossOptions:
-        """Returns the one with these options."""
+        """Returns the unique object with these options."""
         known = cls._known.get(options)
         if known is None:
             known = super().__new__(cls)
@@ -61,7 +61,7 @@ class MechanismLossOptions:
 
 
 class TracedCharge(NamedTuple):
-    """Where an atom comes from: a mechanism, the dataset it reads, and the change there."""
+    """The origin of an atom: a mechanism, the dataset that it reads, and the change there."""
 
     mechanism: str
     dataset: str
@@ -75,8 +75,10 @@ Trace = tuple[tuple[Any, int], ...]
 
 
 def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
-    """Returns the losses of a composition that is an option, with their counts; None for one
-    loss."""
+    """Returns the losses of an option that is a composition, each with its count.
+
+    None if the option is a single loss.
+    """
     match known.part:
         case Grouped(base, 1):
             inner = [(curve_of(part), n) for part, n in base.parts]
@@ -93,7 +95,10 @@ def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
 
 
 def is_noise(known: Curve) -> bool:
-    """Whether an option is the loss of one concrete mechanism, not the worst of many."""
+    """Returns whether an option is the loss of one concrete mechanism that attains the bound.
+
+    False for a bound over many mechanisms, such as a stated ε, and for an option with a δ.
+    """
     part = known.part
     several = written_out(known)
     if several is not None:
@@ -107,12 +112,12 @@ def is_noise(known: Curve) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LossMultiset:
-    """Atoms with how often each occurs.
+    """A multiset of atoms (losses of mechanisms) that stands for their composition.
 
-    `loose`: bounds a set of changes from above, so that perhaps no single change attains it.
-    `attained`: some mechanisms with these guarantees lose just this; not known where a guarantee is
-    used over several steps. `trace`: which mechanisms feel it; for the reader only. `masses`: the
-    sum of those of the atoms, where it is known.
+    `loose`: bounds a set of changes from above, so that perhaps no single change attains the loss.
+    `attained`: some mechanisms with these guarantees lose exactly this; not known where a guarantee
+    is used over several steps. `trace`: the mechanisms that are charged; for display only.
+    `masses`: the sum of the atoms' masses (see `dominance.weighed`), None if not computed.
     """
 
     atoms: dict[MechanismLossOptions, int]
@@ -122,7 +127,7 @@ class LossMultiset:
     masses: Masses | None = field(default=None, compare=False, repr=False)
 
     def times(self, copies: int) -> LossMultiset:
-        """Returns the multiset of `copies` independent copies."""
+        """Returns the composition of `copies` independent copies."""
         if copies == 1 or not self.atoms:
             return self
         atoms = {atom: n * copies for atom, n in self.atoms.items()}
@@ -137,7 +142,7 @@ UndominatedLosses = tuple[LossMultiset, ...]
 
 
 def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
-    """Returns the sum of several multisets."""
+    """Returns the composition of several patterns on the same change."""
     listed = list(patterns)
     atoms: dict[MechanismLossOptions, int] = dict(listed[0].atoms) if listed else {}
     loose, attained, traces = False, True, []
@@ -156,7 +161,7 @@ def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
 
 
 def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
-    """Returns the pattern of a single loss."""
+    """Returns the pattern of a single loss with these options."""
     return LossMultiset({MechanismLossOptions((option, *others)): 1}, attained=attained)
 
 
@@ -165,7 +170,7 @@ def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
 
 
 def double(x: Fraction | int) -> float:
-    """Returns a number as a double, infinite where it is too large."""
+    """Returns a number as a float, infinite where it is too large."""
     try:
         return float(x)
     except OverflowError:
@@ -173,7 +178,7 @@ def double(x: Fraction | int) -> float:
 
 
 def response_epsilon(known: Curve) -> float:
-    """Pure ε of an option, infinite if it has none; for ordering alone."""
+    """Returns the pure ε of an option, infinite if it has none; used for sorting only."""
     if known.gaussian or known.no_failure != 1:
         return math.inf
     match known.part:
@@ -190,13 +195,13 @@ def response_epsilon(known: Curve) -> float:
 
 
 def _epsilon_of(composition: Curve) -> float:
-    """Returns `response_epsilon` of a whole composition."""
+    """Returns the pure ε of a whole composition, as `response_epsilon` does of an option."""
     rest = response_epsilon(curve_of(None, composition.gaussian, composition.no_failure))
     return rest + sum(response_epsilon(curve_of(part)) * n for part, n in composition.parts)
 
 
 def _rho(known: Curve) -> float:
-    """About the ρ of an option, infinite if unknown; for ordering alone."""
+    """Returns an estimate of the ρ of an option; used for sorting only, never as a bound."""
     rho = double(known.gaussian) / 2
     match known.part:
         case None:
@@ -224,13 +229,13 @@ def _rho(known: Curve) -> float:
 
 
 def _rho_of(composition: Curve) -> float:
-    """Returns `_rho` of a whole composition."""
+    """Returns an estimate of the ρ of a whole composition, as `_rho` does of an option."""
     rest = double(composition.gaussian) / 2
     return rest + sum(_rho(curve_of(part)) * n for part, n in composition.parts)
 
 
 def size(pattern: LossMultiset) -> tuple[float, float]:
-    """About (ρ, ε) of a pattern: a guess at which is worse, never a proof."""
+    """Returns an estimate (ρ, ε) of a pattern: a guess at which one is worse, never a proof."""
     rho = epsilon = 0.0
     for atom, n in pattern.atoms.items():
         about = atom.about

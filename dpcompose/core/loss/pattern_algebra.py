@@ -1,4 +1,4 @@
-"""The algebra of patterns: losses of a change as the patterns that may be the worst at some δ."""
+"""The algebra of patterns: a loss is the set of patterns that may be the worst at some δ."""
 
 from __future__ import annotations
 
@@ -68,11 +68,12 @@ NEARLY = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Losses as sets of patterns, with the operations of `loss.Scalars`.
+    """Algebra of losses that are sets of patterns, with the operations of `algebras.Scalars`.
 
-    `curves`: whether (ε, δ) over several steps are read as power functions too; such losses are not
-    known to dominate others. `given_up`: how many patterns losses had that were too many together.
-    `hopeless`: the same of a problem that this one differs from in little; they are not tried.
+    `curves`: whether (ε, δ) over several steps are also read as power functions; such losses are
+    not known to dominate others. `given_up`: for each composition of losses that was too large to
+    enumerate, the numbers of patterns of these losses. `hopeless`: the same for an earlier problem
+    that differs little from this one; the compositions listed there are not enumerated.
     """
 
     curves: bool = False
@@ -83,7 +84,10 @@ class Patterns:
     notion: Notion = Notion.PROFILE
 
     def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """Returns the composition of the losses, each at any of its multisets."""
+        """Returns the composition of losses on the same change, each at any of its patterns.
+
+        If there are too many combinations, patterns are covered by worse ones.
+        """
         single: list[LossMultiset] = []
         several: list[UndominatedLosses] = []
         for loss in losses:
@@ -120,8 +124,10 @@ class Patterns:
     def _covered(
         self, total: UndominatedLosses, several: Iterable[UndominatedLosses]
     ) -> UndominatedLosses | None:
-        """Returns the losses one after the other, some patterns of each covered together; None
-        where that is long."""
+        """Returns the composition of losses, where groups of patterns are covered together.
+
+        Each loss is reduced to few patterns before it is combined. None if that takes too long.
+        """
         work = 0
         for loss in several:
             if len(total) * len(loss) > MOST_JOINED:
@@ -137,9 +143,9 @@ class Patterns:
     def _sorts(
         self, losses: Sequence[tuple[UndominatedLosses, int]]
     ) -> list[tuple[UndominatedLosses, int]]:
-        """Few sorts of losses, each with how many there are, that dominate very many.
+        """Returns few losses, each with a count, that together dominate very many losses.
 
-        Losses of about the same size are taken as one sort, any of whose patterns it may be.
+        Losses of about the same size are merged into one, which may be at any of their patterns.
         """
         order = sorted(losses, key=lambda each: self.key(each[0]), reverse=True)
         starts = _run_starts(order, MOST_SORTS)
@@ -154,9 +160,10 @@ class Patterns:
     def behind(
         self, ordered: Sequence[tuple[UndominatedLosses, int]], most: int
     ) -> list[tuple[LossMultiset, int]]:
-        """Patterns, with how many of each, of which the i-th dominates the i-th loss and all after
-        it, for the `most` first; losses are given with how many there are of each, the largest
-        first."""
+        """Returns counted patterns, the i-th of which dominates the i-th and all later losses.
+
+        `ordered`: losses with their counts, the largest first; `most`: how many ranks are needed.
+        """
         if is_one_loss(covering([each for loss, _ in ordered for each in loss])):
             return _covers_behind(ordered)
         places = list(accumulate((n for _, n in ordered), initial=0))
@@ -172,7 +179,7 @@ class Patterns:
         return found[::-1]
 
     def times(self, loss: UndominatedLosses, copies: int) -> UndominatedLosses:
-        """Returns the composition of `copies` copies, each at any of the multisets."""
+        """Returns the composition of `copies` copies, each at any of its patterns."""
         if copies == 1 or not loss:
             return loss
         if len(loss) == 1:
@@ -185,7 +192,10 @@ class Patterns:
         )
 
     def worst_case(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """Any of several changes may happen."""
+        """Returns a loss that covers each of several changes: the union of their patterns.
+
+        Empty if one of them has no finite bound.
+        """
         found: list[LossMultiset] = []
         for loss in losses:
             if not loss:
@@ -194,10 +204,10 @@ class Patterns:
         return self.undominated(found)
 
     def best(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """Returns one loss from several bounds that all hold.
+        """Returns the loss that several bounds on one change give together.
 
-        One that some change attains is taken; of bounds from above each may be used, as long as
-        each is one pattern; else the one that looks smaller is taken.
+        A bound that some change attains is preferred. Upper bounds of one pattern each become
+        options of one atom; otherwise the bound of the smallest estimated size is returned.
         """
         finite = [loss for loss in losses if loss]
         attained = [loss for loss in finite if not any(each.loose for each in loss)]
@@ -208,7 +218,11 @@ class Patterns:
     def chain(
         self, parts: Sequence[tuple[UndominatedLosses, int]], free: bool = False
     ) -> UndominatedLosses:
-        """Along a path of neighbouring tables; steps may hit different mechanisms."""
+        """Returns the loss along a path of tables, whose steps may charge different mechanisms.
+
+        `parts`: the loss of a step and the number of such steps; `free`: any order of steps is
+        possible.
+        """
         steps: list[tuple[UndominatedLosses, int]] = []
         for loss, count in parts:
             if not count:
@@ -228,26 +242,28 @@ class Patterns:
         return (LossMultiset({MechanismLossOptions(options): 1}, True, False, traces),)
 
     def group(self, loss: UndominatedLosses, steps: int) -> UndominatedLosses:
-        """Group privacy of a composed loss."""
+        """Returns the composed loss at group distance `steps` (group privacy)."""
         return self.chain([(loss, steps)])
 
     def key(self, loss: UndominatedLosses) -> tuple[float, float]:
-        """Returns a number to sort by."""
+        """Returns an estimated size (ρ, ε) to sort losses by; infinite if there is no bound."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
     def amplified(
         self, loss: UndominatedLosses, rate: Fraction, replace: bool, side: str
     ) -> UndominatedLosses:
-        """Returns a composition read through a secret sample (theory, section 7)."""
+        """Returns the loss of a composition read through a secret sample (theory, section 7)."""
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
-        """Returns the loss as a bound that perhaps no change attains."""
+        """Returns the loss marked as an upper bound that perhaps no change attains."""
         return tuple(from_above(each) for each in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
-        """Returns a sample that holds some part of a change in both tables, or none of it: see
-        `MixtureOfDraws`."""
+        """Returns the loss where two coupled samples hold the same part of a change, or none.
+
+        `ways`: the chance and the loss of each part. See `MixtureOfDraws`.
+        """
         if len(ways) == 1:
             ((rate, loss),) = ways
             return tuple(mixture_of_draws([(rate, pattern)]) for pattern in loss)
@@ -258,8 +274,11 @@ class Patterns:
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
-        """Returns one row of many replaced, each drawn with chance `rate`: see
-        `profile.exchange`."""
+        """Returns the loss of one replaced row under `rounds` Poisson samples of chance `rate`.
+
+        `once`: the loss of one of its ends being present or not; `both`: the loss of the
+        replacement. See `profile.exchange`.
+        """
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
         told = (both or once)[0].trace
@@ -285,10 +304,11 @@ class Patterns:
         once: Sequence[UndominatedLosses],
         replaced: Sequence[UndominatedLosses],
     ) -> UndominatedLosses:
-        """Returns several rows through one Poisson sample: see `profile.sampled_rows`.
+        """Returns the loss of several rows through one Poisson sample: see `profile.sampled_rows`.
 
-        `once`: the losses of so many rows more in the sample as `like` tells apart; `replaced`: of
-        so many replaced there, where so many are.
+        `like`: the sample, without its losses. `once`: the loss of each number of additional rows
+        in the sample that `like` distinguishes; `replaced`: the losses of 1, 2, … rows replaced in
+        the sample, where they are known.
         """
         if not all(once):
             return ()
@@ -306,9 +326,10 @@ class Patterns:
     def replaced_rows(
         self, chances: Sequence[Fraction], once: Sequence[UndominatedLosses]
     ) -> UndominatedLosses:
-        """Returns several rows replaced above a sample of one size: see `profile.replaced_rows`.
+        """Returns the loss of several replaced rows above a fixed-size sample.
 
-        `chances` that none of them is drawn, one, …; `once`: the losses of one row, of two, ….
+        `chances`: that none of the rows is drawn, one row, …; `once`: the losses of one row, of
+        two, …. See `profile.replaced_rows`.
         """
         if not all(once):
             return ()
@@ -320,23 +341,30 @@ class Patterns:
         return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
 
     def pure(self, loss: UndominatedLosses) -> Fraction | None:
-        """Returns an ε that holds without a δ, None if none is known."""
+        """Returns an ε that holds with δ = 0, None if none is known."""
         return worst_total(loss, Notion.PURE)
 
     def one_epsilon(
         self, epsilon: Amount, rounds: int, like: UndominatedLosses
     ) -> UndominatedLosses:
-        """`rounds` losses of one ε each, told like another loss; none if it is infinite."""
+        """Returns the composition of `rounds` losses of one ε, with the trace of the loss `like`.
+
+        Empty if `epsilon` is infinite.
+        """
         if isinstance(epsilon, float):
             return ()
         known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
         return (LossMultiset({MechanismLossOptions((known,)): rounds}, True, False, like[0].trace),)
 
     def undominated(self, patterns: Iterable[LossMultiset]) -> UndominatedLosses:
-        """Those that no other one dominates; if too many, groups of them are covered."""
+        """Returns the patterns that no other pattern dominates, the worst by size first.
+
+        If there are too many, groups of neighbours are replaced by patterns that cover them.
+        """
         return grouped(self._undominated(patterns))
 
     def _undominated(self, patterns: Iterable[LossMultiset]) -> Sequence[LossMultiset]:
+        """Returns the undominated patterns without limiting their number to `MOST_PATTERNS`."""
         listed = list(patterns)
         if len(listed) == 1:
             return listed
@@ -356,8 +384,10 @@ class Patterns:
 
 
 def _run_starts(ordered: Sequence[tuple[UndominatedLosses, int]], most: int) -> list[int]:
-    """Returns where each of at most so many runs of losses of about one size starts; the largest
-    first."""
+    """Returns the first index of each run of losses of about one size, at most `most` runs.
+
+    `ordered`: the losses with their counts, the largest first.
+    """
     sizes = [Patterns().key(loss)[0] for loss, _ in ordered]
     starts: list[int] = []
     for likeness in _LIKENESS:
@@ -373,6 +403,7 @@ def _run_starts(ordered: Sequence[tuple[UndominatedLosses, int]], most: int) -> 
 def _covers_behind(
     ordered: Sequence[tuple[UndominatedLosses, int]],
 ) -> list[tuple[LossMultiset, int]]:
+    """Returns for each loss a pattern that covers it and all later losses, with its count."""
     found: list[tuple[LossMultiset, int]] = []
     after: UndominatedLosses = ()
     for loss, n in reversed(ordered):
@@ -382,7 +413,7 @@ def _covers_behind(
 
 
 def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> UndominatedLosses:
-    """At most so many patterns that dominate all of these, which are ordered by size."""
+    """Returns at most `most` patterns that dominate all the given ones, sorted by size."""
     if len(patterns) <= most:
         return tuple(patterns)
     width = -(-len(patterns) // most)
@@ -409,8 +440,10 @@ def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
-    """Returns the loss of one mechanism, in several ways that all hold; several losses if they
-    are told by these alone."""
+    """Returns the loss of one mechanism with several options, bounds that all hold.
+
+    If its only option is a composition, each of its losses becomes an atom.
+    """
     if len(options) == 1 and (several := written_out(options[0])) is not None:
         atoms = {MechanismLossOptions((known,)): n for known, n in several}
         return (LossMultiset(atoms, attained=attained),)
@@ -422,8 +455,10 @@ Algebra = Scalars | Pairs | Patterns
 
 
 def all_lost(algebra: Algebra) -> Loss:
-    """Returns the loss of a mechanism that gives everything away: (0, 1), which a sample may make
-    rare."""
+    """Returns the loss of a mechanism that reveals everything: (ε, δ) = (0, 1).
+
+    Infinite under `Scalars`; as a δ of 1, a sample may make it rare.
+    """
     match algebra:
         case Patterns():
             return (one(curve_of(None, ZERO, ZERO), attained=False),)

@@ -1,4 +1,4 @@
-"""One loss that is any of several patterns, told as one that dominates them all."""
+"""A loss that may be at any of several patterns, as one pattern that dominates them all."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ _COMPOSED = 20
 
 
 def longest(loss: UndominatedLosses) -> int:
-    """Returns how many sorts of atoms the pattern has that has most."""
+    """Returns the largest number of different atoms in any pattern of a loss."""
     return max(len(pattern.atoms) for pattern in loss)
 
 
 def parts_of(loss: UndominatedLosses) -> int:
-    """Returns how long it takes to put all patterns on a grid, in parts."""
+    """Returns the estimated cost, in parts, of putting all patterns of a loss on a grid."""
     return sum(map(_parts, loss))
 
 
 def _parts(pattern: LossMultiset) -> int:
+    """Returns the estimated cost, in parts, of putting one pattern on a grid."""
     sorts = len(pattern.atoms)
     return sorts if sorts < 2 else sorts * _COMPOSED
 
 
 def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
-    """Returns one loss, any of several patterns, as one that dominates them all: see `Maximum`.
+    """Returns one pattern that dominates all patterns of a loss: see `Maximum`.
 
-    `most`: so many parts are put on a grid; the smallest patterns are taken together.
+    `most`: the number of parts that may be put on a grid; the smallest patterns beyond it are
+    covered by one pattern.
     """
     loss = largest_and_rest(loss, most)
     if len(loss) == 1:
@@ -54,8 +56,10 @@ def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
 
 
 def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...]]:
-    """Yields several patterns as compositions, all by their first options, then by the next
-    ones; at last each by its last one, which may be what all others say together."""
+    """Yields several patterns as compositions: all by their first options, then by their second, ….
+
+    Last, each by its last option, which may be the one that combines all others.
+    """
     ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
     for i in range(min(MOST_WAYS, max(map(len, ways)))):
         yield tuple(each[min(i, len(each) - 1)] for each in ways)
@@ -64,8 +68,10 @@ def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...
 
 
 def largest_and_rest(loss: Sequence[LossMultiset], most: int) -> UndominatedLosses:
-    """Returns the first patterns, of so many parts in all, and one that dominates all others:
-    what covers them, where that is one loss and a δ."""
+    """Returns the first patterns, with at most `most` parts, and one that dominates all others.
+
+    The others are covered by family if that gives one loss and a δ, else by their largest ρ.
+    """
     fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
     if fitting == len(loss):
         return tuple(loss)
@@ -74,15 +80,17 @@ def largest_and_rest(loss: Sequence[LossMultiset], most: int) -> UndominatedLoss
 
 
 def is_one_loss(pattern: LossMultiset) -> bool:
-    """Whether there is at most one loss, of one sort, beside a δ."""
+    """Returns whether a pattern has at most one loss, with one option, apart from a δ."""
     known = [option for atom in pattern.atoms for option in atom.options]
     losses = sum(option != curve_of(None, ZERO, option.no_failure) for option in known)
     return losses <= 1 and not any(isinstance(option.part, Maximum) for option in known)
 
 
 def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """Returns a multiset that dominates several by their ρ and δ: the largest ρ with all δ; else
-    what covers them."""
+    """Returns the largest ρ with the largest δ, which dominates all of several patterns.
+
+    If some pattern has no finite ρ, the pattern that covers them by family.
+    """
     rho, no_failure = ZERO, Survival(ONE)
     for pattern in patterns:
         known = _rho_and_stay(pattern)
@@ -97,7 +105,10 @@ def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
 
 
 def _rho_and_stay(pattern: LossMultiset) -> tuple[Fraction, Survival] | None:
-    """Basic composition of a pattern in ρ and δ; None if some atom has no ρ."""
+    """Returns the basic composition of a pattern in ρ, and the chance of no failure.
+
+    None if some atom has no ρ.
+    """
     rho, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         ways = [

@@ -1,4 +1,4 @@
-"""What losses and patterns come to in one notion: basic composition."""
+"""Basic composition of losses and patterns in one notion."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from dpcompose.curves.rounding import ONE, ZERO
 
 
 def in_notion(known: Curve, notion: Notion) -> Fraction | None:
-    """Returns the least amount of a notion (ε, ρ or μ²) that an option is known to give, None if
-    none."""
+    """Returns the least amount (ε, ρ or μ²) that an option is known to have; None if none is known.
+
+    None also for an option with a δ.
+    """
     if known.no_failure != 1:
         return None
     part = known.part
@@ -45,6 +47,7 @@ def in_notion(known: Curve, notion: Notion) -> Fraction | None:
 
 
 def _pure(part: Part | None) -> Fraction | None:
+    """Returns the ε of a part, None if it has none."""
     match part:
         case None:
             return ZERO
@@ -57,14 +60,14 @@ def _pure(part: Part | None) -> Fraction | None:
 
 
 def _greatest(options: Sequence[Curve], notion: Notion) -> Fraction | None:
-    """Returns the largest basic composition of several; None if one has none."""
+    """Returns the largest basic composition of several compositions; None if one has none."""
     found = [_total(each, notion) for each in options]
     known = [amount for amount in found if amount is not None]
     return max(known) if len(known) == len(found) else None
 
 
 def _total(composition: Curve, notion: Notion) -> Fraction | None:
-    """Basic composition of one, as `total` of a pattern."""
+    """Returns the basic composition of a composition, as `total` does of a pattern."""
     rest = in_notion(curve_of(None, composition.gaussian, composition.no_failure), notion)
     amounts = [(in_notion(curve_of(part), notion), n) for part, n in composition.parts]
     if rest is None or any(amount is None for amount, _ in amounts):
@@ -73,7 +76,7 @@ def _total(composition: Curve, notion: Notion) -> Fraction | None:
 
 
 def total(pattern: LossMultiset, notion: Notion) -> Fraction | None:
-    """Basic composition of a pattern in one notion."""
+    """Returns the basic composition of a pattern in one notion; None if some atom has no amount."""
     amount = ZERO
     for atom, n in pattern.atoms.items():
         found = [x for x in (in_notion(option, notion) for option in atom.options) if x is not None]
@@ -91,7 +94,7 @@ def worst_total(loss: Sequence[LossMultiset], notion: Notion) -> Fraction | None
 
 
 def total_pair(pattern: LossMultiset) -> tuple[Fraction, Fraction] | None:
-    """Basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom is not of that kind."""
+    """Returns the basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom has no ε."""
     epsilon, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         for option in atom.options:

@@ -1,4 +1,4 @@
-"""What the search for the worst change is made of: needs, branches, choices and answers."""
+"""The data types of the search for the worst change: needs, branches, choices and answers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ Walk = Generator[Need, Loss, Any]
 
 
 class PureNeed(NamedTuple):
-    """A need of the loss in pure DP, whatever the notion of the bound is."""
+    """A request for the loss of a state at a place in pure DP, whatever the bound's notion."""
 
     place: Place
     state: State
 
 
 class Branch(NamedTuple):
-    """The change in one dataset below, for `copies` equal blocks."""
+    """The change that a propagated change becomes in one dataset below.
+
+    `copies`: the number of equal blocks with this change.
+    """
 
     place: Place
     state: State
@@ -40,22 +43,22 @@ class Branch(NamedTuple):
 
 
 class How(NamedTuple):
-    """The rule by which a loss is bounded, with the rules whose bounds it combines."""
+    """The rule that bounds a loss, with the rules whose bounds it combines."""
 
     rule: str
     of: tuple[How, ...] = ()
 
     def uses(self, rule: str) -> bool:
-        """Whether a rule is this one or one of those that it takes together."""
+        """Returns whether `rule` is this rule or one of those that it combines, at any depth."""
         return self.rule == rule or any(each.uses(rule) for each in self.of)
 
 
 class Choice(NamedTuple):
-    """The worst thing that may happen along one map or at one partition.
+    """The worst possible propagation of a change along one map or at one partition.
 
     `loss` is its loss; `bounded`: the loss is bounded from above by a path of single units, not
-    searched; `branches` then show one unit, of which there are `units` alike (0: of several sorts).
-    `how` is the rule that bounds it (`core.kernel`).
+    searched; `branches` then show one unit, of which there are `units` equal ones (0: units of
+    several sorts). `how` is the rule that bounds the loss (`core.kernel`).
     """
 
     loss: Loss
@@ -66,7 +69,7 @@ class Choice(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The loss of a change at a place: of its own mechanisms, and of what hangs below."""
+    """The loss of a change at a place: of its mechanisms, and of the maps and partitions below."""
 
     loss: Loss
     own: tuple[Loss, ...]
@@ -75,19 +78,25 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class Effort:
-    """How many joint ways the search may still list; then several units are only bounded."""
+    """The number of joint propagations that the search may still enumerate.
+
+    When it is used up, several units are bounded by a path instead.
+    """
 
     left: int = 8_000
 
     def allows(self, ways: int) -> bool:
-        """Whether so many more may be listed; they are counted, so that the search ends."""
+        """Returns whether `ways` more may be enumerated, and charges them in either case.
+
+        Refused requests count as well, so that the search ends.
+        """
         allowed = ways <= self.left
         self.left -= ways
         return allowed
 
 
 def in_pure(walk: Walk) -> Walk:
-    """Returns the result of a walk whose needs are answered in pure DP."""
+    """Runs a walk with every need turned into a need of pure DP, and returns the walk's result."""
     sent: Loss = None
     while True:
         try:
@@ -104,10 +113,11 @@ def by_units(
     search: Callable[[State], Walk],
     outermost: bool = False,
 ) -> Walk:
-    """A bound for several units from the losses of each alone: a path through them.
+    """Bounds the loss of several units by a path through them, from the loss of each unit alone.
 
-    Rows that have no privacy unit may change in any order. A unit's rows may have to go before
-    others of it come. `outermost`: all that has become of one unit further up is one step.
+    Rows without a privacy unit may change in any order; rows of one unit may have to go before
+    other rows of it come. `outermost`: everything that one unit further up has become is one step.
+    Raises Refused for a single unit, or if the outermost units are the single units.
     """
     units = single_units(state)
     if outermost:
@@ -131,8 +141,7 @@ def by_units(
 
 
 def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
-    """Returns the best of several bounds on one change; `shown` is the one whose branches are
-    kept."""
+    """Returns the best of several bounds on one change, with the branches of `shown`."""
     if len(found) == 1:
         return shown
     loss = algebra.best(each.loss for each in found)
@@ -142,7 +151,7 @@ def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
 
 
 def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
-    """Returns the worst of several possible changes."""
+    """Returns the worst of several possible changes, with a loss that covers all of them."""
     if len(found) == 1:
         return found[0]
     if isinstance(algebra, Scalars):
@@ -153,7 +162,7 @@ def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
 
 
 def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
-    """Forget the levels that nothing at or below `below` speaks of any more, and directions."""
+    """Returns the state without levels and directions that nothing from `below` on refers to."""
     if above.leans and not below.leans:
         state = undirected(state)
     levels = [*above.levels, above.depth] if pushed else list(above.levels)

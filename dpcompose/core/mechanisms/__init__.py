@@ -32,6 +32,6 @@ FORMS: dict[str, FamilyForm] = {
 
 
 def form_of(mechanism: Family) -> FamilyForm:
-    """Returns the form in which a mechanism is written."""
+    """Returns the form in which a mechanism is written in a spec."""
     plain = mechanism.noise if isinstance(mechanism, OneHot) else mechanism
     return next(form for form in FORMS.values() if form.family is type(plain))

@@ -25,9 +25,9 @@ from dpcompose.curves.rounding import number, sqrt_up
 class DiscreteGaussian(Family):
     """Adds to whole numbers noise of mass proportional to e^(-n²/(2·sigma²)).
 
-    Sensitivities in L1 (the number of unit steps), so that one coordinate stands for all; or in L2
-    (`norm`), where ρ alone is known: steps in several coordinates are worse at some δ than as far a
-    step in one. `unit`: the square of the unit in which a shift in L2 is told.
+    `norm`: sensitivities are in L1 (the number of unit steps), so that a shift of one coordinate
+    dominates; or in L2, where only ρ is known: at some δ, steps in several coordinates are worse
+    than one step as far in one coordinate. `unit`: the square of the unit of shifts in L2.
     """
 
     sigma: Fraction
@@ -38,7 +38,7 @@ class DiscreteGaussian(Family):
         return None
 
     def rho(self, shift: Fraction) -> Fraction:
-        """ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), which the order α = 2 attains."""
+        """Returns ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), attained at the order α = 2."""
         return (shift / self.sigma) ** 2 * self.unit / 2
 
     def mu(self, shift: Fraction) -> None:

@@ -24,7 +24,7 @@ from dpcompose.curves.rounding import ZERO, number
 
 @dataclass(frozen=True, slots=True)
 class Exponential(Family):
-    """Chooses with weights e^(ε·u/(2Δ)): the log odds of any two tables have a range of ε.
+    """A choice with weights e^(ε·u/(2Δ)): the log odds of any two tables have a range of ε.
 
     Sensitivities are in units of Δ: a shift of 1 is a range of `range`.
     """
@@ -32,7 +32,7 @@ class Exponential(Family):
     range: Fraction
 
     def epsilon(self, shift: Fraction) -> Fraction:
-        """Returns the range is an ε too."""
+        """Returns the range of the loss at a shift, which is also an ε of pure DP."""
         return self.range * shift
 
     def rho(self, shift: Fraction) -> Fraction:
@@ -83,6 +83,7 @@ RANGE = Hypothesis(
     """,
 )
 def exponential_zcdp(eta: Fraction) -> Fraction:
+    """Returns the least ρ of all mechanisms whose log odds have a range of `eta`, rounded up."""
     return bounded_range_rho(eta)
 
 
@@ -115,6 +116,7 @@ def exponential_zcdp(eta: Fraction) -> Fraction:
     """,
 )
 def exponential_gdp(eta: Fraction) -> Fraction:
+    """Returns the least μ of all mechanisms whose log odds have a range of `eta`, rounded up."""
     return bounded_range_mu(eta)
 
 

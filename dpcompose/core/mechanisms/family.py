@@ -1,4 +1,4 @@
-"""What a family of mechanisms must answer: how it is written, what it loses, how it is told.
+"""The interface of a mechanism family: its keys in a spec, its privacy loss, and its description.
 
 A concrete mechanism is known by more than an ε: by the distribution of its privacy loss. Along a
 path of neighbouring tables sensitivities add, which is sharper than group privacy. Each family has
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Need:
-    """The condition on a number: `says` it; `code` and `hint` where it is not.
+    """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
 
-    `fits`: whether it is, if it must be more than not negative.
+    `fits`: returns whether a number satisfies it; None if any number of at least 0 does.
     """
 
     says: str
@@ -56,7 +56,7 @@ WHOLE_L2 = Need(
 
 
 class Sort(Enum):
-    """The sorts of values that stand at a key."""
+    """The type of the value at a key."""
 
     WHOLE = "a whole number"
     SEVERAL = "a whole number from 2 on"
@@ -77,11 +77,11 @@ REQUIRED = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormKey:
-    """A key: its name, what stands there, what it means.
+    """A key of a family in a spec: its name, the type of its value, and its meaning.
 
-    `default`: REQUIRED, or what it is where it is left out. `choices`: the words of a choice.
-    `need`: what numbers must be. `noise`: more of it is more noise, so that it is divided where
-    losses are scaled up.
+    `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
+    `need`: the requirement on numbers. `noise`: a larger value is more noise, so that the value is
+    divided where losses are scaled up.
     """
 
     name: str
@@ -94,9 +94,10 @@ class FormKey:
 
 
 class Family(ABC):
-    """A concrete mechanism with its parameters; `shift`, at least 0, is how far it is moved.
+    """A concrete mechanism with its parameters.
 
-    A shift is a sum of sensitivities along a path of tables, in their unit.
+    Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
+    of tables, in the unit of the sensitivities.
     """
 
     __slots__ = ()
@@ -114,26 +115,27 @@ class Family(ABC):
         """Returns the least μ of Gaussian DP that is known, rounded up; None if none is."""
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
-        """Returns the square of the least μ, which adds up; exactly where the square alone is
-        rational."""
+        """Returns the square of the least μ, which adds up; None if no μ is known.
+
+        Exact where the square is rational and μ is not.
+        """
         mu = self.mu(shift)
         return None if mu is None else mu * mu
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
-        """Returns a dominating pair of privacy losses, for a shift above 0."""
+        """Returns the privacy loss distribution of a dominating pair, for a shift above 0."""
 
     @abstractmethod
     def describe(self, shift: Fraction) -> str:
-        """`Laplace noise of scale 2, sensitivity 1`."""
+        """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """The assumption that the author of a spec makes by naming a family; `{}` stands for the
-    mechanisms.
+    """The assumption that a spec's author declares by naming a family; `{}` stands for mechanisms.
 
-    `shortly`: in few words, which name none of them; None where it is short.
+    `shortly`: a shorter text without their names; None where `says` is short.
     """
 
     says: str
@@ -142,17 +144,17 @@ class Trusted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyForm:
-    """How a family is written in a spec, and what it then guarantees.
+    """The form of a family in a spec, and the guarantees that follow from it.
 
-    `keys`: its parameters, of which the first number says how much noise there is; `make` makes a
-    mechanism of their values, in this order, where `family` does not. `about` says in a sentence
-    what it is. `sensitivity`: what sensitivities must be; None for a mechanism without one, in
-    which every row answers by itself, or, `by_steps`, which is stated for one step of a relation.
-    `norm`: in which sensitivities of vectors are, where nothing else is said; None where they are
-    no distances. `whole`: the noise is on whole numbers. `relative`: shifts are in units of the
-    least sensitivity. `states`: the notions that it guarantees, the first of which says the most.
-    `giving`: the least parameter with which it guarantees what is stated, at a sensitivity of 1, in
-    pure DP or zCDP. `refusal`: why the values of its keys do not go with the changes of a relation.
+    `keys`: its parameters, of which the first number says how much noise there is; `make` creates a
+    mechanism from their values, in this order, where `family` itself does not. `about`: one
+    sentence about the family. `sensitivity`: the requirement on sensitivities; None for a mechanism
+    without one, in which every row answers by itself, or which is stated for one step of a relation
+    (`by_steps`). `norm`: the default norm of the sensitivities of vectors; None where they are no
+    distances. `whole`: the noise is on whole numbers. `relative`: shifts are in units of the least
+    sensitivity. `states`: the notions that it guarantees, the strongest first. `giving`: returns
+    the least parameter with which it has a stated guarantee in pure DP or zCDP, at a sensitivity of
+    1. `refusal`: returns why the values of its keys do not fit the changes of a relation, or None.
     """
 
     name: str
@@ -181,13 +183,16 @@ class FamilyForm:
         return self.numbers[0]
 
     def made(self, values: Mapping[str, object]) -> Family:
-        """Returns the mechanism with these values of its keys."""
+        """Returns the mechanism with these values of the form's keys."""
         make: Callable[..., Family] = self.make or self.family
         return make(*(values[each.name] for each in self.keys))
 
 
 def drawn_by(family: type[Family]) -> Test:
-    """Returns the test that a mechanism that feels a change is one of a family."""
+    """Returns the test of a hypothesis that the mechanism charged is of a family.
+
+    The test raises Refused otherwise.
+    """
 
     def holds(touch: ChargedStep) -> None:
         noise = touch.first.statement.guarantee.noise

@@ -22,7 +22,7 @@ from dpcompose.curves.rounding import number, sqrt_up
 class Gaussian(Family):
     """Adds normal noise of standard deviation `sigma`; sensitivities in L2.
 
-    `unit`: the square of the unit in which a shift is told.
+    `unit`: the square of the unit of shifts, for sensitivities that are not rational.
     """
 
     sigma: Fraction

@@ -47,6 +47,7 @@ class Geometric(Family):
         return Curve(((self._shifted(shift), 1),))
 
     def _shifted(self, shift: Fraction) -> GeometricLoss:
+        """Returns the loss at a shift, rounded up to whole steps."""
         return GeometricLoss(math.ceil(shift), self.scale)
 
     def describe(self, shift: Fraction) -> str:
@@ -54,7 +55,10 @@ class Geometric(Family):
 
 
 def _geometric(touch: ChargedStep) -> None:
-    """Geometric noise, or a pure guarantee over several steps, than which it loses no less."""
+    """Accepts geometric noise, or a pure guarantee over several steps, which loses no more.
+
+    Raises Refused for any other mechanism.
+    """
     guarantee = touch.first.statement.guarantee
     steps = sum(each or 0 for each in touch.steps)
     if guarantee.noise is not None or guarantee.notion is not Notion.PURE or steps < 2:
@@ -101,6 +105,7 @@ NOISY = Hypothesis(
     """,
 )
 def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least ρ of geometric noise of a scale moved by `shift` steps, rounded up."""
     return geometric_rho(shift, scale)
 
 
@@ -134,6 +139,7 @@ def geometric_zcdp(shift: int, scale: Fraction) -> Fraction:
     """,
 )
 def geometric_gdp(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least μ of geometric noise of a scale moved by `shift` steps, rounded up."""
     return geometric_mu(shift, scale)
 
 

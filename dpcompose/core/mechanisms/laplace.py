@@ -83,6 +83,7 @@ NOISY = Hypothesis(
     """,
 )
 def laplace_zcdp(shift: Fraction) -> Fraction:
+    """Returns the least ρ of Laplace noise, rounded up; `shift`: sensitivity divided by scale."""
     return laplace_rho(shift)
 
 
@@ -111,6 +112,7 @@ def laplace_zcdp(shift: Fraction) -> Fraction:
     """,
 )
 def laplace_gdp(shift: Fraction) -> Fraction:
+    """Returns the least μ of Laplace noise, rounded up; `shift`: sensitivity divided by scale."""
     return laplace_mu(shift)
 
 

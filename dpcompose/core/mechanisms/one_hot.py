@@ -1,4 +1,4 @@
-"""Noise on a vector to one coordinate of which each row adds a number from 0 on: a histogram."""
+"""Noise on a histogram: each row adds a number of at least 0 to one coordinate of a vector."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dpcompose.curves.rounding import ZERO, sqrt_up
 
 @dataclass(frozen=True, slots=True)
 class OneHot(Family):
-    """Equal noise on every coordinate of a histogram; of a shift one half is what goes, the other
-    what comes.
+    """The same noise on every coordinate; half of a shift bounds decreases, half increases.
 
-    If all that goes sums up to s/2 at most, and so does all that comes, in whichever coordinates,
-    two independent losses moved by s/2 each dominate. The coordinates that fall are dominated by
-    one that falls by their sum, and those that rise likewise: along the path of tables that moves
-    one of them after the other, trade-off functions are put into one another (Dong, Roth and Su
-    2022, Theorem 2.14), and for noise with monotone likelihood ratios that gives the one of the sum
-    of the shifts. One row replaced has s = 2c, c being the most that a row adds; so it has if it
-    stays in its coordinate, and if it only comes or goes. The shifts of several rows add up.
+    If the coordinates that decrease do so by at most s/2 in sum, and those that increase too, the
+    composition of two independent losses at shift s/2 each dominates. The decreasing coordinates
+    are dominated by one that decreases by their sum, and the increasing ones likewise: along the
+    path of tables that moves one coordinate after the other, trade-off functions are composed as
+    functions (Dong, Roth and Su 2022, Theorem 2.14), and for noise with monotone likelihood ratios
+    that gives the trade-off function of the sum of the shifts. One row replaced has s = 2c, where c
+    is the most that a row adds; this also covers a row that stays in its coordinate, or is only
+    added or only removed. The shifts of several rows add up.
 
-    `each`: c, where every row that comes, goes or is replaced has s = 2c; else 0. `less`: how much
-    less than s/2 one of the two losses is moved.
+    `each`: c, where every row that is added, removed or replaced has s = 2c; else 0. `less`: how
+    much less than s/2 the shift of one of the two losses is.
     """
 
     noise: Family
@@ -70,16 +70,17 @@ class OneHot(Family):
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"
 
     def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
+        """Returns the shifts of the two losses."""
         return shift / 2, shift / 2 - self.less
 
 
 def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Fraction]]:
-    """Mechanisms with their shifts, all of which tell one loss, without those of which another one
-    is known to tell no more.
+    """Yields mechanisms with their shifts, without those that another one is known to bound better.
 
-    Of k rows that come or go in all, the same noise is moved by k·c, a row replaced being two. If
-    `OneHot` has (k+1)·c, k is odd, and neither side has more than (k+1)/2 rows; so one of them has
-    no more than (k-1)/2, and what it sums up to is c less than on the other.
+    `moved`: mechanisms with their shifts, all of which describe one loss. With k rows added or
+    removed in all, the plain noise has the shift k·c, where a row replaced counts as two. If
+    `OneHot` has (k+1)·c, k is odd, and neither direction has more than (k+1)/2 rows; so one of them
+    has at most (k-1)/2 rows, and its sum is c less than that of the other.
     """
     known: dict[Family, Fraction] = {}
     for mechanism, shift in moved.items():
@@ -95,7 +96,7 @@ def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Frac
 
 
 def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> bool:
-    """Whether one loss is known to be no worse than another, never so both ways."""
+    """Returns whether one loss is known to be no worse than another; never so in both orders."""
     match one, other:
         case OneHot(DiscreteGaussian(sigma)) | DiscreteGaussian(sigma, "L1"), DiscreteGaussian(
             told, "L2"

@@ -24,7 +24,10 @@ from dpcompose.curves.rounding import ZERO, plural, sqrt_up, tanh_up
 
 @dataclass(frozen=True, slots=True)
 class RandomizedResponse(Family):
-    """Keeps one of `k` values with odds e^ε to 1 against each other one; a shift of 1 is a row."""
+    """Reports one of `k` values, the true one with odds e^ε to 1 against each other value.
+
+    `odds` is this ε; a shift is a number of rows.
+    """
 
     k: int
     odds: Fraction
@@ -36,12 +39,12 @@ class RandomizedResponse(Family):
         return randomized_response_zcdp(self.k, self.odds) * math.ceil(shift)
 
     def mu(self, shift: Fraction) -> Fraction:
-        """Independent answers: μ² adds up."""
+        """Returns √rows times the μ of one row: answers are independent, so that μ² adds up."""
         rows = math.ceil(shift)
         return sqrt_up(Fraction(rows)) * randomized_response_gdp(self.k, self.odds)
 
     def loss(self, shift: Fraction) -> Curve:
-        """Returns every row answers by itself: so many rows are so many independent answers."""
+        """Returns the composition of one independent answer for each row."""
         return Curve(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
 
     def describe(self, shift: Fraction) -> str:
@@ -85,6 +88,7 @@ ODDS = Hypothesis(
     """,
 )
 def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least ρ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
     return kary_rho(k, epsilon)
 
 
@@ -113,6 +117,7 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     """,
 )
 def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least μ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
     return kary_mu(k, epsilon)
 
 

@@ -28,7 +28,7 @@ from dpcompose.curves.rounding import ZERO, number
 class Skellam(Family):
     """Adds to whole numbers the difference of two Poisson counts of mean `variance`/2 each.
 
-    Sensitivities in L1 (the number of unit steps), so that one coordinate stands for all.
+    Sensitivities in L1 (the number of unit steps), so that a shift of one coordinate dominates.
     """
 
     variance: Fraction
@@ -46,6 +46,7 @@ class Skellam(Family):
         return Curve(((self._shifted(shift), 1),))
 
     def _shifted(self, shift: Fraction) -> SkellamLoss:
+        """Returns the loss at a shift, rounded up to whole steps."""
         return SkellamLoss(math.ceil(shift), self.variance)
 
     def describe(self, shift: Fraction) -> str:
@@ -87,6 +88,7 @@ class Skellam(Family):
     """,
 )
 def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
+    """Returns a ρ of Skellam noise of a variance moved by `shift` steps, rounded up."""
     return skellam_rho(shift, variance)
 
 

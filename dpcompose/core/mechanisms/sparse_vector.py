@@ -30,10 +30,10 @@ _ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
 
 @dataclass(frozen=True, slots=True)
 class SparseVector(Family):
-    """Answers which queries are above a threshold, and stops after `positives` that are.
+    """Answers which queries are above a threshold, and stops after `positives` positive answers.
 
-    A shift is a number of steps. It is pure DP and nothing better is known of it, so that over
-    several steps its loss is that of geometric noise (Dong, Roth and Su 2022, Theorem 2.14).
+    A shift is a number of steps of the relation. Only pure DP is known of it, so that over several
+    steps its loss is that of geometric noise (Dong, Roth and Su 2022, Theorem 2.14).
     """
 
     threshold_epsilon: Fraction
@@ -60,7 +60,7 @@ class SparseVector(Family):
 
     @property
     def _each(self) -> Fraction:
-        """ε for one step."""
+        """The ε for one step of the relation."""
         return sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)
 
 
@@ -105,10 +105,16 @@ class SparseVector(Family):
     """,
 )
 def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fraction:
+    """Returns the ε of the sparse vector technique for one step of the relation.
+
+    `threshold`, `answer`, `value`: the ε of the noise on thresholds, on queries, and on released
+    values (0 if no values are released).
+    """
     return threshold + answer + value
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+    """Returns why `monotone` does not fit a relation, as (key, message, hint); None if it does."""
     if not values["monotone"] or relation in _ONE_DIRECTION:
         return None
     return (

@@ -1,7 +1,7 @@
-"""Gaussian differential privacy: no easier to tell apart than N(0, 1) and N(μ, 1).
+"""Gaussian differential privacy: no easier to distinguish than N(0, 1) from N(μ, 1).
 
-The squares of μ add up. Group privacy: μ grows with the distance (GMPS24, VI.20). As zCDP,
-ρ = μ²/2, the best possible.
+The squares of μ add up. Group privacy: μ grows with the distance (GMPS24, VI.20). As zCDP, ρ =
+μ²/2, the best possible.
 """
 
 from __future__ import annotations

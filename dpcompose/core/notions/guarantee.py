@@ -1,4 +1,4 @@
-"""How much privacy is lost, or may be: stated guarantees, certified bounds, and budgets."""
+"""Amounts of privacy loss: stated guarantees, certified bounds, and budgets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A guarantee for one step: `value` is ε (pure, approx), ρ (zcdp) or μ (gdp).
+    """A guarantee for one step of a relation: `value` is ε (pure, approx), ρ (zcdp) or μ (gdp).
 
-    `delta` is δ for approx and 0 otherwise. `points` are the (α, ε) of Rényi DP, or the (ε, δ) of
-    a profile, sorted; `value` is then 0. `noise`: the concrete mechanism whose guarantee this is,
-    for a `shift` in the units of its sensitivities.
+    `delta` is δ for approx and 0 otherwise. `points` are the (α, ε) of Rényi DP, or the (ε, δ) of a
+    profile, sorted; `value` is then 0. `noise`: the concrete mechanism whose guarantee this is, for
+    a `shift` in the units of its sensitivities.
     """
 
     notion: Notion
@@ -40,7 +40,7 @@ class Guarantee:
 
 
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
-    """Returns the guarantee in a notion of a concrete mechanism moved by `shift`."""
+    """Returns the guarantee of a concrete mechanism at a shift, in a notion that it has."""
     numbers = {Notion.PURE: noise.epsilon, Notion.ZCDP: noise.rho, Notion.GDP: noise.mu}
     value = numbers[notion](shift)
     assert value is not None
@@ -60,7 +60,7 @@ class Quantity:
     exact: bool = True
 
     def plus(self, other: Quantity) -> Quantity:
-        """Returns the composition of two quantities in one notion."""
+        """Returns the sum of two losses in one notion: basic composition."""
         return Quantity(
             self.notion,
             self.amount + other.amount,
@@ -71,10 +71,10 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A certified loss as it is told: `value` is ε, ρ or μ, never below the truth.
+    """A certified bound in the form in which it is reported: `value` is ε, ρ or μ, rounded up.
 
     `delta`: δ for approximate DP. `exact` and `delta_exact`: whether the fraction is the bound
-    itself, not rounded up.
+    itself, not a value rounded up from it.
     """
 
     notion: Notion
@@ -85,13 +85,13 @@ class Bound:
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction, bool], ...]:
-        """Returns each parameter by the name of specs, its value, and whether it is exact."""
+        """Each parameter as (name in specs, value, whether the value is exact)."""
         main = (self.notion.facts.symbol, self.value, self.exact)
         return (main,) if self.delta is None else (main, ("delta", self.delta, self.delta_exact))
 
 
 def bound_of(quantity: Quantity) -> Bound:
-    """Returns a certified quantity in the notion's own parameter."""
+    """Returns a certified quantity as a bound in the notion's own parameter."""
     value, exact = quantity.notion.value_of(Fraction(quantity.amount))
     if quantity.notion is not Notion.APPROX:
         return Bound(quantity.notion, value, None, exact and quantity.exact)
@@ -115,7 +115,7 @@ FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that a result may cost.
+    """The largest loss that a result may have, as asked for by a user.
 
     `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by the
     names of specs.
@@ -125,17 +125,17 @@ class Budget:
 
     @property
     def of_risk(self) -> bool:
-        """Whether it speaks of what an attacker gains, not of a bound."""
+        """Whether the budget limits an attacker's gain instead of a privacy parameter."""
         return self.parameters[0][0] in RISKS
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRisk:
-    """Where to state what an attacker gains (theory, section 11); each number is in (0, 1).
+    """The points at which an attacker's gain is reported (theory, section 11), each in (0, 1).
 
     `baselines`: chances at which an attack succeeds against the other table: without the person's
     data, or with another record in its place. `false_alarms`: rates at which a test takes the other
-    table for the one read.
+    table for the table read.
     """
 
     baselines: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))

@@ -1,4 +1,4 @@
-"""The notions by name, and what amounts of them do: conversions, group privacy, chains of steps."""
+"""The notions by name, with conversions of amounts, group privacy, and chains of steps."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Notion(StrEnum):
 
     @property
     def facts(self) -> NotionFacts:
-        """Returns the facts about the notion."""
+        """The names, units and conversions of the notion."""
         return FACTS[self]
 
     def amount_of(self, value: Fraction) -> Fraction:
-        """Returns the amount that adds up under composition, given the parameter ε, ρ or μ."""
+        """Returns the amount that adds up (ε, ρ or μ²) of the parameter ε, ρ or μ."""
         return value * value if self.facts.squared else value
 
     def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:
-        """Returns the parameter of what adds up, rounded up, and whether it is exact."""
+        """Returns the parameter of an amount that adds up, rounded up, and whether it is exact."""
         return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
@@ -62,9 +62,9 @@ CONVERTS: dict[Notion, tuple[Notion, ...]] = {
 
 
 def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
-    """Returns an amount in the unit of `source` as the least amount of `target` that always holds.
+    """Returns the least amount in `target` that holds for every mechanism with this in `source`.
 
-    Raises ValueError where no conversion without a δ exists.
+    Both are in the units that add up. Raises ValueError where no conversion without a δ exists.
     """
     if source is target or amount == 0 or isinstance(amount, float):
         return amount
@@ -75,7 +75,10 @@ def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
 
 
 def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
-    """Group privacy in one number: ε and μ grow with the distance, ρ and μ² with its square."""
+    """Returns the amount at group distance `steps`.
+
+    ε grows with the distance, ρ and μ² with its square. Not for notions with δ or curves.
+    """
     assert notion.facts.power is not None
     grown: int = steps**notion.facts.power
     return amount * grown
@@ -84,8 +87,8 @@ def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
 def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
     """Returns the loss along a path: `count` steps of each `amount`.
 
-    ε and μ add along a path; ρ by (Σ √ρ)², the weak triangle inequality of the Rényi divergence
-    at its best order. Rounded up where irrational.
+    ε and μ add along a path; ρ by (Σ √ρ)², the weak triangle inequality of the Rényi divergence at
+    its best order. Rounded up where irrational.
     """
     steps = [(amount, count) for amount, count in parts if count and amount]
     if not steps:
@@ -109,13 +112,13 @@ Pair = tuple[Fraction, Fraction]
 
 
 def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
-    """(ε, δ) along a path of `count` steps of each pair; None if δ reaches 1.
+    """Returns (ε, δ) along a path of `count` steps of each pair; None if δ reaches 1.
 
     From one end of the path to the other the δ of a step counts times e to the ε of the steps
     before it (GMPS24, VI.3), so that two neighbours i, j in this order add less than in the other
-    where δ_i/(e^ε_i - 1) ≥ δ_j/(e^ε_j - 1). `free`: the tables in between exist for every order of
-    the steps. Each of the two directions then takes the order in which these ratios fall, and the
-    sum is the same for both. Else the order is not known, and the worst one is told.
+    where δ_i/(e^ε_i - 1) ≥ δ_j/(e^ε_j - 1). `free`: the intermediate tables exist for every order
+    of the steps. Each of the two directions then takes the order in which these ratios fall, and
+    the sum is the same for both. Otherwise the order is not known, and the worst order is assumed.
     """
     if len(steps) == 1 and steps[0][1] == 1:
         return steps[0][0]
@@ -132,7 +135,7 @@ def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair |
 
 
 def _ratio(step: tuple[Pair, int]) -> tuple[bool, Fraction]:
-    """δ/(e^ε - 1), infinite at ε = 0."""
+    """Returns δ/(e^ε - 1) as a key to sort by, infinite at ε = 0."""
     (epsilon, delta), _ = step
     if not epsilon or not delta:
         return bool(delta), ZERO
@@ -140,6 +143,7 @@ def _ratio(step: tuple[Pair, int]) -> tuple[bool, Fraction]:
 
 
 def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
+    """Returns the δ along a path in the order of the steps, from one end to the other."""
     total, before = ZERO, ZERO
     for (epsilon, delta), count in steps:
         if delta:
@@ -149,7 +153,7 @@ def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
 
 
 def convert_over_steps(epsilon: Fraction, steps: int, notion: Notion) -> Fraction:
-    """Returns the least ρ or μ² of every ε-DP mechanism over so many steps, ε > 0, rounded up."""
+    """Returns the least ρ or μ² of every ε-DP mechanism over `steps` steps, ε > 0, rounded up."""
     if notion is Notion.ZCDP:
         return geometric_rho(steps, 1 / epsilon)
     return geometric_mu(steps, 1 / epsilon) ** 2

@@ -1,6 +1,6 @@
-"""What a notion must answer: its names, how it adds up, and what else it says.
+"""The facts that each notion declares: its names, how it adds up, and its conversions.
 
-Each notion has one file here, and one line in `notion`. A loss is kept in the unit in which the
+Each notion has one file here, and one line in `notion`. A loss is stored in the unit in which the
 notion adds up: ε for pure and approximate DP, ρ for zCDP, μ² for GDP. All of them are
 dimensionless, in natural logarithms; δ is a probability.
 """
@@ -18,36 +18,37 @@ Points = Sequence[tuple[Fraction, Fraction]]
 
 
 class StatedNumbers(Protocol):
-    """The numbers of a guarantee: ε, ρ or μ, δ, and the points of a curve."""
+    """The numbers of a stated guarantee: ε, ρ or μ, δ, and the points of a curve."""
 
     @property
     def value(self) -> Fraction:
-        """ε, ρ or μ."""
+        """The parameter ε, ρ or μ."""
 
     @property
     def delta(self) -> Fraction:
-        """δ, 0 where there is none."""
+        """The δ, 0 where there is none."""
 
     @property
     def points(self) -> Points:
-        """(α, ε) or (ε, δ)."""
+        """The points (α, ε) of a Rényi curve or (ε, δ) of a profile."""
 
 
 def same(amount: Fraction) -> Fraction:
-    """Returns the amount itself."""
+    """Returns the amount unchanged: a conversion between notions with equal amounts."""
     return amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotionFacts:
-    """The facts about a notion.
+    """The names, units and conversions of a notion.
 
-    `parameters`: the keys of what it states, in specs and in JSON; `symbol` is the main one, with
-    `sign` for people, who call the notion by `words`. `describe`: a guarantee for people. `unit`:
-    what adds up; `squared`: whether that is the square of the parameter. `power`: with which power
-    of the distance amounts grow (group privacy), None where one number does not say it.
-    `reads_as`: the notions that it can be read as without a δ (itself included), each with the
-    least amount that always holds. `adding`: how shares make the whole, where they do not add up.
+    `parameters`: the keys of a guarantee in specs and in JSON; `symbol`: the main key, shown to
+    people as `sign`; `words`: the notion's name for people. `describe`: returns a guarantee as
+    text. `unit`: the unit that adds up; `squared`: whether that is the square of the parameter.
+    `power`: the power of the distance with which amounts grow (group privacy), None where one
+    number does not suffice. `reads_as`: the notions to which it converts without a δ (itself
+    included), each with a function to the least amount that always holds. `adding`: how the shares
+    of a whole are computed, where they do not add up.
     """
 
     parameters: tuple[str, ...]
@@ -63,7 +64,10 @@ class NotionFacts:
 
 
 def curve(points: Points, suffix: str, noun: str) -> str:
-    """`(2, 0.1)- and (8, 0.5)-RDP`; of more than two the first and the last."""
+    """Returns the points of a curve as text, `(2, 0.1)- and (8, 0.5)-RDP`.
+
+    Of more than two points only the first and the last, with the number of points.
+    """
     told = points if len(points) < 3 else (points[0], points[-1])
     pairs = [f"({number(first)}, {number(second)})" for first, second in told]
     if len(points) < 3:

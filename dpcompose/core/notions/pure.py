@@ -13,6 +13,7 @@ from dpcompose.curves.rounding import gaussian_mean_up, number, tanh_up
 
 
 def _square_of_mu(epsilon: Fraction) -> Fraction:
+    """Returns the μ² of a pure ε, rounded up."""
     mean = gaussian_mean_up(epsilon)
     return mean * mean
 
