@@ -70,6 +70,15 @@ def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:
     keep_true(ARCHITECTURE, MODULES, lambda found: found[1] + picture() + found[3], rewriting)
 
 
+def test_the_glossary_speaks_of_names_that_there_are() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]*) \| [^|]* \|[^|]*\|$", text.partition("## Glossary")[2], re.M)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    code = "\n".join(each.read_text(encoding="utf-8") for each in PACKAGE.rglob("*.py"))
+    defined = set(re.findall(r"^\s*(?:class |def )?(\w+)\b(?=[(:]| =| *: )", code, re.M))
+    assert len(rows) >= 40 and len(named) >= 50 and named <= defined, named - defined
+
+
 def picture() -> str:
     """Every room, and every module beside them, with the first sentence of its docstring."""
     lines = ["dpcompose/"]
