@@ -8,13 +8,13 @@ from dpcompose.core.change.maps import MAPS, form_of
 from dpcompose.core.change.maps.kind import Above, Map
 from dpcompose.core.change.partitions.partition_kind import Undivided
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.curves.rounding import words
+from dpcompose.curves.rounding import listing
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural
 from dpcompose.resolve.facts import no_positions, no_unit
 from dpcompose.resolve.forest import SpecPlace, Splitting
 
-_OF_GRAPHS = words.listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
+_OF_GRAPHS = listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
 
 
 def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> bool:

@@ -40,7 +40,7 @@ DrawnRows = Sequence[tuple[State, Fraction]]
 _Some = tuple[tuple[TracedUnit, int], ...]
 
 
-def drawn(state: State, rate: Fraction) -> DrawnRows | None:
+def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
     """Returns the parts of a change that a sample may hold, each with its chance; None if that is
     too much to list.
 
@@ -94,7 +94,7 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:
-        inner = drawn(item.below, rate)
+        inner = draws_of(item.below, rate)
         if inner is None:
             return None
         found = [(wrap(leaf, part) if part else None, chance) for part, chance in inner]

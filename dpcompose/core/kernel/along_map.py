@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, drawn, how_many_of
+from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.kind import Map, RowSelection, fates
 from dpcompose.core.change.maps.sample import Sample
@@ -375,7 +375,7 @@ class AlongMap:
             known = how_many_of(replaced, made_by.size, made_by.of)
             listed = [(with_alike(state, n) if n else (), chance) for n, chance in known]
         elif not isinstance(algebra, Scalars):
-            listed = drawn(state, made_by.rate)
+            listed = draws_of(state, made_by.rate)
         after = self._below(state, as_it_is)
         loss = yield (self.below, after)
         told = amplification.unamplified(algebra, loss)

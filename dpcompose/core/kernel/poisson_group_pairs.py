@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpcompose.core.change.drawn_rows import drawn, shared_out
+from dpcompose.core.change.drawn_rows import draws_of, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import (
     OLD_END,
@@ -63,7 +63,7 @@ def some_drawn(
         raise Refused("there are too many ways of sharing out the rows")
     known: dict[State, list[Chance]] = {}
     for part in dict.fromkeys(part for way in ways for part in way):
-        listed = drawn(part, rate)
+        listed = draws_of(part, rate)
         if listed is None:
             raise Refused("there is too much that may be drawn")
         known[part] = []
@@ -84,7 +84,7 @@ def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: 
     pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
     if algebra.notion is not Notion.PURE or not pairs or (rows_that_change_alike(state) or 0) < 2:
         return algebra.none
-    for some, chance in drawn(state, rate) or ():
+    for some, chance in draws_of(state, rate) or ():
         if some:
             once, both = (yield from ask(some, become(OLD_END))), (yield from ask(some, as_it_is))
             if isinstance(once, float) or isinstance(both, float):

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import pytest
 
-from dpcompose.core.change.drawn_rows import any_drawn, drawn, how_many, how_many_of, shared_out
+from dpcompose.core.change.drawn_rows import any_drawn, draws_of, how_many, how_many_of, shared_out
 from dpcompose.core.change.units import (
     NEW_END,
     OLD_END,
@@ -56,7 +56,7 @@ def by_listing(leaves: list[ChangeUnit], rate: F) -> dict[State, F]:
     [[SINGLE], [SINGLE] * 4, [user(3)], [user(2), user(2)], [user(3), user(1), SINGLE, SINGLE]],
 )
 def test_parts_have_the_chances_of_all_draws(leaves: list[ChangeUnit], rate: F) -> None:
-    listed = drawn(of(*leaves), rate)
+    listed = draws_of(of(*leaves), rate)
     assert listed is not None and len({part for part, _ in listed}) == len(listed)
     found = {part: chance for part, chance in listed if chance}
     assert found == {part: chance for part, chance in by_listing(leaves, rate).items() if chance}
@@ -64,7 +64,7 @@ def test_parts_have_the_chances_of_all_draws(leaves: list[ChangeUnit], rate: F) 
 
 def test_units_inside_others_are_drawn_by_themselves() -> None:
     household = TracedUnit(ChangeUnit(Kind.DECLARED), ((leaf_item(SINGLE), 2),))
-    found = dict(drawn(((household, 2),), F(1, 10)) or ())
+    found = dict(draws_of(((household, 2),), F(1, 10)) or ())
     assert sum(found.values()) == 1 and found[()] == F(9, 10) ** 4
     one = TracedUnit(ChangeUnit(Kind.DECLARED), ((leaf_item(SINGLE), 1),))
     assert found[((one, 1),)] == 4 * F(1, 10) * F(9, 10) ** 3
@@ -104,10 +104,10 @@ def test_rows_are_in_one_table_or_in_the_other() -> None:
 
 def test_too_much_is_not_listed() -> None:
     many = of(*(user(8) for _ in range(30)))
-    whole = dict(drawn(many, F(1, 2)) or ())
+    whole = dict(draws_of(many, F(1, 2)) or ())
     assert 2 < len(whole) < 20 and sum(whole.values()) == 1  # all of a user, or nothing
     unlike = of(*(user(n) for n in range(1, 9)))
-    assert drawn(unlike, F(1, 2)) is None
+    assert draws_of(unlike, F(1, 2)) is None
     assert shared_out(of(*(user(n) for n in range(1, 9)))) is None
 
 

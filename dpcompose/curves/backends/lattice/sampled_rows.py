@@ -64,12 +64,12 @@ def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLa
     both = [curve_of(each, base_law) for each in part.both]
     chances = [float_up(chance) for chance in part.chances(part.counted[-1])][1:]
 
-    def alike(losses: Floats) -> Floats:
+    def at_equal_losses(losses: Floats) -> Floats:
         parts = [w * each.at(losses) for w, each in zip(chances, both, strict=True)]
         found: Floats = np.sum(parts, axis=0) * (1 + 32 * EPS)
         return found
 
-    return law_above(powers, step, alike=alike)
+    return law_above(powers, step, alike=at_equal_losses)
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids

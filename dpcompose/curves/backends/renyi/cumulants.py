@@ -191,7 +191,7 @@ def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
     log_in, log_out = math.log(q), math.log1p(-float(rate))
     known: dict[int, float] = {0: 0.0}
 
-    def whole(s: int) -> float:
+    def at_whole_order(s: int) -> float:
         if s not in known:
             alpha, logs = s + 1, []
             for k in range(2, alpha + 1):
@@ -208,4 +208,4 @@ def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
         return known[s]
 
     at = [float(s) for s in range(_HIGHEST_ORDER)]
-    return Cumulant(_between(at, whole), at[-1], whole=True)
+    return Cumulant(_between(at, at_whole_order), at[-1], whole=True)
