@@ -20,8 +20,8 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve
-from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
+from dpcompose.curves import Curve, curve_of
+from dpcompose.curves.families import equal_steps, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import ZERO, plural
 
 #: In these a row, an edge or a user only comes or only goes, so that counts move in one direction.
@@ -52,7 +52,7 @@ class SparseVector(Family):
         return geometric_mu(math.ceil(shift), 1 / self._each)
 
     def loss(self, shift: Fraction) -> Curve:
-        return Curve(((GeometricLoss(math.ceil(shift), 1 / self._each), 1),))
+        return curve_of(equal_steps(self._each, math.ceil(shift)))
 
     def describe(self, shift: Fraction) -> str:
         values = " and their values" if self.value_epsilon else ""
