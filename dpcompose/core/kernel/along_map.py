@@ -310,6 +310,8 @@ class AlongMap:
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
             found.append(amplification.replaced(algebra, once, loss, made_by.rate, rounds))
+        elif leaf.kind is Kind.ANY and leaf.size is not None and loss != algebra.zero:
+            return (yield from self._all_replaced(leaf, after, loss, inside))
         elif isinstance(algebra, Scalars | Pairs) and leaf.size and loss != algebra.zero:
             # Row by row of a user: each is in the sample or not, by itself.
             _, once = yield from inside(SINGLE)
@@ -322,6 +324,29 @@ class AlongMap:
             known.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
         best = algebra.best(known)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
+
+    def _all_replaced(
+        self, leaf: ChangeUnit, after: State, loss: Loss, inside: Callable[[ChangeUnit], Walk]
+    ) -> Walk:
+        """The loss of any change of a table of public size: a path of as many rows replaced.
+
+        `after`, `loss`: what the whole change becomes in the sample, and what it loses there.
+        """
+        algebra, rounds, made_by = self.algebra, self.rounds, self.made_by
+        assert isinstance(made_by, Sample) and leaf.size is not None
+        whole = algebra.times(amplification.unamplified(algebra, loss), rounds)
+        shown = Choice(whole, (Branch(self.below, after, rounds),), how=How("sample"))
+        pair, both = yield from inside(PAIR)
+        _, once = yield from inside(OLD_END)
+        row = amplification.replaced(algebra, once, both, made_by.rate, 1)
+        if row is None or row == algebra.none:
+            return shown
+        rows = int(leaf.size)
+        path = algebra.times(algebra.chain([(row, rows)]), rounds)
+        best = algebra.best([whole, path])
+        if best == whole:
+            return shown
+        return Choice(best, (Branch(self.below, pair, rounds),), True, rows, shown.how)
 
     def as_pure(self, state: State, search: Callable[[AlongMap, State], Walk]) -> Walk:
         """The ρ or μ of the pure DP that a sample amplifies, draw by draw.
@@ -346,7 +371,7 @@ class AlongMap:
             steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
             one = found.loss / self.rounds / steps
             loss = convert_over_steps(one, steps, algebra.notion) if one else algebra.zero
-            if all_leaves(state).total() == 1 and not _of_user(state):
+            if all_leaves(state).total() == 1 and not (_of_user(state) or found.bounded):
                 loss = algebra.best([loss, own if found.loss else algebra.zero])
             loss = algebra.times(loss, self.rounds)
         return found._replace(loss=loss, how=How("as-pure", (found.how,)))

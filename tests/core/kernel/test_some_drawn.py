@@ -16,6 +16,7 @@ import pytest
 from scipy.optimize import linprog
 from walks import driven, problem_of
 
+import dpcompose
 from dpcompose.core.change.propagation import one_below
 from dpcompose.core.change.units import (
     ANY,
@@ -249,3 +250,43 @@ def test_it_is_for_several_rows_or_a_user_and_for_an_epsilon() -> None:
             found(pure, *leaves)
     with pytest.raises(Refused, match="about an ε"):
         found(Scalars(Notion.ZCDP), (user, 1))
+
+
+def any_change(notion: str, size: int, rate: str = "0.1", relation: str = "unbounded") -> str:
+    return f"""
+dpcompose: 1
+protect: free-lunch
+datasets:
+  rows: {{domain: fixed-size-table, size: {size}}}
+  drawn: {{from: rows, map: {{kind: sample, poisson: {rate}}}}}
+mechanisms:
+  - {{name: m, reads: drawn, {notion}, relation: {relation}}}
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_any_change_through_a_sample_replaces_all_rows(size: int, rate: float) -> None:
+    """An event whose chance grows by e with each old row drawn, and falls by e with each new one,
+    attains the bound: rows are drawn by themselves, so that the means are powers."""
+    report = dpcompose.analyze(any_change("notion: pure, epsilon: 1", size, str(rate)), "spec")
+    assert report.bound is not None
+    truth = size * math.log((1 + rate * math.expm1(1)) / (1 + rate * math.expm1(-1)))
+    assert float(report.bound.value) == pytest.approx(truth, rel=1e-12)
+
+
+@pytest.mark.parametrize("relation", ["unbounded", "bounded", "free-lunch"])
+def test_any_change_loses_as_much_in_every_notion(relation: str) -> None:
+    pure = dpcompose.analyze(
+        any_change("notion: pure, epsilon: 1", 3, relation=relation), "spec", deltas=["1e-12"]
+    )
+    assert pure.bound is not None and pure.at_delta[0].value is not None
+    assert pure.at_delta[0].value <= pure.bound.value + Fraction(1, 10**9)
+    beside = any_change("notion: pure, epsilon: 1", 3, relation=relation)
+    beside += "  - {name: g, reads: rows, notion: zcdp, rho: 1, relation: bounded}\n"
+    rho = dpcompose.analyze(beside, "spec").bound
+    assert rho is not None
+    epsilon = float(pure.bound.value)
+    # The ρ of every pure mechanism with this ε, beside that of three rows replaced.
+    assert float(rho.value) <= 9 + epsilon * math.tanh(epsilon / 2) + 1e-9
+    assert float(rho.value) >= 9
