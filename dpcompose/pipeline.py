@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
@@ -23,8 +24,9 @@ from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source, load
 
 if TYPE_CHECKING:
-    from dpcompose.core.search.solver import Solution, Solver
+    from dpcompose.core.search.solver import Solution
     from dpcompose.report.outcomes import Case
+    from dpcompose.report.recheck import Proving
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def analyze(
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
     recheck: bool = False,
+    certificate: bool = False,
     extent: Extent = "all",
     by_attribute: bool = False,
 ) -> Report:
@@ -72,9 +75,9 @@ def analyze(
     has none for differential privacy, all of which hold; `ceilings` are held against the bound
     whatever budget there is. `audit` has the last word on the report of a valid
     spec. `lines_above` counts the lines above the spec in a stream. The report's status says
-    whether there is a bound. `recheck` has the kernel check the bounds again, without the search;
-    if one does not pass, which is a fault of dpcompose, there is no report. `extent`: how much the
-    report says.
+    whether there is a bound. `recheck` has the stand-alone checker go through the certificate
+    of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
+    `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
@@ -98,8 +101,11 @@ def analyze(
     limits = tuple(default) if asked is None else (asked,)
     against = resolved.adversary_budget if limit is None else None
     terms = Terms(limits, tuple(ceilings), against)
-    extent = "all" if recheck else extent  # what is cited is rechecked as well
-    report = _report(source, resolved, name, terms, deltas, epsilons, risk, recheck, extent)
+    from dpcompose.report.recheck import Proving
+
+    text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
+    proving = Proving(certificate, recheck, sha256(text).hexdigest())
+    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent)
     if extent == "all" and (resolved.questions or by_attribute):
         report = _with_attributes(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
@@ -194,7 +200,7 @@ def check(
 ) -> bool:
     """Whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
 
-    `data` and `limit` are those of `analyze`. `recheck` has the kernel check the bounds again.
+    `data` and `limit` are those of `analyze`. `recheck`: see there.
     Raises ValueError where there is no budget to check against, or where the text is a path, and
     Unproved where a recheck fails.
     """
@@ -216,7 +222,7 @@ def _report(
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
     risk: AskedRisk | None,
-    recheck: bool,
+    proving: Proving,
     extent: Extent,
 ) -> Report:
     if resolved.ledger:
@@ -231,7 +237,7 @@ def _report(
             deltas,
             epsilons,
             resolved.risk or risk,
-            recheck,
+            proving,
             extent,
         )
     from dpcompose.report.certify import certify
@@ -268,6 +274,7 @@ def _report(
         else sharper(report.verdict, asked, at_delta),
         *map(found.held, terms.limits[1:]),
     ]
+    certificate, rechecked = proving.of(found.solver, finite)
     report = replace(
         report,
         at_delta=at_delta,
@@ -275,7 +282,8 @@ def _report(
         risk=found.risk,
         verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
         ceilings=tuple(map(found.held, terms.ceilings)),
-        rechecked=_rechecked(found.solver, finite, report) if recheck else None,
+        certificate=certificate,
+        rechecked=rechecked,
     )
     if report.verdict is not None and report.verdict.limit.of_risk:
         report = _with_point_told(report, source, finite)
@@ -317,21 +325,13 @@ def _with_attributes(
         return replace(report, attributes=tuple(map(along_the_way, questions)))
     risk = resolved.risk or risk
     found, claims = learnt(problem, questions, terms.limits, wanted, risk, recheck)
-    rechecked = None if report.rechecked is None else report.rechecked + claims
+    rechecked = None if report.rechecked is None else report.rechecked.plus(claims)
     remarks = [
         Diagnostic(each.code, each.message, source.span(each.path), each.hint, each.level)
         for each in unanswered(problem, questions)
     ]
     findings = in_order((*report.findings, *remarks))
     return replace(report, attributes=found, rechecked=rechecked, findings=findings)
-
-
-def _rechecked(solver: Solver, finite: list[Solution], report: Report) -> int:
-    """Returns how many claims prove the bounds of a report; none where it is a profile."""
-    from dpcompose.core.search.proof import rechecked
-
-    cited = {finite[0].notion: report.theorem} if finite else {}
-    return sum(rechecked(solver, each, cited.get(each.notion)) for each in finite)
 
 
 def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Report:

@@ -19,6 +19,7 @@ from dpcompose.cli.options import (
     AtEpsilonOption,
     BaselineOption,
     BriefOption,
+    CertificateOption,
     ChangedSinceOption,
     ColorOption,
     ExitZeroOption,
@@ -155,6 +156,7 @@ def analyze(
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
     recheck: RecheckOption = False,
+    certificate: CertificateOption = None,
     fix: FixOption = False,
     yes: YesOption = False,
 ) -> None:
@@ -183,10 +185,11 @@ def analyze(
     Below a report stands what the author could say of the data, the maps and the noise to make the
     bound less, if it is true: the five that save most, each analysed, or all with --advise.
 
-    --recheck proves the bounds anew: the kernel, a small part of dpcompose, goes through the claims
-    from the stated guarantees up to the bound and the theorem that is cited, and searches for
-    nothing. A bound that does not pass is never printed: it is an internal fault. Numbers at a
-    chosen δ or ε, and what holds against an adversary, are not rechecked.
+    --recheck has the stand-alone checker (`python -m dpcompose.checker`, one file that imports
+    nothing of dpcompose) go through the certificate of the bounds: every claim from the stated
+    guarantees up to the bound is made anew from its premises. A bound whose certificate is refused
+    is never printed: it is an internal fault. What the checker has no rule for, and numbers at a
+    chosen δ or ε, are named as not checked. --certificate FILE writes the certificate.
 
     --fix makes the corrections of invalid specs that are certain: a word for another one of the
     same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
@@ -197,6 +200,7 @@ def analyze(
     from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
+    outputs = [*(output or ()), *([] if certificate is None else [f"certificate={certificate}"])]
     points = points_of(delta, at_epsilon, risk=risk)
     points = replace(points, attributes=by is By.ATTRIBUTE)
     most = most_of(max_seconds, max_memory)
@@ -215,7 +219,7 @@ def analyze(
         recheck=recheck,
     )
     raise typer.Exit(
-        analyze_files(selection, strictness, points, form, output, quiet, look, advise, bare)
+        analyze_files(selection, strictness, points, form, outputs, quiet, look, advise, bare)
     )
 
 
@@ -273,6 +277,7 @@ def check(
     changed_since: ChangedSinceOption = None,
     strict: StrictOption = False,
     recheck: RecheckOption = False,
+    certificate: CertificateOption = None,
     fix: FixOption = False,
     yes: YesOption = False,
     ledger: Annotated[
@@ -293,7 +298,7 @@ def check(
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
 
-    --recheck and --fix are those of `analyze`; an ε at the budget's δ is not rechecked.
+    --recheck, --certificate and --fix are those of `analyze`; an ε at the budget's δ is not checked.
 
     With --ledger FOLDER the new FILE is added to the releases of its population there, and the
     budget is that of all, as in `total`: what is spent and left before and after; it fails where
@@ -305,6 +310,7 @@ def check(
     from dpcompose.commands.policies import Sources
 
     look = look_of(color, width, brief, full, whole)
+    outputs = [*(output or ()), *([] if certificate is None else [f"certificate={certificate}"])]
     limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
     points = points_of(at_delta, at_epsilon, "at-delta", risk)
     most = most_of(max_seconds, max_memory)
@@ -324,6 +330,7 @@ def check(
             "--assumptions": assumptions,
             "--show-settings": show_settings,
             "--recheck": recheck,
+            "--certificate": certificate,
             "--fix": fix,
             "--exit-zero": exit_zero,
         }
@@ -344,7 +351,7 @@ def check(
         strict,
         recheck,
     )
-    raise typer.Exit(check_files(selection, strictness, limit, points, form, output, look))
+    raise typer.Exit(check_files(selection, strictness, limit, points, form, outputs, look))
 
 
 @app.command(

@@ -184,7 +184,16 @@ StrictOption = Annotated[
 ]
 RecheckOption = Annotated[
     bool,
-    typer.Option("--recheck", help="Have the kernel check each bound again, without the search."),
+    typer.Option("--recheck", help="Have the stand-alone checker go through each certificate."),
+]
+CertificateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        help="Write the claims that prove the bounds there, for the stand-alone checker.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 ChangedSinceOption = Annotated[
     str | None,

@@ -90,7 +90,7 @@ class Strictness:
     `sources`: which settings count beside those of the environment. `show_settings`: whether the
     settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
     assumed, and nothing else. `strict`: whether what is left out is a failure.
-    `recheck`: whether the kernel checks every bound again.
+    `recheck`: whether the stand-alone checker goes through every certificate.
     """
 
     fail_on: FailOn | None = None
@@ -202,6 +202,7 @@ def _run(
     forms = {each.form for each in outputs[quiet:]}
     task = replace(
         task,
+        certificate=Format.CERTIFICATE in forms,
         extent=_extent(forms, look, single=True),
         of_many=_extent(forms, look, single=False),
         advisable=_is_advisable(forms, look, gathering.single),
@@ -245,8 +246,10 @@ def _closing(past: Past | None) -> AbstractContextManager[object]:
 
 #: Formats that are read where standard error is not.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
-#: Formats that tell bounds, verdicts and findings in a line, and those that tell the worst change.
-_BOUNDS, _COSTS = frozenset({Format.CONCISE}), frozenset({Format.GITHUB, Format.JUNIT})
+#: Formats that tell bounds, verdicts and findings in a line, or claims alone.
+_BOUNDS = frozenset({Format.CONCISE, Format.CERTIFICATE})
+#: Formats that tell the worst change as well.
+_COSTS = frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that say what would make a bound less.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
 #: Formats that count what has no result.

@@ -39,7 +39,8 @@ class FileTask:
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
     `policies`: where the settings of each file come from. `most`: what each spec may take.
-    `recheck`: whether the kernel checks every bound again. `advise`: whether to look for what would
+    `recheck`: whether the stand-alone checker goes through every certificate; `certificate`: whether
+    reports carry theirs. `advise`: whether to look for what would
     make a bound less, True for all of it; None: as the settings say, where `advisable`.
     `extent`: how much is read of the report of one spec, `of_many`: of each of several.
     """
@@ -51,6 +52,7 @@ class FileTask:
     policies: Policies = field(default_factory=Policies)
     most: Most = field(default_factory=Most)
     recheck: bool = False
+    certificate: bool = False
     extent: Extent = "all"
     of_many: Extent = "all"
     advisable: bool = False
@@ -298,6 +300,7 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
             recheck=task.recheck,
+            certificate=task.certificate,
             extent=task.extent if document.number is None else task.of_many,
             by_attribute=task.points.attributes,
         )

@@ -29,9 +29,14 @@ class Format(StrEnum):
     GITHUB = "github"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    CERTIFICATE = "certificate"
 
 
-_ELSEWHERE = {Format.TEXT: ("terminal", "render"), Format.JSONL: ("json", "render_lines")}
+_ELSEWHERE = {
+    Format.TEXT: ("terminal", "render"),
+    Format.JSONL: ("json", "render_lines"),
+    Format.CERTIFICATE: ("json", "render_certificates"),
+}
 
 
 def _renderer(form: Format, checking: bool) -> Renderer:

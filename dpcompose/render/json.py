@@ -36,6 +36,7 @@ from dpcompose.report import (
     LeftOut,
     Line,
     Node,
+    Recheck,
     Report,
     Risk,
     Share,
@@ -79,6 +80,12 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
         waiting = {"schema_version": SCHEMA_VERSION, **result(report, checking)}
     if waiting is not None:
         yield dumped(waiting)
+
+
+def render_certificates(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """Returns the certificates of bounds, a line of JSON each, for the stand-alone checker."""
+    for report in reports:
+        yield "".join(f"{line}\n" for line in report.certificate)
 
 
 def left_out_shape(found: LeftOut) -> Shape:
@@ -409,9 +416,15 @@ def record_shape(record: FilterRecord) -> Shape:
     }
 
 
-def _recheck(report: Report, claims: int) -> Shape:
-    """Returns what the kernel checked again, and the keys with numbers that it did not."""
-    return {"claims": claims, "leaves_out": list(report.not_rechecked)}
+def _recheck(report: Report, found: Recheck) -> Shape:
+    """Returns what the stand-alone checker went through, the claims that it has no rule for, and
+    the keys with numbers that no claim is about."""
+    return {
+        "claims": found.claims,
+        "seconds": round(found.seconds, 3),
+        "unchecked": [{"claims": count, "why": why} for why, count in found.unchecked],
+        "leaves_out": list(report.not_rechecked),
+    }
 
 
 def _adversary(found: AgainstAdversary) -> Shape:

@@ -402,8 +402,17 @@ DEFINITIONS: dict[str, Schema] = {
         exact=EXACT,
     ),
     "recheck": mapping(
-        "What the kernel has checked again, without the search.",
+        "What the stand-alone checker has gone through.",
         claims={**COUNT, "description": "The claims that prove all bounds; 0: there is none."},
+        seconds={**AMOUNT, "description": "How long that took."},
+        unchecked=array_of(
+            mapping(
+                "Claims that it has no rule for.",
+                claims={**COUNT, "description": "How many."},
+                why={**TEXT, "description": "What it has no rule for."},
+            ),
+            "Empty where every claim was checked.",
+        ),
         leaves_out=array_of(
             {"enum": ["at_delta", "at_epsilon", "risk", "adversary"]},
             "Keys with numbers that it has not.",

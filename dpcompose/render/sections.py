@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.table import Table
 
-from dpcompose.curves.rounding import listing
+from dpcompose.curves.rounding import listing, plural
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import ranges
 from dpcompose.render.layout import Style, sentence
@@ -117,17 +117,20 @@ _LEFT_OUT = {
 
 
 def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
-    """Yields what the kernel checked again, and what it did not; nothing where that was not
-    asked for."""
-    if report.rechecked is None:
+    """Yields what the stand-alone checker confirmed, and what it did not check; nothing where that
+    was not asked for."""
+    found = report.rechecked
+    if found is None:
         return
-    count = "1 claim" if report.rechecked == 1 else f"{report.rechecked} claims"
-    says = f"Rechecked: {count} by the kernel, without the search."
+    unchecked = sum(count for _, count in found.unchecked)
+    follow = plural(found.claims - unchecked, "claim")
+    says = f"Rechecked: {follow} by the stand-alone checker, in {found.seconds:.1f} s."
     if report.bound is None:
         says = "Rechecked: nothing; there is no bound without a δ."
     left_out = [_LEFT_OUT[each] for each in report.not_rechecked]
+    left_out += [f"{plural(count, 'claim')} ({why})" for why, count in found.unchecked]
     if left_out:
-        says += f" Not rechecked: {', '.join(left_out)}."
+        says += f" Not checked: {', '.join(left_out)}."
     yield literal(says, style)
 
 

@@ -18,6 +18,7 @@ from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
 from dpcompose.report.reasoning import NodeKind as NodeKind
+from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
 
@@ -303,8 +304,9 @@ class Report:
     `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
     `findings` are sorted by position; an invalid spec has only those. `bound` is None for an ok
     report where the mechanisms have no common notion without a δ: the result is then the profile,
-    with its numbers in `at_delta`. `rechecked`: how many claims prove the bounds, all checked again
-    by the kernel; None where that was not asked for, or where there is no result.
+    with its numbers in `at_delta`. `certificate`: the claims that prove the bounds, a line of JSON
+    each, where asked for. `rechecked`: what the stand-alone checker says of them; None where that
+    was not asked for, or where there is no result.
     `attributes`: what is learnt of some columns alone, question by question, as far as it is asked.
     `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
     `place`: where its verdict belongs, which is the budget or else what is protected.
@@ -344,7 +346,8 @@ class Report:
     attributes: tuple[Learnt, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     left_out: LeftOut | None = None
-    rechecked: int | None = None
+    certificate: tuple[str, ...] = field(default=(), repr=False)
+    rechecked: Recheck | None = None
     advice: tuple[Advice, ...] = ()
     record: FilterRecord | None = None
     lines: Sequence[str] = field(default=(), repr=False)

@@ -10,11 +10,13 @@ from itertools import islice
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.model.problem import ColumnQuestion, Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.core.search.proof import rechecked
 from dpcompose.report import Learnt
 from dpcompose.report.certify import certify
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.findings.remarks import Finding
+from dpcompose.report.reasoning import Recheck
+from dpcompose.report.recheck import certificate_lines
+from dpcompose.report.recheck import recheck as checked
 
 #: So many columns are asked about by themselves, the first ones of a spec.
 MOST_ASKED = 200
@@ -80,16 +82,15 @@ def learnt(
     deltas: Sequence[Fraction] = (),
     risk: AskedRisk | None = None,
     recheck: bool = False,
-) -> tuple[tuple[Learnt, ...], int]:
-    """Returns the answers to questions in their order, and how many claims were checked again for
-    them.
+) -> tuple[tuple[Learnt, ...], Recheck]:
+    """Returns the answers to questions in their order, and what the checker says of them.
 
     Whatever is asked, the guarantees stay those of the release as the spec protects it (theory,
     section 12). Without an answer are questions where something else than rows is protected. The
     other arguments are those of `certify`. Raises Unproved where a recheck fails.
     """
     told: list[Learnt] = []
-    claims = 0
+    claims = Recheck(0, 0.0)
     for each in questions:
         goal = each.goal(problem.goal)
         if goal is None:
@@ -116,5 +117,5 @@ def learnt(
             )
         )
         if recheck:
-            claims += sum(rechecked(found.solver, solution) for solution in finite)
+            claims = claims.plus(checked(certificate_lines(found.solver, finite)))
     return tuple(told), claims

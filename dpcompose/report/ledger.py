@@ -15,7 +15,7 @@ from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import SIGNS, Notion
-from dpcompose.core.search.proof import prove, rechecked
+from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
@@ -41,6 +41,7 @@ from dpcompose.report import (
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.outcomes import Case
+from dpcompose.report.recheck import Proving
 from dpcompose.report.risk import risk_of
 from dpcompose.report.verdict import deltas_of, of_risk, verdict
 from dpcompose.resolve import Resolved
@@ -65,7 +66,7 @@ def of_ledger(
     deltas: Sequence[Fraction],
     epsilons: Sequence[Fraction],
     risk: AskedRisk | None,
-    recheck: bool,
+    proving: Proving,
     extent: Extent = "all",
 ) -> Report:
     """Returns the report of a spec whose parameters are chosen along the way.
@@ -102,12 +103,14 @@ def of_ledger(
         decision(asked, counted),
         *(_other(problem, each, resolved) for each in limits[1:]),
     ]
+    certificate, rechecked = proving.of(solver, [counted.solution])
     report = replace(
         report,
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
         ceilings=tuple(_held(each, counted.filter, bound) for each in ceilings),
         risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
-        rechecked=rechecked(solver, counted.solution) if recheck else None,
+        certificate=certificate,
+        rechecked=rechecked,
     )
     return report
 

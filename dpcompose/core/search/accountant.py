@@ -8,16 +8,16 @@ its own stack, so that deep specs are no problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcompose.core.change.propagation import LIMIT
 from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel.along_map import AlongMap
-from dpcompose.core.kernel.claims import charged_by
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Scalars
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.pattern import TracedCharge
 from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, Walk, best_of
 from dpcompose.core.model.placed import Placed
@@ -173,7 +173,8 @@ class Accountant:
         """Returns a loss with where it comes from, where the algebra keeps that."""
         if not isinstance(self.algebra, Patterns):
             return loss
-        return charged_by(mechanism, place, state, loss)
+        origin = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
+        return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
 
     # -- maps ----------------------------------------------------------------------------------
 

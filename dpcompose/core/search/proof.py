@@ -2,7 +2,7 @@
 
 Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
 cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
-It is for readers. What proves the bound is the certificate (`core.kernel`).
+It is for readers. What proves the bound is the certificate (`core.kernel.certificate`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
-from dpcompose.core.kernel.certificate import Certificate, SearchFinding, certify, recheck
+from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.model.derivation import Step
@@ -22,16 +22,11 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
-from dpcompose.core.theorem import Refused, Role
+from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import general, in_role
-from dpcompose.core.theorems.select import for_touch, select
+from dpcompose.core.theorems.select import for_touch
 from dpcompose.core.theorems.touches import ChargedStep
 from dpcompose.curves.rounding import watch_rounding
-
-
-class Unproved(Exception):
-    """A bound that the kernel does not follow: a fault of dpcompose, never one of the spec."""
-
 
 #: So many mechanisms are written out; the others are one step together.
 MOST = 200
@@ -188,34 +183,14 @@ def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
     return Step("rest", None, (), together, {"count": len(felt)})
 
 
-def certificate_of(solver: Solver, solution: Solution, theorem: str) -> Certificate:
-    """Returns the certificate of a solution that cites a theorem, made from the answers of the
-    search."""
+def certificate_of(solver: Solver, solution: Solution) -> Certificate:
+    """Returns the certificate of a finite solution, made from the answers of the search."""
     algebra = solution.algebra
-    return certify(
-        SearchFinding(
-            solution.accountant.answers(),
-            solution.accountant.pure.answers(),
-            [place for _, top in solver.tops for place in top.subtree()],
-            solution.notion,
-            isinstance(algebra, Pairs) and algebra.survival,
-            theorem,
-            solution.quantities,
-        ),
+    return certificate(
         solver.problem,
+        solver.tops,
+        solution.accountant.answers(),
+        solution.accountant.pure.answers(),
+        isinstance(algebra, Pairs) and algebra.survival,
+        solution.quantities,
     )
-
-
-def rechecked(solver: Solver, solution: Solution, cited: str | None = None) -> int:
-    """Returns how many claims prove the bounds of a solution; each is checked again, without the
-    search.
-
-    `cited`: the theorem that is told to give them, None for the one that `select` finds. Raises
-    Unproved with the reason if a check fails.
-    """
-    theorem = select(solver, solution)[0] if cited is None else cited
-    try:
-        return recheck(certificate_of(solver, solution, theorem), solver.problem)
-    except Refused as refused:
-        words = solution.notion.facts.words
-        raise Unproved(f"the bound in {words} does not pass the recheck: {refused}") from refused

@@ -29,15 +29,14 @@ from dpcompose.core.change.units import (
     leaf_item,
     state_of,
 )
-from dpcompose.core.kernel.certificate import recheck
 from dpcompose.core.kernel.poisson_group_pairs import some_drawn
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import certificate_of
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.select import select
+from dpcompose.report.recheck import certificate_lines, recheck
 
 F = Fraction
 #: How many rows of each user are drawn.
@@ -72,8 +71,7 @@ def solved(
     notion = Notion.APPROX if any(delta for *_, delta in said) else Notion.PURE
     solution = solver.solve(notion)
     cited, _ = select(solver, solution)
-    certificate = certificate_of(solver, solution, cited)
-    assert recheck(certificate, problem)
+    assert recheck(certificate_lines(solver, [solution])).claims
     return solution, cited
 
 

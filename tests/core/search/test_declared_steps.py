@@ -16,12 +16,10 @@ from typing import NamedTuple
 import pytest
 from walks import problem_of
 
-from dpcompose.core.kernel.certificate import recheck
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import certificate_of
 from dpcompose.core.search.solver import Solver
-from dpcompose.core.theorems.select import select
+from dpcompose.report.recheck import certificate_lines, recheck
 
 F = Fraction
 
@@ -59,8 +57,7 @@ def bound(problem: Problem) -> float:
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
     if solution.finite:
-        cited, _ = select(solver, solution)
-        assert recheck(certificate_of(solver, solution, cited), problem)
+        assert recheck(certificate_lines(solver, [solution])).claims
     return float(solution.loss)
 
 

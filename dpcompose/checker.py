@@ -1,0 +1,1615 @@
+"""A stand-alone checker of dpcompose certificates: it reads a file and says yes or no.
+
+    python -m dpcompose.checker CERTIFICATE [--spec SPEC.yaml]
+
+It imports nothing but the standard library (PyYAML for `--spec` alone), so that this file can be
+copied and run by itself. It searches for nothing. A claim says what a change of one dataset loses
+at most; the checker does the step from its premises anew: the losses of the mechanisms from their
+statements, all outcomes of a map, all ways to spread over blocks, and the sum. Numbers are exact
+fractions. Exponentials, logarithms and roots are rational intervals; a claim that needs them is
+confirmed to one part in 10^12, a number at a chosen δ to the tolerance that is printed.
+
+What is malformed or does not follow is refused, with the claim. What this file has no rule for is
+"not checked", and said so. CERTIFICATE.md describes the format; sections are those of the theory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction as F
+from functools import cache, lru_cache
+from itertools import combinations, combinations_with_replacement, pairwise, product
+from typing import Any, NamedTuple
+
+VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
+INF, ZERO, ONE = math.inf, F(0), F(1)
+Line = dict[str, Any]
+
+
+class Refused(Exception):
+    """The certificate is malformed, or a line of it does not follow."""
+
+
+class NotChecked(Exception):
+    """The checker has no rule for this."""
+
+
+# -- numbers -------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[0-9]+(/[1-9][0-9]*)?")
+SCALE = 1 << 320
+#: Whether an irrational step was taken since this was cleared.
+rounded = [False]
+
+
+def number(text: Any) -> F:
+    """Returns the fraction of at least 0 that a string `p/q` stands for."""
+    if not isinstance(text, str) or len(text) > MOST_DIGITS or not _NUMBER.fullmatch(text):
+        raise Refused(f"{str(text)[:40]!r} is not a number of the form `p/q`")
+    return F(text)
+
+
+def whole(value: Any, least: int = 0) -> int:
+    """Returns a whole number of a certificate."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise Refused(f"{str(value)[:40]!r} is not a whole number of at least {least}")
+    return value
+
+
+@lru_cache(maxsize=4096)
+def _exp(x: F) -> tuple[F, F]:
+    if x < 0:
+        return 1 / _exp(-x)[1], 1 / _exp(-x)[0]
+    if x > 5_000:
+        raise NotChecked("e to a power above 5000")
+    halves = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 8)
+    step = (x.numerator * SCALE // x.denominator) >> halves
+    low = term = SCALE
+    n = 0
+    while term:
+        n += 1
+        term = term * step // (n * SCALE)
+        low += term
+    high = low + 4 * n + 8  # each term is cut by less than a unit, the power and the rest by two
+    for _ in range(halves):
+        low, high = low * low // SCALE, high * high // SCALE + 1
+    return F(low, SCALE), F(high, SCALE)
+
+
+def exp(x: F) -> tuple[F, F]:
+    """Returns a lower and an upper bound of e^x."""
+    rounded[0] = rounded[0] or x != 0
+    return _exp(x)
+
+
+def log(y: F) -> F:
+    """Returns an upper bound of ln y for y ≥ 1: ln y ≤ r + (y/e^r - 1) for any r."""
+    if y <= 1:
+        return ZERO
+    near = y - 1 if y - 1 < F(1, 10**12) else F(math.log(y.numerator) - math.log(y.denominator))
+    near = F(math.log1p(float(y - 1))) if F(1, 10**12) <= y - 1 < 1 else max(near, ZERO)
+    return F(math.ceil((near + y / exp(near)[0] - 1) * SCALE), SCALE)
+
+
+def sqrt(x: F) -> F:
+    """Returns an upper bound of the root of x, exact where it is rational."""
+    top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    if top * top == x.numerator and bottom * bottom == x.denominator:
+        return F(top, bottom)
+    rounded[0] = True
+    size = SCALE << max(0, x.denominator.bit_length() - x.numerator.bit_length())
+    return F(math.isqrt(x.numerator * size * size // x.denominator) + 1, size)
+
+
+# -- changes -------------------------------------------------------------------------------------
+
+
+class Unit(NamedTuple):
+    """One unit of a change, with what became of it further down where that is followed."""
+
+    kind: str
+    ends: tuple[int, ...] = (0,)
+    kept: tuple[str, ...] = ()
+    size: F | None = None
+    displaced: int = 0
+    sign: int = 0
+    directed: int = 0
+    below: Any = ()
+
+
+#: Units with how often each occurs, in a fixed order.
+Change = tuple[tuple[Unit, int], ...]
+BOTH = 2
+PAIR, ANY = Unit("pair", (0, 1)), Unit("any")
+SINGLE = OLD = Unit("single")
+NEW = Unit("single", (1,), sign=1)
+KINDS = "single pair user edge node node-rewired declared metric any".split()
+
+
+def gather(items: Iterable[tuple[Unit, int]]) -> Change:
+    """Returns units in a fixed order, equal ones counted together."""
+    counted: dict[Unit, int] = {}
+    for unit, count in items:
+        counted[unit] = counted.get(unit, 0) + count
+    return tuple(sorted(counted.items(), key=repr))
+
+
+def _turned(unit: Unit) -> Unit:
+    """Returns the same unit with its two sides numbered the other way round."""
+    swap = ((u._replace(ends=tuple((1, 0, 2)[e] for e in u.ends)), n) for u, n in unit.below)
+    return unit._replace(ends=unit.ends[::-1], below=gather(swap))
+
+
+def around(unit: Unit, below: Change) -> Unit:
+    """Returns a unit that became others; how its two sides are numbered is free."""
+    if not below:
+        return unit
+    unit = unit._replace(sign=0, directed=0, below=below)
+    return unit if len(unit.ends) == 1 else min(unit, _turned(unit), key=repr)
+
+
+def _over(change: Change, act: Callable[[Unit], Unit]) -> Change:
+    """Returns a change with an action on its innermost units."""
+    return gather((around(u, _over(u.below, act)) if u.below else act(u), n) for u, n in change)
+
+
+def _settled(change: Change) -> Change:
+    """Returns a change whose outermost units have sides numbered in one way."""
+    found = []
+    for unit, count in change:
+        ways = [unit, _turned(unit)] if unit.below and len(unit.ends) == 2 else [unit]
+        plain = (each._replace(ends=(0, 1)[: len(unit.ends)]) for each in ways)
+        found.append((min(plain, key=repr), count))
+    return gather(found)
+
+
+def _backwards(unit: Unit) -> Unit:
+    back = unit._replace(ends=unit.ends[::-1])
+    return back if unit.kind in ("pair", "any", "metric") else back._replace(sign=1 - unit.sign)
+
+
+@lru_cache(maxsize=1 << 14)
+def canonical(change: Change) -> Change:
+    """Returns the one form of a change; one that is not directed may as well be read backwards."""
+    ways = {unit.directed for unit, _ in leaves(change) if unit.kind in ("single", "user")}
+    if ways == {0, 1}:
+        change = _over(change, lambda u: u._replace(directed=0))
+    forms = [_settled(change)] + [_settled(_over(change, _backwards))] * (ways != {1})
+    return min(forms, key=repr)
+
+
+def leaves(change: Change) -> list[tuple[Unit, int]]:
+    """Returns the units at the dataset itself, with how often each occurs."""
+    found: dict[Unit, int] = {}
+    for unit, count in change:
+        for leaf, times in leaves(unit.below) if unit.below else [(unit, 1)]:
+            found[leaf] = found.get(leaf, 0) + times * count
+    return list(found.items())
+
+
+def seen_through(unit: Unit, outer: Unit) -> Unit:
+    """Returns a unit with ends relative to what encloses `outer`, in place of `outer` itself."""
+    both = outer.ends[0] if len(set(outer.ends)) < len(outer.ends) else BOTH
+    ends = tuple(both if e == BOTH else outer.ends[min(e, len(outer.ends) - 1)] for e in unit.ends)
+    return unit._replace(ends=tuple(sorted(ends)) if unit.kind in ("any", "metric") else ends)
+
+
+def _drop(change: Change, depth: int) -> Change:
+    """Returns a change without the history at a level; what it holds moves up."""
+    if depth:
+        return gather((around(u, _drop(u.below, depth - 1)), n) for u, n in change)
+    return gather((seen_through(i, u), n * k) for u, n in change for i, k in u.below)
+
+
+def down(
+    change: Change, node: Node, child: Node, become: Callable[[Unit], Iterable[tuple[Unit, int]]]
+) -> Change:
+    """Returns a change one dataset further down, where each unit becomes the units of `become`."""
+    trace = node.depth in child.history
+
+    def moved(items: Change) -> Iterator[tuple[Unit, int]]:
+        for unit, count in items:
+            if unit.below:
+                inner = gather(moved(unit.below))
+                yield from [(around(unit, inner), count)] * bool(inner)
+            else:
+                yield from ((u, n * count) for u, n in placed(unit, become(unit), trace))
+
+    return fit(gather(moved(change)), node, child)
+
+
+def placed(unit: Unit, made: Iterable[tuple[Unit, int]], trace: bool) -> list[tuple[Unit, int]]:
+    """Returns what became of a unit: inside of it where it is followed, else in its place."""
+    if trace:
+        below = gather(made)
+        return [(around(unit, below), 1)] if below else []
+    found = [(seen_through(u, unit), n) for u, n in made]
+    rows = unit.kind in ("single", "pair")  # a row that stems from all rows of a user stays one
+    lacks = [rows and BOTH in u.ends and u.size is None for u, _ in found]
+    return [
+        (u._replace(size=unit.size) if no else u, n)
+        for (u, n), no in zip(found, lacks, strict=True)
+    ]
+
+
+def fit(change: Change, node: Node, child: Node) -> Change:
+    """Returns a change in canonical form, without the history that `child` does not keep."""
+    if node.leans and not child.leans:
+        change = _over(change, lambda u: u._replace(directed=0))
+    levels = [*node.history, *([node.depth] if node.depth in child.history else [])]
+    for depth in range(len(levels) - 1, -1, -1):
+        change = change if levels[depth] in child.history else _drop(change, depth)
+    return canonical(change)
+
+
+def apart(change: Change, outermost: bool) -> list[tuple[Change, int]]:
+    """Returns a change in parts that can be followed one at a time: its single units, or those of
+    the outermost level that has several; with how many there are of each."""
+
+    def parts(items: Change) -> Iterator[tuple[Unit, int]]:
+        for unit, count in items:
+            if not unit.below or (outermost and (len(items) > 1 or count > 1)):
+                yield unit, count
+            else:
+                yield from ((around(unit, ((u, 1),)), n * count) for u, n in parts(unit.below))
+
+    merged: dict[Change, int] = {}
+    for unit, count in parts(change):
+        each = canonical(((unit, 1),))
+        merged[each] = merged.get(each, 0) + count
+    return list(merged.items())
+
+
+def only_rows(change: Change) -> bool:
+    """Whether all units, and what holds them, are rows that come, go or are replaced."""
+    rows = ("single", "pair")
+    return all(u.kind in rows and not u.displaced and only_rows(u.below) for u, _ in change)
+
+
+def sides(unit: Unit) -> set[int]:
+    """Returns the ends of a unit from which something reaches the dataset at hand."""
+    every = set(range(len(unit.ends)))
+    found = {u.ends[min(s, len(u.ends) - 1)] for u, _ in unit.below for s in sides(u)}
+    return found if unit.below and BOTH not in found else every
+
+
+# -- datasets ------------------------------------------------------------------------------------
+
+
+class Node:
+    """A dataset, with what follows from its place (`facts`)."""
+
+    def __init__(self, line: Line, parent: Node | None) -> None:
+        self.id, self.name, self.parent = line["id"], str(line["name"])[:60], parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.map: Line | None = line.get("map")
+        self.block: tuple[Line, int] | None = None
+        self.draws, self.one_release = whole(line.get("draws", 1), 1), bool(line.get("one_release"))
+        self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
+        self.children: list[Node] = []
+        self.partitions: list[Line] = []
+        self.facts: Line = {}
+        self.read = self.leans = False
+        #: Whether this file has rules for the maps on the way from the root.
+        self.known: bool = parent is None or parent.known
+        #: Outcomes of random maps down to this depth are given; or a random map is part of one
+        #: release, and a statement must be on a dataset at depth `above` or further up.
+        self.given: int = 0 if parent is None else parent.given
+        self.above: int | None = None if parent is None else parent.above
+
+    def up(self, steps: int) -> list[Node]:
+        """Returns the datasets from `steps` further up down to this one."""
+        above = self.parent if steps else None
+        if steps and above is None:
+            raise Refused(f"a statement in `{self.name}` is above its root")
+        return [*(above.up(steps - 1) if above else ()), self]
+
+    def is_sample(self) -> bool:
+        """Whether it is a sample whose outcome is taken as given."""
+        return self.map is not None and self.map["kind"] == "sample" and self.above is None
+
+
+class Conduct(NamedTuple):
+    """How a map treats rows: how many it makes of one (one, several, or that depends on others),
+    whether one may leave no trace, whether some row is declared to give nothing, what it draws."""
+
+    gives: str
+    may_drop: bool = False
+    drops: bool = False
+    random: bool = False
+
+
+def conduct(made_by: Line) -> Conduct:
+    """Returns how a map treats rows."""
+    match made_by["kind"]:
+        case "filter":
+            return Conduct("one", True, bool(made_by["drops"]))
+        case "row" | "columns" | "all-rows":
+            return Conduct("one")
+        case "flatten" | "join-public":
+            return Conduct("several", True, bool(made_by["drops"]))
+        case "group":
+            return Conduct("depends", True)
+        case "limit" | "cap":
+            return Conduct("depends", True, random=made_by["keep"] == "random")
+        case "sample":
+            return Conduct("depends", random=True)
+        case "stable" | "value" | "edges" | "nodes" | "opaque":
+            return Conduct("depends")
+    raise NotChecked(f"maps of kind {made_by['kind']!r}")
+
+
+def names(value: Any) -> frozenset[str] | None:
+    """Returns columns, or None where they are not said."""
+    return None if value is None else frozenset(map(str, value))
+
+
+def root_facts(root: Line) -> Line:
+    """Returns what is public of a root."""
+    graph, size, unit = root["domain"] == "graph", root["size"], root["unit"]
+    return {
+        "shape": "graph" if graph else "table",
+        "unit": unit,
+        "degree": root["max_degree"] if graph else None,
+        "ordered": root["domain"] == "ordered-table",
+        "size": size,
+        "columns": names(root["columns"]),
+        "free": root["domain"] == "table" and size is None and unit is None,
+    }
+
+
+def facts_after(made_by: Line, f: Line) -> Line:
+    """Returns what is known of the table that a map makes, from what is known of what it reads."""
+    kind, unit, had = made_by["kind"], f.get("unit"), f.get("columns")
+    conduct(made_by)  # of a kind that is known
+    keeps: frozenset[str] = (
+        names(made_by.get("only" if kind == "columns" else "keeps")) or frozenset()
+    )
+    keeps = keeps if kind != "join-public" else had or frozenset()
+    keeps = keeps if kind != "group" else frozenset([made_by["by"]])
+    made = {"columns": None if had is None else had & keeps, "others": had is not None}
+    if kind == "columns":
+        made["others"] = had is not None and not keeps <= had
+    unit_kept = unit if unit in keeps or kind == "join-public" else None
+    match kind:
+        case "filter" | "all-rows" | "sample":
+            size = made_by["size"] if kind == "sample" else None
+            return {**f, "size": size, "free": f.get("free") and kind != "sample"}
+        case "row" | "columns":
+            same = {each: f.get(each) for each in ("ordered", "size", "free")}
+            single = f.get("rows_are_units") and unit_kept is not None
+            return {**same, **made, "unit": unit_kept, "rows_are_units": single}
+        case "flatten" | "join-public":
+            exact = bool(made_by["exact"]) and f.get("size") is not None
+            size = f["size"] * whole(made_by["max_rows"]) if exact else None
+            return {**made, "unit": unit_kept, "ordered": f.get("ordered"), "size": size}
+        case "group":
+            return {**made, "unit": unit_kept, "rows_are_units": unit_kept is not None}
+        case "limit":
+            return {k: f.get(k) for k in ("unit", "rows_are_units", "columns", "others")}
+        case "cap":
+            return {**f, "edge_rows": False, "ordered": False, "free": False, "size": None}
+        case "value":
+            most = made_by["diameter"]
+            return {"shape": "value", "diameter": None if most is None else number(most)}
+        case "edges":
+            return {"edge_rows": True, "degree": f.get("degree"), "unit": unit}
+        case "nodes":
+            return {"unit": unit}
+    return made  # stable, opaque
+
+
+# -- what a map makes of one unit (section 4) ----------------------------------------------------
+
+#: Units with counts; the column within which an added row displaces another, else None.
+Outcome = tuple[tuple[tuple[Unit, int], ...], str | None]
+
+
+def _one(unit: Unit, count: int = 1) -> list[Outcome]:
+    return [(((unit, count),), None)]
+
+
+def _row(unit: Unit) -> Unit:
+    return Unit("single", sign=unit.sign, directed=unit.directed)
+
+
+def _as_it_is(unit: Unit) -> Unit:
+    return unit._replace(ends=tuple(range(len(unit.ends))), displaced=0)
+
+
+def _mix(first: Unit, second: Unit, rows: int) -> list[Outcome]:
+    """Returns so many rows, each one of two units, in all numbers."""
+    if rows > 24:
+        raise NotChecked("more than 24 rows of one row replaced")
+    split = (((first, rows - i), (second, i)) for i in range(rows + 1))
+    return [(tuple(each for each in way if each[1]), None) for way in split]
+
+
+def _per_key(unit: Unit, column: str, first: bool, alone: bool, one_end: bool) -> list[Outcome]:
+    """Returns a row's change where each value of a column has rows of its own."""
+    inside, other = Unit("pair", (0, 0), (column,)), Unit("pair", (1, 1), (column,))
+    if unit.kind == "single":
+        return _one(_row(unit)) + ([] if alone else [(((inside, 1),), column if first else None)])
+    if column in unit.kept:
+        pair = Unit("pair", (0, 1) if alone else (0, 0) if one_end else (BOTH, BOTH), (column,))
+        return _one(pair)
+    return [(((a, 1), (b, 1)), None) for a in (inside, OLD) for b in (other, NEW)]
+
+
+def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
+    """Returns all that a map may make of one unit; what something else dominates is left out."""
+    kind, pair, user = made_by["kind"], unit.kind == "pair", unit.kind == "user"
+    every, uses = tuple(range(len(unit.ends))), names(made_by.get("uses"))
+    keeps: frozenset[str] = (
+        names(made_by.get("only" if kind == "columns" else "keeps")) or frozenset()
+    )
+    anything = _one(ANY._replace(ends=every))
+    if kind == "value":
+        u, b, most = (
+            made_by[k] and number(made_by[k]) for k in ("unbounded", "bounded", "diameter")
+        )
+        ways = [b, u and 2 * u] if pair else [u if unit.size is None else u and u * unit.size]
+        unknown = unit.kind == "any" or (user and unit.size is None)
+        moves = [
+            x
+            for x in ([] if unknown else [min((w for w in ways if w is not None), default=None)])
+            + [most]
+            if x is not None
+        ]
+        return _one(Unit("metric", every, (), min(moves, default=None)))
+    if unit.kind == "any" or kind == "opaque":
+        return anything
+    if kind in ("edges", "nodes"):
+        degree = f.get("degree")
+        if unit.kind not in ("edge", "node", "node-rewired"):
+            raise NotChecked(f"the {kind} of a graph after a change of a {unit.kind}")
+        if unit.kind != "edge" and degree is None:
+            return anything
+        rows = 1 if unit.kind == "edge" else whole(degree)
+        if kind == "nodes":
+            rows = 1 + (1 if unit.kind == "edge" else rows * (1 if unit.kind == "node" else 2))
+            return _one(Unit("pair", (0, 0)), rows)
+        rewired = unit.kind == "node-rewired"
+        return _mix(Unit("pair", (0, 0)), SINGLE, rows) if rewired else _one(SINGLE, rows)
+    if unit.kind not in ("single", "pair", "user"):
+        raise NotChecked(f"a map of kind {kind!r} after a change of a {unit.kind}")
+    decided = uses is not None and uses <= set(unit.kept)
+    kept = unit.kept if kind == "join-public" else tuple(c for c in unit.kept if c in keeps)
+    if kind in ("filter", "all-rows", "sample"):
+        if not pair:
+            return _one(unit._replace(ends=(0,), displaced=0, kept=()))
+        ends = [] if kind == "all-rows" or decided else _one(OLD) + _one(NEW)
+        return _one(Unit("pair", (0, 1), unit.kept)) + ends
+    if kind == "columns":
+        decided = keeps <= set(unit.kept)
+    if kind in ("row", "columns", "flatten", "join-public"):
+        rows = whole(made_by.get("max_rows", 1))
+        if pair and kind != "join-public" and decided and keeps <= set(unit.kept):
+            return [((), None)]
+        if pair:
+            as_many = decided or kind in ("row", "columns") or made_by["exact"]
+            made = Unit("pair", (0, 1), kept)
+            return _one(made, rows) if as_many else _mix(made, SINGLE, rows)
+        if user and f.get("unit") is not None and (kind == "join-public" or f["unit"] in keeps):
+            return _one(unit._replace(size=None if unit.size is None else unit.size * rows))
+    elif kind in ("group", "limit", "cap"):
+        column = (
+            made_by["by"]
+            if kind == "group"
+            else made_by["per"]
+            if kind == "limit"
+            else f.get("unit")
+        )
+        rows, first = whole(made_by.get("rows", 1)), made_by.get("keep") == "first"
+        if user and (column == f.get("unit") or kind == "cap"):
+            if kind == "group":
+                return _one(_row(unit)._replace(ends=(BOTH,), size=unit.size))
+            return _one(
+                unit._replace(size=F(rows) if unit.size is None else min(unit.size, F(rows)))
+            )
+        if not user:
+            alone = bool(f.get("rows_are_units")) and column == f.get("unit")
+            one_end = kind == "limit" and first and rows == 1 and bool(f.get("free"))
+            return _per_key(unit, str(column), first, alone, one_end)
+        return (
+            anything
+            if unit.size is None
+            else _mix(_row(unit), Unit("pair", (0, 0)), int(unit.size))
+        )
+    elif kind == "stable":
+        rows = whole(made_by["stability"])
+        if pair:
+            return [(((SINGLE, rows), (Unit("single", (1,)), rows)), None)]
+        unit = unit._replace(directed=0, sign=0)
+    if user:
+        return anything if unit.size is None else _one(_row(unit), int(unit.size) * rows)
+    return _one(_row(unit), rows)
+
+
+# -- losses (section 2) --------------------------------------------------------------------------
+
+#: To which notions a statement of a notion can be read without a δ.
+READS = {"pure": "pure approx gdp zcdp", "gdp": "gdp zcdp", "zcdp": "zcdp", "approx": "approx"}
+Loss = Any  # a number, infinite where none is known; or undominated pairs (ε, δ), none of them
+Parts = Sequence[tuple[Loss, int]]
+
+
+class Algebra:
+    """How losses of a notion add up: one number for ε, ρ and μ², undominated pairs for (ε, δ)."""
+
+    def __init__(self, notion: str, multiplied: bool = False) -> None:
+        self.notion, self.multiplied = notion, multiplied
+        self.pairs, self.power = notion == "approx", 1 if notion == "pure" else 2
+        self.zero: Loss = ((ZERO, ZERO),) if self.pairs else ZERO
+        self.none: Loss = () if self.pairs else INF
+
+    def best(self, losses: Iterable[Loss]) -> Loss:
+        """Returns the least of several bounds, all of which hold."""
+        if not self.pairs:
+            return min(losses, default=INF)
+        kept: list[tuple[F, F]] = []
+        for epsilon, delta in sorted(pair for loss in losses for pair in loss):
+            if not kept or delta < kept[-1][1]:
+                kept.append((epsilon, delta))
+        if len(kept) > 400:
+            raise NotChecked("more than 400 undominated pairs")
+        return tuple(kept)
+
+    def add(self, losses: Sequence[Loss]) -> Loss:
+        """Returns the loss of all together; δ as 1-Π(1-δ) where the proof says `multiplied`."""
+        if not self.pairs:
+            return INF if INF in losses else sum(losses, ZERO)
+        found, lost = self.zero, self.multiplied
+        for loss in losses:
+            ways = [(a + c, b + d - b * d * lost) for a, b in found for c, d in loss]
+            found = self.best([ways])
+        return found
+
+    def times(self, loss: Loss, copies: int) -> Loss:
+        """Returns the loss of so many copies."""
+        if not self.pairs:
+            return loss * copies if loss else ZERO
+        found = self.zero
+        for bit in bin(copies)[2:]:
+            found = self.add([found, found, loss] if bit == "1" else [found, found])
+        return found
+
+    def worst(self, losses: Sequence[Loss]) -> Loss:
+        """Returns a loss that covers each of several."""
+        if not self.pairs:
+            return max(losses, default=ZERO)
+        found: Loss = self.zero
+        for loss in losses:
+            found = self.best([[(max(a, c), max(b, d)) for a, b in found for c, d in loss]])
+        return found
+
+    def chain(self, parts: Parts, free: bool = False) -> Loss:
+        """Returns the loss along a path of tables: so many steps of each loss."""
+        parts = [(loss, count) for loss, count in parts if count and loss != ZERO]
+        if self.pairs:
+            ways = _product([loss for loss, _ in parts])
+            walks = [
+                chain_pairs([(pair, n) for pair, (_, n) in zip(way, parts, strict=True)], free)
+                for way in ways
+            ]
+            return self.best([[pair for pair in walks if pair is not None]])
+        if any(loss == INF for loss, _ in parts):
+            return INF
+        if self.power == 1:
+            return sum((loss * count for loss, count in parts), ZERO)
+        if len({loss for loss, _ in parts}) == 1:
+            return parts[0][0] * sum(n for _, n in parts) ** 2
+        return sum((sqrt(loss) * count for loss, count in parts), ZERO) ** 2
+
+
+def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yields every choice of one of each, if these are not too many."""
+    if math.prod(map(len, options)) > MOST_WAYS:
+        raise NotChecked(f"more than {MOST_WAYS} ways")
+    return product(*options)
+
+
+def chain_pairs(steps: list[tuple[tuple[F, F], int]], free: bool) -> tuple[F, F] | None:
+    """Returns (ε, δ) along a path (VI.3), in the best order of steps if it is `free`, else in the
+    worst one; None if δ reaches 1."""
+    merged: dict[tuple[F, F], int] = {}
+    for pair, count in steps:
+        merged[pair] = merged.get(pair, 0) + count
+    epsilon = sum((pair[0] * n for pair, n in merged.items()), ZERO)
+    if epsilon > 4_000 and any(pair[1] for pair in merged):
+        return None
+    if len(merged) == 1 and [*merged.values()] == [1]:
+        return None if steps[0][0][1] >= 1 else steps[0][0]
+
+    def ratio(pair: tuple[F, F]) -> tuple[bool, F]:
+        e, d = pair
+        return (bool(d), ZERO) if not (e and d) else (False, d / (exp(e)[1] - 1))
+
+    delta, before = ZERO, ZERO
+    for e, d in sorted(merged, key=ratio, reverse=free):
+        count = merged[e, d]
+        if d:
+            grown = F(count) if not e else (exp(e * count)[1] - 1) / (exp(e)[0] - 1)
+            delta += exp(before)[1] * d * (ONE if count == 1 else grown)
+        before += e * count
+    return None if delta >= 1 else (epsilon, delta)
+
+
+def converted(amount: Loss, source: str, target: str) -> Loss:
+    """Returns the least known amount in `target` of what has this one in `source`."""
+    if source == target or not amount or amount == INF:
+        return amount
+    if (source, target) == ("pure", "zcdp"):
+        return amount * (1 - 2 / (exp(amount)[1] + 1))  # ε·tanh(ε/2)
+    if (source, target) == ("gdp", "zcdp"):
+        return amount / 2
+    if (source, target) == ("pure", "approx"):
+        return ((amount, ZERO),)
+    raise NotChecked(f"{source} read as {target}")
+
+
+# -- what a mechanism loses (section 4) ----------------------------------------------------------
+
+
+class View(NamedTuple):
+    """A statement as seen from the dataset read: the level of its dataset `home` in a change, and
+    what holds on the way down: the padding lemma; no random choice."""
+
+    said: Line
+    level: int
+    home: Node
+    padded: bool
+    plain: bool
+
+
+def view(node: Node, said: Line) -> View | None:
+    """Returns a statement of a mechanism that reads `node`; None where it says nothing there."""
+    home, *edges = node.up(whole(said["up"]))
+    index = {depth: n for n, depth in enumerate((*node.history, node.depth))}
+    of, admitted = said["relation"]["kind"], node.given <= home.depth
+    if not admitted or not (node.above is None or home.depth <= node.above):
+        return None
+    if of == "declared":
+        return View(said, index[-1], home, False, True) if -1 in index else None
+    if home.depth in index:
+        plain = not any(edge.map is not None and conduct(edge.map).random for edge in edges)
+        return View(said, index[home.depth], home, padded(edges), plain)
+    if of == "unbounded" and all(map(_keeps_rows, edges)):
+        return View(said, len(node.history), node, False, True)
+    return None
+
+
+def _keeps_rows(edge: Node) -> bool:
+    """Whether a row that is added above is at most one added row below."""
+    if edge.block is not None:
+        return str(edge.block[0]["by"]["kind"]) != "position"
+    return edge.map is not None and conduct(edge.map).gives == "one"
+
+
+def padded(edges: Sequence[Node]) -> bool:
+    """Whether some row gives nothing along the edges, as the padding lemma needs it."""
+    for edge in edges:
+        if edge.block is None:
+            found = conduct(edge.map or {})
+            if found.gives != "one" or found.drops:
+                return found.drops
+            continue
+        part, number_ = edge.block
+        kind, fed = part["by"]["kind"], part["by"].get("kinds", {}).values()
+        if kind in ("key", "position"):
+            return False
+        several = kind == "value" and sum(part["sizes"]) > 1
+        if part["drops"] or several or any(number_ not in each for each in fed):
+            return True
+    return False
+
+
+def required(relation: Line, facts: Line) -> frozenset[str] | None:
+    """Returns the columns that a replacement must keep to be one step; None: none is known to."""
+    keeps, changes = names(relation.get("keeps", ())), names(relation.get("changes"))
+    columns, others = facts.get("columns"), facts.get("others")
+    if columns is None or (changes is None and others):
+        return keeps
+    return (
+        (keeps or frozenset()) & columns
+        if changes is None
+        else None
+        if others
+        else columns - changes
+    )
+
+
+def steps(v: View, unit: Unit) -> int | None:
+    """Returns how many steps of a statement cover what of a unit reaches the dataset read; None if
+    no number does (section 3)."""
+    facts, relation, kind = v.home.facts, v.said["relation"], unit.kind
+    of, size = relation["kind"], None if unit.size is None else int(unit.size)
+    reached = len(sides(unit) if v.plain else unit.ends)
+    if of == "unbounded" or (of == "edge" and facts.get("edge_rows")):
+        return reached if kind in ("single", "pair") else size if kind == "user" else None
+    if of == "bounded":
+        keeps = required(relation, facts)
+        if keeps is not None and keeps <= set(unit.kept) and (kind == "pair" or unit.displaced):
+            return 1
+        if keeps is None or keeps or kind == "pair":
+            return None
+        return (
+            size
+            if kind == "any" or (kind == "user" and v.padded)
+            else 1
+            if kind == "single" and v.padded
+            else None
+        )
+    if of == "user":
+        if kind in ("user", "single"):
+            return 1 if facts.get("rows_are_units") or kind == "user" else 2
+        few = facts.get("unit") in unit.kept or reached == 1
+        return (
+            None if kind != "pair" else reached if facts.get("rows_are_units") else 2 if few else 4
+        )
+    if of == "declared":
+        return 1 if kind == "declared" and relation["name"] in unit.kept else None
+    degree = facts.get("degree")
+    table = {"edge>node": degree, "edge>node-rewired": degree and 2 * degree, "node>edge": 2}
+    table |= {"node>node-rewired": 2, "node-rewired>edge": 1, "node-rewired>node": 1}
+    return 1 if of == kind else table.get(f"{of}>{kind}")
+
+
+#: ε of pure DP, ρ, and μ² of noise with known parameters at a shift s.
+NOISES: dict[str, dict[str, Callable[[Line, F], F]]] = {
+    "Laplace": {"pure": lambda p, s: s / number(p["scale"])},
+    "Geometric": {"pure": lambda p, s: s / number(p["scale"])},
+    "Exponential": {"pure": lambda p, s: number(p["range"]) * s},
+    "RandomizedResponse": {"pure": lambda p, s: number(p["odds"]) * math.ceil(s)},
+    "Gaussian": {
+        "zcdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]) / 2,
+        "gdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]),
+    },
+    "DiscreteGaussian": {
+        "zcdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]) / 2
+    },
+}
+
+
+def stated(said: Line) -> F:
+    """Returns the amount (ε, ρ, μ²) that a statement says for one step of its relation."""
+    value, noise, notion = number(said["value"]), said.get("noise"), said["notion"]
+    amount = value * value if notion == "gdp" else value
+    if noise is None:
+        return amount
+    known = NOISES.get(noise["kind"], {}).get(notion)
+    if known is None:
+        raise NotChecked(f"noise of kind {noise['kind']!r} in {notion}")
+    least = known(noise, number(said["shift"]))
+    if amount < least:
+        raise Refused(f"a statement says {said['value']}, which its noise does not give")
+    return least
+
+
+def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> Loss:
+    """Returns the least loss of one copy of a mechanism that its statements give for a change."""
+    found, target = [algebra.none], algebra.notion
+    notions = {v.said["notion"] for v in views}
+    sources = {n for n in notions if target in READS.get(n, "").split()}
+    groups = [({n}, n) for n in sources] * (not algebra.pairs) + [(sources, target)] * bool(sources)
+    for group, notion in groups:
+        inner, chosen = Algebra(notion), [v for v in views if v.said["notion"] in group]
+        amounts = {id(v.said): converted(stated(v.said), v.said["notion"], notion) for v in chosen}
+        if notion == "approx":
+            amounts = {
+                id(v.said): ((stated(v.said), number(v.said.get("delta", "0"))),) for v in chosen
+            }
+        for v in chosen:
+            of = v.said["relation"]["kind"]
+            moved = _distance(change, v.home.facts.get("diameter")) if of == "euclidean" else 1
+            if of == "euclidean" and inner.pairs and moved is not None:
+                found.append(
+                    ((stated(v.said) * moved, ZERO),) if v.said["notion"] == "pure" else ()
+                )
+            elif of == "euclidean" and moved is not None:
+                amount = converted(stated(v.said) * moved, v.said["notion"], notion)
+                found.append(converted(amount, notion, target))
+            elif of == "free-lunch":
+                found.append(converted(amounts[id(v.said)], notion, target))
+        for some, rows in _ways(chosen, change):
+            options: list[list[Any]] = []
+            for unit, count in rows:
+                covers_ = [
+                    (v, [(steps(v, u), n * count) for u, n in at_level(unit, v.level)])
+                    for v in some
+                ]
+                options.append([(v, ks) for v, ks in covers_ if all(k is not None for k, _ in ks)])
+            for way in _product(options):
+                levels = {v.level for v, _ in way}
+                free = len(levels) == 1 and only_rows(_flat(rows, *levels))
+                parts = [(amounts[id(v.said)], k * n) for v, ks in way for k, n in ks]
+                found.append(converted(inner.chain(parts, free), notion, target))
+    for v in views:  # the shifts of noise add along a path
+        known = NOISES.get(str((v.said.get("noise") or {}).get("kind")), {}).get(target)
+        if known is not None and target != "pure":
+            said = {**v.said, "value": v.said["shift"], "notion": "pure", "noise": None}
+            moved = mechanism_loss([v._replace(said=said)], change, Algebra("pure"))
+            found.append(INF if moved == INF else known(v.said["noise"], moved))
+    return algebra.best(found)
+
+
+def sharper(views: Sequence[View], change: Change, notion: str) -> str:
+    """Returns why less may be known of a loss than this file knows, or nothing."""
+    if any(v.said.get("noise") for v in views) and notion in ("zcdp", "gdp"):
+        return f"the {notion} of concrete noise that has none by itself"
+    if len(views) > 1:
+        return "statements that take turns along a path"
+    if any(v.said["notion"] == "pure" for v in views) and notion in ("zcdp", "gdp"):
+        return f"the {notion} of a pure statement over several steps"
+    if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
+        return "the rows of a unit that arrive at a dataset"
+    return "" if all(v.plain for v in views) else "units beyond a random choice"
+
+
+def at_level(unit: Unit, level: int) -> list[tuple[Unit, int]]:
+    """Returns the units so many levels below an outermost one, with counts."""
+    found = [(unit, 1)]
+    for _ in range(level):
+        found = [(u, n * k) for outer, n in found for u, k in outer.below]
+    return found
+
+
+def _flat(change: Change, level: int) -> Change:
+    found = [(u._replace(below=()), n * k) for top, n in change for u, k in at_level(top, level)]
+    return tuple(found)
+
+
+def _distance(change: Change, diameter: F | None) -> F | None:
+    """Returns how far a value moves at most, over all units of a change."""
+    if any(u.kind != "metric" or u.size is None for u, _ in leaves(change)):
+        return diameter
+    moved = sum(((u.size or ZERO) * n for u, n in leaves(change)), ZERO)
+    return moved if diameter is None else min(moved, diameter)
+
+
+def _ways(views: Sequence[View], change: Change) -> Iterator[tuple[Sequence[View], Change]]:
+    """Yields statements with the change that they cover; those on the dataset read once more with
+    its removed and added rows joined to replaced ones."""
+    yield views, change
+    rows, depth, below = leaves(change), 0, change
+    while below and below[0][0].below:
+        depth, below = depth + 1, below[0][0].below
+    gone, come = (sum(n for u, n in rows if u.kind == "single" and u.sign == s) for s in (0, 1))
+    own = [v._replace(level=0) for v in views if v.level == depth]
+    if gone and come and own:
+        rest = [(u, n) for u, n in rows if u.kind != "single"]
+        joined = [(PAIR, min(gone, come)), (SINGLE, abs(gone - come))]
+        yield own, canonical(gather(rest + [each for each in joined if each[1]]))
+
+
+# -- rules: maps and samples (sections 4 and 7) --------------------------------------------------
+
+
+class Step:
+    """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
+    partition (`part`) of a dataset, from losses that premises give."""
+
+    def __init__(self, algebra: Algebra, pure: bool, premises: dict[Any, Loss]) -> None:
+        self.algebra, self.pure, self.premises = algebra, pure, premises
+        self.used: set[Any] = set()
+
+    def ask(self, node: Node, change: Change) -> Loss:
+        """Returns what a premise says of a change of a dataset."""
+        key = node.id, change, self.pure
+        if key not in self.premises:
+            raise Refused(f"nothing is claimed of a change in `{node.name}` that may happen")
+        self.used.add(key)
+        return self.premises[key]
+
+    def bound(self, node: Node, edge: Node | Part, how: Any, change: Change) -> Loss:
+        """Returns the bound that a rule, or a combination of rules, gives."""
+        name, of = (how, []) if isinstance(how, str) else (how[0], how[1:])
+        if name == "best":
+            return self.algebra.best([self.bound(node, edge, each, change) for each in of])
+        if name in ("units", "outermost"):
+            parts = apart(change, name == "outermost")
+            free = only_rows(change) and node.up(node.depth)[0].facts.get("unit") is None
+            losses = [(self._least(node, edge, of, each), n) for each, n in parts]
+            return self.algebra.chain(losses, free)
+        kind = "map_" if isinstance(edge, Node) else "split_"
+        rule = getattr(self, kind + re.sub(r"\W", "_", name), None)
+        if rule is None:
+            raise NotChecked(f"rule {name!r}")
+        return rule(node, edge, change, *([of] if of else []))
+
+    def _least(self, node: Node, edge: Node | Part, rules: Sequence[Any], change: Change) -> Loss:
+        """Returns the least bound of those rules that apply to one unit."""
+        found, why = [], Refused("no rule is named for a unit")
+        for rule in {json.dumps(each): each for each in rules}.values():
+            try:
+                found.append(self.bound(node, edge, rule, change))
+            except Refused as refused:
+                why = refused
+        if not found:
+            raise why
+        return self.algebra.best(found)
+
+    def map_unread(self, node: Node, child: Node, change: Change) -> Loss:
+        if child.read:
+            raise Refused(f"`{child.name}` is read")
+        return self.algebra.zero
+
+    def map_unchanged(self, node: Node, child: Node, change: Change) -> Loss:
+        """Below a random map that is part of one release only statements above it count."""
+        if child.above is None:
+            raise Refused("what is drawn is not part of one release")
+        return self.ask(child, down(change, node, child, lambda u: [(_as_it_is(u), 1)]))
+
+    def map_release(self, node: Node, child: Node, change: Change, of: Sequence[Any]) -> Loss:
+        """One release alone depends on what a random map draws: what is stated above covers it."""
+        inside = [*node.children, child][node.children.index(child) + 1]
+        if not inside.one_release or inside.map != child.map or releases(inside) != 1:
+            raise Refused("more than one release depends on what is drawn")
+        return self.algebra.times(self.bound(node, inside, of[0], change), child.draws)
+
+    def map_listed(self, node: Node, child: Node, change: Change) -> Loss:
+        """The worst of everything that a map may make of the change."""
+        made_by, trace = child.map or {}, node.depth in child.history
+        if child.is_sample():
+            raise Refused("a sample is no map whose outcomes are listed")
+        mixed = len({u.sign for u, _ in leaves(change) if u.kind == "single"}) > 1
+        vanish = mixed and conduct(made_by).may_drop
+
+        def ways(items: Change) -> Iterator[Change]:
+            options: list[list[Any]] = []
+            for unit, count in items:
+                each: list[Any]
+                if unit.below:
+                    each = [((around(unit, way), 1),) if way else () for way in ways(unit.below)]
+                else:
+                    each = [()] * (vanish and unit.kind == "single")
+                    for made, column in outcomes(made_by, unit, node.facts):
+                        told_ = (
+                            unit._replace(displaced=1, kept=(column,)) if column and trace else unit
+                        )
+                        each.append(tuple(placed(told_, made, trace)))
+                each = list(dict.fromkeys(each))
+                if len(each) == 1:
+                    each, count = [tuple((u, n * count) for u, n in each[0])], 1
+                if math.comb(len(each) + count - 1, count) > MOST_WAYS:
+                    raise NotChecked(f"more than {MOST_WAYS} ways")
+                options.append([sum(way, ()) for way in combinations_with_replacement(each, count)])
+            return (gather(sum(way, ())) for way in _product(options))
+
+        found = {fit(way, node, child) for way in ways(change)}
+        return self.algebra.worst([self.ask(child, each) for each in found])
+
+    def map_sample(self, node: Node, child: Node, change: Change) -> Loss:
+        """All that reads one sample is composed, and amplified once, draw by draw."""
+        algebra, ((unit, count), *more) = self.algebra, leaves(change)
+        if not child.is_sample() or algebra.notion in ("zcdp", "gdp") or count > 1 or more:
+            raise Refused("it is for one unit of change and a sample, in ε")
+        assert child.map is not None
+        rate, fixed = number(child.map["rate"]), child.map["size"] is not None
+
+        def inside(unit: Unit) -> Loss:
+            return self.ask(child, down(change, node, child, lambda _: [(unit, 1)]))
+
+        if fixed and unit.kind != "pair":
+            return algebra.none
+        loss = inside(_as_it_is(unit))
+        found = [loss, _thinned(algebra, loss, rate)] if fixed else [loss]
+        if fixed and not child.facts.get("ordered"):
+            other = inside(PAIR)
+            found.append(amplified(algebra, other, rate))
+            if other != loss:
+                found.append(exchanged(algebra, other, loss, rate))
+        elif not fixed and unit.kind == "single":
+            found.append(amplified(algebra, loss, rate, bool(unit.directed and unit.sign)))
+        elif not fixed and unit.kind == "pair":
+            found.append(exchanged(algebra, inside(OLD), loss, rate))
+        elif unit.kind == "any" and unit.size is not None and loss != algebra.zero:
+            row = exchanged(algebra, inside(OLD), inside(PAIR), rate)
+            found.append(algebra.chain([(row, int(unit.size))]))
+        elif unit.kind == "user" and unit.size and loss != algebra.zero:
+            row = amplified(algebra, inside(SINGLE), rate)
+            found.append(algebra.chain([(row, int(unit.size))]))
+        return algebra.times(algebra.best(found), child.draws)
+
+    def map_as_pure(self, node: Node, child: Node, change: Change, of: Sequence[Any]) -> Loss:
+        """The ρ of the pure DP that a sample amplifies, draw by draw."""
+        inner = Step(Algebra("pure"), True, self.premises)
+        undirected = canonical(_over(change, lambda u: u._replace(directed=0)))
+        loss = inner.bound(node, child, of[0], undirected)
+        # What is shown below is asked for as well, and proves nothing here.
+        self.used |= inner.used | {key for key in self.premises if key[0] == child.id}
+        return (
+            converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
+            if loss
+            else loss
+        )
+
+    # -- rules: partitions (section 5)
+
+    def _blocks(
+        self, node: Node, part: Part, change: Change, become: Callable[[Unit], Unit]
+    ) -> list[Loss]:
+        """Returns for each class of blocks the loss of one block where units become that."""
+        return [self.ask(b, down(change, node, b, lambda u: [(become(u), 1)])) for b in part.blocks]
+
+    def _total(self, rule: Callable[..., Loss], *losses: Sequence[Loss]) -> Loss:
+        """Returns the worst total by a rule in numbers; of pairs for ε and for δ apart."""
+        if not self.algebra.pairs:
+            return rule(*losses)
+        if self.algebra.multiplied:
+            raise NotChecked("multiplied chances over blocks")
+        if rule(*([ZERO if loss else INF for loss in each] for each in losses)) == INF:
+            return ()
+        flat, size = [loss or self.algebra.zero for each in losses for loss in each], len(losses[0])
+        few = math.prod(map(len, flat)) <= 64
+        ways = product(*flat) if few else iter([[x[0] for x in flat], [x[-1] for x in flat]])
+        found = []
+        for way in ways:
+            split = [way[n : n + size] for n in range(0, len(flat), size)]
+            found.append(
+                tuple(rule(*([pair[k] for pair in each] for each in split)) for k in (0, 1))
+            )
+        return self.algebra.best([found])
+
+    def split_everywhere(self, node: Node, part: Part, change: Change) -> Loss:
+        """Every block may change in any way: their losses add."""
+        losses = self._blocks(node, part, change, lambda u: ANY._replace(ends=_as_it_is(u).ends))
+        return self.algebra.add(
+            [self.algebra.times(x, n) for x, n in zip(losses, part.sizes, strict=True)]
+        )
+
+    def split_one_row(self, node: Node, part: Part, change: Change) -> Loss:
+        """One row in the blocks where it can be; a replaced one leaves some and enters others."""
+        unit = part.followed(change, one=True)
+        if unit.kind == "user":
+            raise Refused("it is for a row")
+        if unit.kind != "pair":
+            return self._total(
+                part.worst_row, self._blocks(node, part, change, lambda _: _row(unit))
+            )
+        lean = int(node.leans)
+        old = self._blocks(node, part, change, lambda _: OLD._replace(directed=lean))
+        new = (
+            self._blocks(node, part, change, lambda _: NEW._replace(directed=lean)) if lean else old
+        )
+        both = self._blocks(node, part, change, lambda _: Unit("pair", (0, 1), unit.kept))
+        kept = unit.kept
+        return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), old, new, both)
+
+    def split_one_unit_s_rows(self, node: Node, part: Part, change: Change) -> Loss:
+        """All rows of one unit, as many as it has at most, over the blocks."""
+        unit, blocks = part.followed(change, one=True), part.line["max_blocks_per_unit"]
+        if unit.kind != "user":
+            raise Refused("it is for the rows of a unit")
+        rows = None if unit.size is None else int(unit.size)
+        hits = None if rows is None else rows * part.copies
+        limits = (part.of_unit(node.facts.get("unit")), blocks, sum(part.sizes), hits)
+        most = min(each for each in limits if each is not None)
+        caps = [each for each in (rows, part.line["max_rows_per_block"]) if each is not None]
+
+        def holding(size: int | None) -> list[Loss]:
+            here = None if size is None else F(size)
+            return self._blocks(node, part, change, lambda u: u._replace(ends=(0,), size=here))
+
+        full = self._total(lambda u: largest(u, part.sizes, most), holding(min(caps, default=None)))
+        if hits is None or not caps or hits >= most * min(caps):
+            return full
+        return self.algebra.best([full, self._spread(part, holding, hits, min(caps), most)])
+
+    def _spread(
+        self, part: Part, holding: Callable[[int], list[Loss]], hits: int, cap: int, most: int
+    ) -> Loss:
+        """Returns the worst of so many rows over so many blocks, at most `cap` in one."""
+        if self.algebra.pairs:
+            worst = self._total(lambda u: max(u, default=ZERO), holding(1))
+            return self.algebra.chain([(worst, hits)])
+        if hits * cap * most * sum(min(n, most, hits) for n in part.sizes) > 300_000:
+            raise NotChecked("many rows of a unit over many blocks")
+        columns = [*zip([ZERO] * len(part.sizes), *map(holding, range(1, cap + 1)), strict=True)]
+        best = [[ZERO] * (hits + 1) for _ in range(most + 1)]
+        for column, many in zip(columns, part.sizes, strict=True):
+            for used in [u for _ in range(min(many, most, hits)) for u in range(most, 0, -1)]:
+                for n in range(hits, 0, -1):
+                    ways = (best[used - 1][n - t] + column[t] for t in range(min(n, cap) + 1))
+                    best[used][n] = max(best[used][n], *ways)
+        return max(row[hits] for row in best)
+
+    def split_all_in_each_block(self, node: Node, part: Part, change: Change) -> Loss:
+        """At most so many blocks are hit, each as if all units hit it."""
+        part.followed(change)
+        rows = leaves(change)
+        hits = sum(len(u.ends) * n for u, n in rows) * part.copies
+        full = self._blocks(node, part, change, _as_it_is)
+        if (
+            len(
+                {u.sign for u, _ in rows if u.kind == "single"}
+                | {2 for u, _ in rows if u.kind == "pair"}
+            )
+            > 1
+            or rows[0][0].kind == "pair"
+        ):
+            once = self._blocks(node, part, change, lambda _: OLD)
+            full = [self.algebra.chain([(a, 1), (b, 1)]) for a, b in zip(full, once, strict=True)]
+        return self._total(lambda u: largest(u, part.sizes, hits), full)
+
+    def split_every_way(self, node: Node, part: Part, change: Change) -> Loss:
+        """Every way of assigning every end to blocks; of equal blocks as many as may be hit."""
+        part.followed(change)
+        rows = leaves(change)
+        hits = sum(len(u.ends) * n for u, n in rows) * part.copies
+        read = [part.kind == "kinds" or b.read for b in part.blocks]
+        places = [i for i, n in enumerate(part.sizes) if read[i] for _ in range(min(n, hits))]
+        if sum(n for _, n in rows) > 8 or len(places) > 12:
+            raise Refused("there are too many ways")
+        directed = node.leans and all(u.directed or u.kind != "single" for u, _ in rows)
+
+        def units(items: Change) -> Iterator[Unit]:
+            for unit in [unit for unit, count in items for _ in range(count)]:
+                yield from units(unit.below) if unit.below else (unit,)
+
+        @cache
+        def loss(index: int, here: tuple[Unit | None, ...]) -> Loss:
+            block, rest = part.blocks[index], iter(here)
+            trace = node.depth in block.history
+
+            def moved(items: Change) -> Iterator[tuple[Unit, int]]:
+                for unit in [unit for unit, count in items for _ in range(count)]:
+                    if unit.below:
+                        inner = gather(moved(unit.below))
+                        yield from [(around(unit, inner), 1)] * bool(inner)
+                    elif (made := next(rest)) is not None:
+                        yield from placed(unit, [(made, 1)], trace)
+
+            return self.ask(block, fit(gather(moved(change)), node, block))
+
+        found = set()
+        for way in _product([part.placements(u, places, directed) for u in units(change)]):
+            here = [(i, tuple(each[n] for each in way)) for n, i in enumerate(places)]
+            found.add(self.algebra.add([loss(i, what) for i, what in here if any(what)]))
+        return self.algebra.worst([*found])
+
+
+def releases(node: Node) -> int:
+    """Returns how many releases there are at and below a dataset."""
+    found = sum(whole(each["count"]) for each in node.mechanisms)
+    found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
+    for part in node.partitions:
+        blocks = zip(part["blocks"], part["sizes"], strict=True)
+        found += sum(releases(block) * many for block, many in blocks)
+    return found
+
+
+def amplified(algebra: Algebra, loss: Loss, rate: F, added: bool = False) -> Loss:
+    """Returns a loss through a sample: ln(1+q(e^ε-1)) with qδ; of a row that is only added
+    -ln(1-q+q·e^-ε) with δ·q·e^-ε/(1-q+q·e^-ε)."""
+
+    def grown(epsilon: F) -> F:
+        up = log(
+            1 / (1 - rate + rate / exp(epsilon)[1]) if added else 1 + rate * (exp(epsilon)[1] - 1)
+        )
+        return min(epsilon, up) if rate < 1 else epsilon
+
+    if not algebra.pairs:
+        return INF if loss == INF else grown(loss)
+    shares = [rate / exp(e)[0] for e, _ in loss]
+    return tuple(
+        (grown(e), d * (s / (1 - rate + s) if added else rate))
+        for (e, d), s in zip(loss, shares, strict=True)
+    )
+
+
+def _thinned(algebra: Algebra, loss: Loss, rate: F) -> Loss:
+    """Returns the loss where both samples hold the change, or neither: (ε, qδ)."""
+    return tuple((e, rate * d) for e, d in loss) if algebra.pairs else loss
+
+
+def exchanged(algebra: Algebra, once: Loss, both: Loss, rate: F) -> Loss:
+    """Returns the loss of a row replaced above a sample; `once` of one that is there or not."""
+
+    def grown(u: F, b: F) -> F:
+        return max(ONE, (1 - rate + rate * exp(u)[1]) / (1 - rate + rate * exp(u - b)[0]))
+
+    if not algebra.pairs:
+        least = min(both, 2 * once)
+        return both if once == INF else min(least, log(grown(once, least)))
+    found = [*_thinned(algebra, both, rate)]
+    for u, d in once:
+        a = grown(u, 2 * u)
+        found.append((log(a), min(ONE, rate * d * (1 + a / exp(u)[0]))))
+        for b, e in both:
+            a = grown(u, b)
+            share = (1 - rate) * (a - 1) / exp(u)[0] * d
+            found.append((log(a), min(ONE, share + rate * a / exp(b)[0] * e)))
+    return algebra.best([found])
+
+
+def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
+    """Returns the sum of the largest losses of at most so many blocks."""
+    found: Loss = ZERO
+    for loss, many in sorted(zip(losses, sizes, strict=True), reverse=True):
+        used = min(many, most)
+        found, most = found + (loss * used if loss and used else ZERO), most - used
+    return found
+
+
+class Part:
+    """A partition with its blocks, one for each class of equal ones."""
+
+    def __init__(self, line: Line) -> None:
+        self.line, self.blocks, self.sizes = line, line["blocks"], line["sizes"]
+        self.by, self.kind = line["by"], line["by"]["kind"]
+        self.fed = [frozenset(each) for each in self.by.get("kinds", {}).values()]
+        #: In how many blocks one row can be at most.
+        self.copies = min(
+            sum(self.sizes), max(map(len, self.fed), default=self.by.get("max_blocks", 1))
+        )
+
+    def followed(self, change: Change, one: bool = False) -> Unit:
+        """Returns a unit of a change that can be followed to its blocks; `one`: the only one."""
+        rows, several = leaves(change), sum(n for _, n in leaves(change)) > 1
+        movable = ("pair",) if self.kind == "position" else ("pair", "single", "user")
+        users = not one and any(u.kind == "user" for u, _ in rows)
+        if any(u.kind not in movable for u, _ in rows) or users or (one and several):
+            raise Refused("it is for other changes, that are followed to their blocks")
+        return rows[0][0]
+
+    def fixed(self, kept: Sequence[str]) -> bool:
+        """Whether a row put in the place of another is in its block, as these columns are kept."""
+        uses = [self.by["column"]] if self.kind == "key" else self.by.get("uses")
+        by_columns = self.kind in ("key", "value") and uses is not None
+        return self.kind == "position" or (by_columns and {*uses} <= {*kept})
+
+    def of_unit(self, unit: str | None) -> int | None:
+        """Returns in how many blocks rows of one unit can be, where the kind says it."""
+        return 1 if self.kind != "position" and self.fixed([str(unit)]) and unit else None
+
+    def worst_row(self, u: Sequence[Loss]) -> Loss:
+        """Returns the worst total for a row that comes or goes."""
+        if self.kind == "kinds":
+            return max(sum((u[i] for i in fed), ZERO) for fed in self.fed)
+        return largest(u, self.sizes, self.copies)
+
+    def worst_pair(
+        self, u: Sequence[Loss], v: Sequence[Loss], b: Sequence[Loss], kept: Sequence[str]
+    ) -> Loss:
+        """Returns the worst total for a replaced row: `u` of blocks that it leaves, `v` of those
+        that it enters, `b` of those where it stays."""
+        if self.fixed(kept):
+            return max(b, default=ZERO)
+        if self.kind == "kinds":
+
+            def total(p: frozenset[int], q: frozenset[int]) -> Loss:
+                return sum(((b if i in p & q else u if i in p else v)[i] for i in p | q), ZERO)
+
+            return max(total(p, q) for p, q in product(self.fed, self.fed))
+        if self.kind != "membership":
+            n = range(len(u))
+            two = [u[i] + v[j] for i in n for j in n if i != j or self.sizes[i] > 1]
+            return max([*u, *v, *b, *two], default=ZERO)
+        if INF in (*u, *v, *b):
+            return INF
+        # Each hit of a block by both ends pays half of a steep one, or what it adds to the first.
+        w, twice = [max(pair) for pair in zip(u, v, strict=True)], self.sizes * 2
+        first = [max(x, y / 2) for x, y in zip(w, b, strict=True)]
+        joint = largest(
+            first + [max(ZERO, y - x) for x, y in zip(first, b, strict=True)],
+            twice,
+            2 * self.copies,
+        )
+        raised = [max(y, z - x) for x, y, z in zip(u, v, b, strict=True)]
+        apart_ = largest(u, self.sizes, self.copies) + largest(raised, self.sizes, self.copies)
+        return min(joint, apart_)
+
+    def placements(
+        self, unit: Unit, places: Sequence[int], directed: bool
+    ) -> list[tuple[Unit | None, ...]]:
+        """Returns every way in which a row can be in the blocks: for each what it is there."""
+        n, pair, stays = range(len(places)), unit.kind == "pair", Unit("pair", (0, 1), unit.kept)
+        at = {block: k for k, block in reversed([*enumerate(places)])}
+        one = self.kind == "position" or (pair and self.fixed(unit.kept))
+        sizes = [1] if one else range(min(self.copies, len(places)) + 1)
+        sets = [frozenset(at[i] for i in fed) for fed in self.fed]
+        sets = sets or [frozenset(each) for size in sizes for each in combinations(n, size)]
+        if not pair or one:
+            return [
+                tuple((stays if pair else _row(unit)) if i in each else None for i in n)
+                for each in sets
+            ]
+        old, new = OLD._replace(directed=int(directed)), NEW._replace(directed=int(directed))
+        names_ = {(True, True): stays, (True, False): old, (False, True): new, (False, False): None}
+        ways = [tuple(names_[i in p, i in q] for i in n) for p, q in _product([sets, sets])]
+        return [way for way in ways if any(way)]
+
+
+# -- a certificate -------------------------------------------------------------------------------
+
+
+class Checker:
+    """Goes through the lines of a certificate, once and in order."""
+
+    def __init__(self) -> None:
+        self.header: Line = {}
+        self.nodes: list[Node] = []
+        self.parts: list[Part | Line] = []
+        self.algebra: Algebra | None = None
+        #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
+        self.claims: list[tuple[int, Change, bool, Loss]] = []
+        self.views: dict[int, list[list[View]]] = {}
+        self.checked = 0
+        #: Why lines were not checked, with how many they are.
+        self.unchecked: dict[str, int] = {}
+        #: The bounds that are confirmed, by notion.
+        self.bounds: dict[str, Loss] = {}
+
+    def read(self, lines: Sequence[str]) -> None:
+        """Checks all lines; raises Refused at the first that is wrong."""
+        if len(lines) > MOST_LINES:
+            raise Refused(f"more than {MOST_LINES} lines")
+        what: Any = None
+        acts = {"header": self._header, "dataset": self._dataset, "partition": self._partition}
+        acts |= {"proof": self._proof, "claim": self._claim, "bound": self._bound}
+        for n, text in enumerate(lines, 1):
+            line: Any = None
+            try:
+                line = json.loads(text, parse_float=number, parse_constant=number)
+                before, what = what, line["line"]
+                if (before is None) != (what == "header") or what not in acts:
+                    raise Refused(f"no line {str(what)[:40]!r} is due here")
+                acts[what](line)
+            except NotChecked as why:
+                self.unchecked[str(why)] = self.unchecked.get(str(why), 0) + 1
+            except Refused as why:
+                raise Refused(f"{_where(n, line)}: {why}") from None
+            except (
+                ArithmeticError,
+                LookupError,
+                RecursionError,
+                TypeError,
+                ValueError,
+                AttributeError,
+            ) as why:
+                raise Refused(f"{_where(n, line)}: malformed ({type(why).__name__})") from None
+        if self.claims or what is None:
+            raise Refused("it ends without a bound")
+
+    def _header(self, line: Line) -> None:
+        if line["version"] != VERSION:
+            raise Refused(f"its version is {line['version']!r}, and this checker reads {VERSION}")
+        self.header = line
+        whole(line["distance"], 1)
+
+    def _dataset(self, line: Line) -> None:
+        if line["id"] != len(self.nodes) or self.algebra is not None:
+            raise Refused("datasets are numbered in order, before the first proof")
+        parent = self.nodes[whole(line["parent"])] if "parent" in line else None
+        node = Node(line, parent)
+        self.nodes.append(node)
+        if parent is None:
+            node.facts = root_facts(line["root"])
+        elif node.map is not None:
+            parent.children.append(node)
+            try:
+                node.facts = facts_after(node.map, parent.facts)
+            except NotChecked:
+                node.known = False
+            random = node.known and conduct(node.map).random and parent.above is None
+            if node.one_release and not random:
+                raise Refused("a map that draws nothing is part of every release")
+            if random and node.one_release:
+                node.above = parent.depth
+            elif random:
+                node.given = node.depth
+        else:
+            part = self.parts[whole(line["partition"])]
+            assert isinstance(part, dict)
+            node.block = part, whole(line["class"])
+            if part["of"] != parent.id or part["blocks"][node.block[1]] is not None:
+                raise Refused("a block is of another dataset, or there twice")
+            part["blocks"][node.block[1]] = node
+            all_ = part["by"]["kind"] == "position" and sum(part["sizes"]) == 1
+            node.facts = {**parent.facts, "size": parent.facts.get("size") if all_ else None}
+        above = {*parent.history, parent.depth} if parent else {-1}
+        if [*node.history] != sorted({*node.history}) or not {*node.history} <= above:
+            raise Refused("its history is not one that its parent has")
+
+    def _partition(self, line: Line) -> None:
+        if line["id"] != len(self.parts) or self.algebra is not None:
+            raise Refused("partitions are numbered in order, before the first proof")
+        line["blocks"] = [None for n in line["sizes"] if whole(n, 1)]
+        self.parts.append(line)
+        self.nodes[whole(line["of"])].partitions.append(line)
+
+    def _proof(self, line: Line) -> None:
+        if self.algebra is None:
+            for node in reversed(self.nodes):
+                blocks = [b for part in node.partitions for b in part["blocks"]]
+                if None in blocks:
+                    raise Refused(f"a block of `{node.name}` is missing")
+                below = [*node.children, *blocks]
+                node.read = bool(node.mechanisms) or any(each.read for each in below)
+                poisson = [b.is_sample() and b.map["size"] is None and b.read for b in below]
+                node.leans = any(poisson) or any(each.leans for each in below)
+            self.parts = [Part(line) for line in self.parts if isinstance(line, dict)]
+        elif self.claims:
+            raise Refused("the proof before has no bound")
+        self.algebra = Algebra(str(line["notion"]), bool(line["multiplied"]))
+        if self.algebra.notion not in READS:
+            raise Refused(f"there is no notion {self.algebra.notion!r}")
+
+    def _claim(self, line: Line) -> None:
+        if self.algebra is None or line["id"] != len(self.claims):
+            raise Refused("claims are numbered in order, in a proof")
+        node, pure = self.nodes[whole(line["dataset"])], bool(line.get("pure"))
+        algebra = Algebra("pure") if pure else self.algebra
+        change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
+        self.claims.append((node.id, change, pure, loss))
+        self.checked += 1
+        premises: dict[Any, Loss] = {}
+        for before, each in pairwise([-1, *line["premises"]]):
+            if not before < whole(each) < line["id"]:
+                raise Refused("premises are earlier claims, in rising order, each once")
+            *key, known = self.claims[each]
+            premises[tuple(key)] = known
+        if loss == algebra.none or not change:
+            return  # nothing is claimed, or nothing changes
+        if not all(each.known for each in (node, *node.children)):
+            raise NotChecked("maps of a kind that this checker does not know")
+        rounded[0], step = False, Step(algebra, pure, premises)
+        parts = [*self._charges(line["charges"], node, change, algebra)]
+        edges: list[Any] = [c for c in node.children if not c.one_release]
+        edges += [self.parts[part["id"]] for part in node.partitions]
+        if len(edges) != len(line["rules"]):
+            raise Refused(f"there is not one rule for each thing made from `{node.name}`")
+        parts += [
+            step.bound(node, edge, how, change)
+            for edge, how in zip(edges, line["rules"], strict=True)
+        ]
+        _hold(algebra, loss, algebra.add(parts), "the change")
+        if premises.keys() - step.used:
+            raise Refused("a premise is not needed")
+
+    def _charges(
+        self, claimed: Sequence[Any], node: Node, change: Change, algebra: Algebra
+    ) -> Iterator[Loss]:
+        """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
+        if len(claimed) != len(node.mechanisms):
+            raise Refused(f"not every mechanism that reads `{node.name}` is charged")
+        if node.id not in self.views:
+            found = ([view(node, said) for said in each["statements"]] for each in node.mechanisms)
+            self.views[node.id] = [[v for v in views if v is not None] for views in found]
+        for mechanism, views, text in zip(
+            node.mechanisms, self.views[node.id], claimed, strict=True
+        ):
+            charge = parse_loss(text, algebra)
+            yield charge
+            if charge == algebra.none:
+                continue
+            least = algebra.times(
+                mechanism_loss(views, change, algebra), whole(mechanism["count"], 1)
+            )
+            try:
+                _hold(algebra, charge, least, f"`{str(mechanism['name'])[:60]}`")
+            except Refused:
+                if why := sharper(views, change, algebra.notion):
+                    raise NotChecked(why) from None
+                raise
+
+    def _bound(self, line: Line) -> None:
+        assert self.algebra is not None
+        claims = {self.claims[whole(each)][:3]: self.claims[each][3] for each in line["roots"]}
+        self.claims, algebra, goal = [], self.algebra, self.header["protect"]
+        roots = [node for node in self.nodes if node.parent is None]
+        groups = [{*map(whole, each)} for each in self.header["apart"] if len(each) > 1]
+        if goal["kind"] == "free-lunch":
+            groups = []
+        if groups and (goal["kind"] == "declared" or self.header["distance"] > 1):
+            raise NotChecked("several steps shared out among roots that are apart")
+        groups += [{n} for n in {*range(len(roots))}.difference(*groups)]
+        keys = [(root.id, protected(root, goal, self.header["distance"]), False) for root in roots]
+        if {*keys} != {*claims}:
+            raise Refused("its claims are not those about the protected change in each root")
+        rounded[0] = False
+        least = algebra.add([algebra.worst([claims[keys[n]] for n in group]) for group in groups])
+        loss = [[number(each) for each in pair] for pair in line["loss"]]
+        bound = tuple((e, d) for e, d in loss) if algebra.pairs else loss[0][0]
+        _hold(algebra, bound, least, "the protected change")
+        self.bounds[algebra.notion] = bound
+
+
+def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+    """Raises Refused where a claimed loss is smaller than what follows."""
+    near = 1 + F(1, 10**12) if rounded[0] else ONE
+    if algebra.pairs:
+        holds = all(any(a <= e * near and b <= d * near for a, b in least) for e, d in claimed)
+    else:
+        holds = claimed == INF or least <= claimed * near
+    if not holds:
+        shown = [*least[:3]] if algebra.pairs else [(least,)] * (least != INF)
+        words = " or ".join(", ".join(f"{float(x):.9g}" for x in each) for each in shown)
+        raise Refused(f"{what} loses more than is claimed: {words or 'there is no bound'}")
+
+
+def protected(root: Node, goal: Line, distance: int) -> Change:
+    """Returns the protected change in a root."""
+    declared, facts = goal["kind"] == "declared", root.facts
+    relation, inside = (goal["within"], whole(goal["distance"], 1)) if declared else (goal, 1)
+    kind, keeps = relation["kind"], required(relation, facts) or frozenset()
+    if relation.get("changes") is not None and keeps == facts["columns"]:
+        return ()
+    table = facts["shape"] == "table"
+    unit = ANY._replace(size=None if facts["size"] is None else F(whole(facts["size"])))
+    if kind == "bounded" and table:
+        unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
+    elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
+        unit = Unit("single" if kind == "unbounded" else "user")
+    elif not table and kind in ("edge", "node", "node-rewired"):
+        unit = Unit(kind)
+    if -1 not in root.history:
+        return canonical(((unit, inside * distance),))
+    if declared:
+        unit = unit._replace(ends=(0,) * len(unit.ends))
+    step = Unit("declared", (0,), (str(goal["name"]),) if declared else ())
+    return canonical(((around(step, ((unit, inside),)), distance),))
+
+
+def _where(n: int, line: Any) -> str:
+    known = isinstance(line, dict) and "id" in line
+    return f"line {n}" + (f" ({str(line['line'])[:20]} {str(line['id'])[:20]})" if known else "")
+
+
+def parse_change(items: Any, depth: int = 0) -> Change:
+    """Returns a change as a certificate writes it."""
+    found = []
+    for line, count, *below in items:
+        kept, size = tuple(map(str, line.get("kept", ()))), line.get("size")
+        ends = tuple(whole(end) for end in line.get("ends", (0,)))
+        flags = [whole(line.get(name, 0)) for name in ("displaced", "sign", "directed")]
+        unit = Unit(str(line["kind"]), ends, kept, None if size is None else number(size), *flags)
+        if unit.kind not in KINDS or not 1 <= len(ends) <= 2 or max(ends) > 2 or depth > 12:
+            raise Refused("there is no such unit of change")
+        inner = parse_change(below[0], depth + 1) if below else ()
+        found.append((around(unit, inner), whole(count, 1)))
+    return gather(found) if depth else canonical(gather(found))
+
+
+def parse_loss(value: Any, algebra: Algebra) -> Loss:
+    """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
+    if not algebra.pairs:
+        return INF if value is None else number(value)
+    return algebra.best([[(number(e), number(d)) for e, d in value]])
+
+
+def check(lines: Sequence[str]) -> Checker:
+    """Returns what was checked in the lines of a certificate; raises Refused if one is wrong."""
+    checker = Checker()
+    checker.read(lines)
+    return checker
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints yes or no for a certificate; returns 0, 1 if it is refused, 2 for a wrong call."""
+    if len(arguments) != 1:
+        print("usage: checker.py CERTIFICATE", file=sys.stderr)
+        return 2
+    try:
+        with open(arguments[0], encoding="utf-8") as file:
+            checker = check(file.read().splitlines())
+    except (OSError, UnicodeDecodeError) as why:
+        print(f"cannot read {arguments[0]}: {why}", file=sys.stderr)
+        return 2
+    except Refused as why:
+        print(f"no: {why}")
+        return 1
+    left = sum(checker.unchecked.values())
+    print(f"yes: {checker.checked - left} of {checker.checked} claims follow")
+    for reason, count in checker.unchecked.items():
+        print(f"not checked ({count}): {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

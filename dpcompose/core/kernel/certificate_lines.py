@@ -1,0 +1,235 @@
+"""A certificate as lines of plain data: what the stand-alone checker reads (`CERTIFICATE.md`).
+
+Every number is a string `p/q`. A dataset goes by its number in the order in which the problem is
+laid out, a claim by its place in the list of its proof, premises first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.kind import AtOneKey, Map
+from dpcompose.core.change.neighbouring import Relation
+from dpcompose.core.change.partitions.partition_kind import PartitionKind
+from dpcompose.core.change.units import ChangeUnit, State
+from dpcompose.core.kernel.certificate import Certificate
+from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.walk import How
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
+from dpcompose.core.model.tree import lay_out
+from dpcompose.core.notions.notion import Notion
+
+#: The version of the format; it grows when a reader of an older one could misread a line.
+VERSION = 1
+
+Line = dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """Returns a value as JSON has it: a fraction as `p/q`, a set sorted, a record as a mapping."""
+    match value:
+        case None | bool() | int() | str():
+            return value if not isinstance(value, str) else str(value)
+        case Fraction():
+            return str(value)
+        case float():
+            return None  # no finite bound
+        case Survival():
+            return str(1 - value.no_failure)
+        case frozenset() | set():
+            return sorted(value)
+        case Mapping():
+            return {key: plain(each) for key, each in value.items()}
+        case tuple() | list():
+            return [plain(each) for each in value]
+    return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+
+
+def header(problem: Problem, digest: str) -> Line:
+    """Returns the first line: what is protected, and of which spec."""
+    goal = problem.goal
+    return {
+        "line": "header",
+        "version": VERSION,
+        "spec": digest,
+        "protect": relation_line(goal.relation),
+        "distance": goal.distance,
+        "apart": [sorted(each) for each in problem.apart],
+    }
+
+
+def relation_line(relation: Relation) -> Line:
+    """Returns a neighbouring relation as plain data."""
+    line: Line = {"kind": relation.kind.value}
+    if relation.keeps:
+        line["keeps"] = sorted(relation.keeps)
+    if relation.changes is not None:
+        line["changes"] = sorted(relation.changes)
+    if relation.name is not None and relation.within is not None:
+        line |= {"name": relation.name, "distance": relation.distance}
+        line["within"] = relation_line(relation.within)
+    return line
+
+
+def problem_lines(problem: Problem) -> Iterator[Line]:
+    """Yields a line for each dataset and each partition, parents first."""
+    numbers: dict[int, int] = {}
+    split: dict[tuple[int, int], int] = {}
+    for root, top in lay_out(problem):
+        for place in top.subtree():
+            number = numbers[id(place)] = len(numbers)
+            line: Line = {"line": "dataset", "id": number, "name": place.dataset.name}
+            edge = place.edge
+            if edge is None:
+                line["root"] = _root_line(root)
+            else:
+                line["parent"] = numbers[id(edge.parent)]
+                if edge.made_by is not None:
+                    line["map"] = map_line(edge.made_by)
+                    if edge.rounds != 1:
+                        line["draws"] = edge.rounds
+                    if place.above is not None and edge.parent.above is None:
+                        line["one_release"] = True
+                    if edge.through:
+                        line["through"] = [each.name for each in edge.through]
+                else:
+                    line["partition"] = split[id(edge.partition), numbers[id(edge.parent)]]
+                    line["class"] = edge.block
+            if place.levels:
+                line["history"] = list(place.levels)
+            if place.mechanisms:
+                line["mechanisms"] = [mechanism_line(each) for each, _ in place.mechanisms]
+            yield line
+            for partition in place.dataset.partitions:
+                split[id(partition), number] = len(split)
+                yield {
+                    "line": "partition",
+                    "id": split[id(partition), number],
+                    "of": number,
+                    "name": partition.name,
+                    "by": _partition_line(partition.kind),
+                    "sizes": [each.multiplicity for each in partition.classes],
+                    "drops": partition.drops,
+                    "max_blocks_per_unit": partition.max_blocks_per_unit,
+                    "max_rows_per_block": partition.max_rows_per_block,
+                }
+
+
+def _root_line(root: Root) -> Line:
+    return {
+        "domain": root.domain.value,
+        "unit": root.unit,
+        "size": root.size,
+        "max_degree": root.max_degree,
+        "columns": None if root.columns is None else list(root.columns),
+    }
+
+
+def map_line(made_by: Map) -> Line:
+    """Returns a map as plain data: its kind as in a spec, and the values of its keys."""
+    if isinstance(made_by, AtOneKey):
+        maps = [map_line(each) for each in made_by.maps]
+        return {"kind": "at-one-key", "maps": maps, "last": map_line(made_by.last)}
+    name = type(made_by).__name__
+    kind = "all-rows" if name == "AllRows" else form_of(made_by).name
+    return {"kind": kind, **plain(made_by)}
+
+
+def _partition_line(kind: PartitionKind) -> Line:
+    name = type(kind).__name__.removeprefix("By").lower()
+    return {"kind": name, **plain(kind)}
+
+
+def mechanism_line(mechanism: Mechanism) -> Line:
+    """Returns a mechanism with its statements as plain data."""
+    stated = [statement_line(each) for each in mechanism.statements]
+    return {"name": mechanism.name, "count": mechanism.count, "statements": stated}
+
+
+def statement_line(statement: Statement) -> Line:
+    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated."""
+    guarantee = statement.guarantee
+    line: Line = {"relation": relation_line(statement.relation), "up": statement.up}
+    line |= {"notion": guarantee.notion.value, "value": str(guarantee.value)}
+    if guarantee.delta:
+        line["delta"] = str(guarantee.delta)
+    if guarantee.points:
+        line["points"] = plain(guarantee.points)
+    if guarantee.noise is not None:
+        line |= {"noise": noise_line(guarantee.noise), "shift": str(guarantee.shift)}
+    if statement.implied:
+        line["implied"] = True
+    return line
+
+
+def noise_line(noise: Family) -> Line:
+    """Returns a concrete mechanism as plain data."""
+    inner = {
+        each.name: noise_line(value) if isinstance(value, Family) else plain(value)
+        for each in fields(noise)  # type: ignore[arg-type]
+        for value in [getattr(noise, each.name)]
+    }
+    return {"kind": type(noise).__name__, **inner}
+
+
+def change_line(state: State) -> list[Any]:
+    """Returns a change: `[unit, count]`, or `[unit, count, what it became]` with its history."""
+    return [
+        [_unit_line(item.leaf), count, *([change_line(item.below)] if item.below else [])]
+        for item, count in state
+    ]
+
+
+def _unit_line(unit: ChangeUnit) -> Line:
+    line: Line = {"kind": unit.kind.value}
+    if unit.ends != (0,):
+        line["ends"] = list(unit.ends)
+    if unit.kept:
+        line["kept"] = list(unit.kept)
+    if unit.size is not None:
+        line["size"] = str(unit.size)
+    for name in ("displaced", "sign", "directed"):
+        if getattr(unit, name):
+            line[name] = int(getattr(unit, name))
+    return line
+
+
+def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
+    """Yields the claims of a proof, premises first, and the bound that follows from them."""
+    yield {
+        "line": "proof",
+        "id": number,
+        "notion": certificate.notion.value,
+        "multiplied": certificate.survival,
+    }
+    for n, claim in enumerate(certificate.claims):
+        line: Line = {"line": "claim", "id": n, "dataset": claim.place}
+        line["change"] = change_line(claim.state)
+        if claim.pure:
+            line["pure"] = True
+        line["loss"] = plain(claim.loss)
+        line["charges"] = plain(claim.charges)
+        line["rules"] = [rule_line(each) for each in claim.rules]
+        line["premises"] = list(claim.premises)
+        yield line
+    pairs = certificate.notion is Notion.APPROX
+    bounds = [[each.amount, each.delta][: 1 + pairs] for each in certificate.bounds]
+    yield {"line": "bound", "id": number, "roots": list(certificate.roots), "loss": plain(bounds)}
+
+
+def rule_line(how: How) -> Any:
+    """Returns the name of a rule, or its name with the rules that it combines."""
+    return [how.rule, *map(rule_line, how.of)] if how.of else how.rule
+
+
+def lines(problem: Problem, digest: str, proofs: Sequence[Certificate]) -> Iterator[Line]:
+    """Yields all lines of a certificate: the header, the problem, and its proofs."""
+    yield header(problem, digest)
+    yield from problem_lines(problem)
+    for number, certificate in enumerate(proofs):
+        yield from proof_lines(certificate, number)
