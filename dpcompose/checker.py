@@ -34,6 +34,10 @@ class Refused(Exception):
     """The certificate is malformed, or a line of it does not follow."""
 
 
+class Missing(Refused):
+    """A premise that a rule needs is not there."""
+
+
 class NotChecked(Exception):
     """The checker has no rule for this."""
 
@@ -901,7 +905,7 @@ class Step:
         """Returns what a premise says of a change of a dataset."""
         key = node.id, change, self.pure
         if key not in self.premises:
-            raise Refused(f"nothing is claimed of a change in `{node.name}` that may happen")
+            raise Missing(f"nothing is claimed of a change in `{node.name}` that may happen")
         self.used.add(key)
         return self.premises[key]
 
@@ -927,6 +931,8 @@ class Step:
         for rule in {json.dumps(each): each for each in rules}.values():
             try:
                 found.append(self.bound(node, edge, rule, change))
+            except Missing:
+                raise
             except Refused as refused:
                 why = refused
         if not found:
@@ -1340,8 +1346,8 @@ class Checker:
         self.claims: list[tuple[int, Change, bool, Loss]] = []
         self.views: dict[int, list[list[View]]] = {}
         self.checked = 0
-        #: Why lines were not checked, with how many they are.
-        self.unchecked: dict[str, int] = {}
+        #: Why lines were not checked, with their numbers.
+        self.unchecked: dict[str, list[int]] = {}
         #: The bounds that are confirmed, by notion.
         self.bounds: dict[str, Loss] = {}
 
@@ -1361,7 +1367,7 @@ class Checker:
                     raise Refused(f"no line {str(what)[:40]!r} is due here")
                 acts[what](line)
             except NotChecked as why:
-                self.unchecked[str(why)] = self.unchecked.get(str(why), 0) + 1
+                self.unchecked.setdefault(str(why), []).append(n)
             except Refused as why:
                 raise Refused(f"{_where(n, line)}: {why}") from None
             except (
@@ -1604,10 +1610,11 @@ def main(arguments: Sequence[str]) -> int:
     except Refused as why:
         print(f"no: {why}")
         return 1
-    left = sum(checker.unchecked.values())
+    left = sum(map(len, checker.unchecked.values()))
     print(f"yes: {checker.checked - left} of {checker.checked} claims follow")
-    for reason, count in checker.unchecked.items():
-        print(f"not checked ({count}): {reason}")
+    for reason, places in checker.unchecked.items():
+        shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
+        print(f"not checked: {reason} (line{'s' * (len(places) > 1)} {shown})")
     return 0
 
 

@@ -37,7 +37,8 @@ def recheck(certificate: Sequence[str]) -> Recheck:
     except checker.Refused as refused:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start
-    return Recheck(found.checked, seconds, tuple(sorted(found.unchecked.items())))
+    left = sorted((why, len(places)) for why, places in found.unchecked.items())
+    return Recheck(found.checked, seconds, tuple(left))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,299 @@
+"""The stand-alone checker: it confirms what the search proves, and refuses what is forged."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dpcompose
+from dpcompose import checker
+from dpcompose.cli import app
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "dpcompose/checker.py"
+CORPUS = ROOT / "tests/corpus/random.yaml"
+KEPT = [*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests/golden/handmade").rglob("*.yaml")]
+#: So many of the random specs are forged.
+FORGED = 60
+
+Line = dict[str, Any]
+
+
+def certificate_of(text: str | bytes) -> list[Line]:
+    """The lines of the certificate of a spec; none where it has no bound."""
+    report = dpcompose.analyze(text, "spec.yaml", certificate=True, extent="bound")
+    return [json.loads(line) for line in report.certificate]
+
+
+def verdict(lines: list[Line]) -> str:
+    """What the checker says: `yes`, or why not."""
+    try:
+        found = checker.check([json.dumps(line) for line in lines])
+    except checker.Refused as refused:
+        return str(refused)
+    return "yes" if not found.unchecked else f"partly: {found.unchecked}"
+
+
+@cache
+def random_certificates() -> list[list[Line]]:
+    texts = CORPUS.read_text(encoding="utf-8").split("---\n")
+    found = (certificate_of(text) for text in texts[:FORGED])
+    return [lines for lines in found if lines]
+
+
+def claims(lines: list[Line]) -> Iterator[tuple[int, Line]]:
+    for at, line in enumerate(lines):
+        if line["line"] == "claim":
+            yield at, line
+
+
+# --- what holds ----------------------------------------------------------------------------------
+
+
+def test_it_imports_nothing_but_the_standard_library() -> None:
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    modules = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else
+                     [each.name for each in node.names])
+    }  # fmt: skip
+    assert modules <= {*sys.stdlib_module_names, "yaml"}
+
+
+def test_it_runs_by_itself(tmp_path: Path) -> None:
+    """Copied out of the package, where nothing of dpcompose can be imported."""
+    alone, file = tmp_path / "checker.py", tmp_path / "proof.jsonl"
+    alone.write_bytes(FILE.read_bytes())
+    spec = ROOT / "specs/medical-practices.yaml"
+    result = CliRunner().invoke(app, ["analyze", str(spec), "--certificate", str(file)])
+    assert result.exit_code == 0
+    run = subprocess.run(
+        [sys.executable, "-I", str(alone), str(file)],
+        capture_output=True, check=False, encoding="utf-8", cwd=tmp_path,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, "yes: 2 of 2 claims follow\n")
+    file.write_text(file.read_text().replace('"6/5"', '"5/5"'))
+    run = subprocess.run(
+        [sys.executable, "-I", str(alone), str(file)],
+        capture_output=True, check=False, encoding="utf-8", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert run.stdout == ("no: line 7 (claim 1): the change loses more than is claimed: 1.2\n")
+
+
+def test_kept_and_random_specs_are_confirmed() -> None:
+    """At most one claim in twenty is of a kind that it has no rule for."""
+    kept = (certificate_of(path.read_bytes()) for path in KEPT)
+    found = [
+        checker.check([json.dumps(line) for line in lines])
+        for lines in [*kept, *random_certificates()]
+        if lines
+    ]
+    checked = sum(each.checked for each in found)
+    left = sum(len(places) for each in found for places in each.unchecked.values())
+    assert checked > 500 and left <= checked / 20
+
+
+# --- what is forged ------------------------------------------------------------------------------
+
+
+def smaller(value: Any) -> Any:
+    """A loss of a certificate, a little smaller."""
+    if isinstance(value, list):
+        return [[smaller(pair[0]), pair[1]] for pair in value]
+    return str(Fraction(value) * Fraction(999_999, 1_000_000))
+
+
+def has_loss(line: Line) -> bool:
+    """Whether a claim is about a change that loses something, in one way."""
+    loss = line["loss"]
+    if isinstance(loss, list):
+        return len(loss) == 1 and Fraction(loss[0][0]) > 0 and bool(line["change"])
+    return loss is not None and Fraction(loss) > 0 and bool(line["change"])
+
+
+def is_checked(lines: list[Line]) -> set[int]:
+    """The places of the claims for which the checker has all rules."""
+    found = checker.check([json.dumps(line) for line in lines])
+    left = {n - 1 for places in found.unchecked.values() for n in places}
+    return {at for at, _ in claims(lines)} - left
+
+
+def test_a_loss_a_little_smaller_is_refused_where_it_is_claimed() -> None:
+    """Each claim in turn, or the one that rests on it."""
+    forged = 0
+    for lines in random_certificates():
+        rests = {p for _, line in claims(lines) for p in line["premises"]}
+        for at in is_checked(lines):
+            line = lines[at]
+            if not has_loss(line):
+                continue
+            changed = copy.deepcopy(lines)
+            changed[at]["loss"] = smaller(line["loss"])
+            said = verdict(changed)
+            assert said != "yes", line
+            if said.startswith("partly"):
+                continue  # irrational on the way, so that less would do
+            assert f"(claim {line['id']})" in said or line["id"] in rests, (line, said)
+            forged += 1
+    assert forged > 200
+
+
+def test_a_charge_a_little_smaller_is_refused() -> None:
+    forged = 0
+    for lines in random_certificates():
+        for at in is_checked(lines):
+            line = lines[at]
+            for place, charge in enumerate(line["charges"] if has_loss(line) else ()):
+                if not isinstance(charge, str) or Fraction(charge) == 0:
+                    continue
+                changed = copy.deepcopy(lines)
+                changed[at]["charges"][place] = smaller(charge)
+                said = verdict(changed)
+                if "partly" in said:
+                    continue  # of statements that take turns more may be known
+                assert "loses more than is claimed" in said, (line, said)
+                forged += 1
+    assert forged > 100
+
+
+def test_a_smaller_bound_is_refused() -> None:
+    for lines in random_certificates():
+        changed = copy.deepcopy(lines)
+        for line in changed:
+            if line["line"] == "bound" and line["loss"] and Fraction(line["loss"][0][0]) > 0:
+                line["loss"][0][0] = smaller(line["loss"][0][0])
+                assert "the protected change loses more" in verdict(changed)
+                break
+
+
+def about(lines: list[Line], number: int) -> tuple[int, checker.Change]:
+    """The dataset and the change that a claim is about, in the one form that the checker has."""
+    line = next(line for _, line in claims(lines) if line["id"] == number)
+    return line["dataset"], checker.parse_change(line["change"])
+
+
+@pytest.mark.parametrize("how", ["dropped", "added", "twice", "turned", "itself", "later"])
+def test_premises_are_those_that_are_needed(how: str) -> None:
+    rng, forged = random.Random(how), 0
+    for lines in random_certificates():
+        places = [at for at in is_checked(lines) if lines[at]["premises"] and has_loss(lines[at])]
+        if not places:
+            continue
+        changed = copy.deepcopy(lines)
+        line = changed[rng.choice(sorted(places))]
+        premises: list[int] = line["premises"]
+        match how:
+            case "dropped":
+                gone = premises.pop(rng.randrange(len(premises)))
+                if about(lines, gone) in [about(lines, each) for each in premises]:
+                    continue  # the same change, written in two ways
+            case "added":
+                others = sorted({*range(line["id"])} - {*premises})
+                if not others:
+                    continue
+                line["premises"] = sorted([*premises, rng.choice(others)])
+            case "twice":
+                premises.append(premises[-1])
+            case "turned":
+                if len(premises) == 1:
+                    continue
+                premises.reverse()
+            case "itself":
+                premises.append(line["id"])
+            case "later":
+                premises.append(line["id"] + 1)
+        said = verdict(changed)
+        assert said != "yes" and f"(claim {line['id']})" in said, (line, said)
+        forged += 1
+    assert forged > 10
+
+
+def test_what_changes_is_followed_everywhere() -> None:
+    """A rule, a mechanism or a block that is left out is missed."""
+    for key, says in (("rules", "one rule for each thing"), ("charges", "is charged")):
+        forged = 0
+        for lines in random_certificates():
+            for at in is_checked(lines):
+                if lines[at][key] and has_loss(lines[at]):
+                    changed = copy.deepcopy(lines)
+                    changed[at][key].pop()
+                    assert says in verdict(changed)
+                    forged += 1
+                    break
+        assert forged > 20
+
+
+CASES: dict[str, tuple[str, str]] = {
+    "no header": ("del lines[0]", "no line 'dataset' is due here"),
+    "two headers": ("lines.insert(1, lines[0])", "no line 'header' is due here"),
+    "another version": ("lines[0]['version'] = 2", "version is 2"),
+    "an unknown line": ("lines.insert(2, {'line': 'theorem'})", "no line 'theorem'"),
+    "no bound": ("lines.pop()", "ends without a bound"),
+    "no root": ("lines[-1]['roots'] = []", "the protected change in each root"),
+    "another root": ("lines[-1]['roots'] = [0]", "the protected change in each root"),
+    "a float": ("claim['loss'] = 1.2", "is not a number of the form"),
+    "NaN": ("claim['loss'] = float('nan')", "is not a number of the form"),
+    "infinity": ("claim['loss'] = float('inf')", "is not a number of the form"),
+    "below 0": ("claim['loss'] = '-1'", "is not a number of the form"),
+    "a denominator of 0": ("claim['loss'] = '1/0'", "is not a number of the form"),
+    "a huge number": ("claim['loss'] = '9' * 30_000", "is not a number of the form"),
+    "digits of another script": ("claim['loss'] = '\u0661'", "is not a number of the form"),
+    "another loss": ("claim['loss'] = {}", "is not a number of the form"),
+    "a change that is none": ("claim['change'] = 5", "malformed"),
+    "no unit": ("claim['change'][0][0]['kind'] = 'nobody'", "no such unit"),
+    "half a unit": ("claim['change'][0][1] = 0", "whole number of at least 1"),
+    "an unknown dataset": ("claim['dataset'] = 99", "malformed"),
+    "a dataset before the first": ("claim['dataset'] = -1", "whole number of at least 0"),
+    "true as a number": ("claim['dataset'] = True", "whole number of at least 0"),
+    "a dataset twice": ("lines.insert(2, lines[1])", "numbered in order"),
+    "datasets after claims": ("lines.insert(-1, lines[1])", "numbered in order"),
+    "a block less": ("lines = [l for l in lines if l.get('class') != 0]", "is missing"),
+    "a claim twice": ("lines.insert(-1, claim)", "numbered in order"),
+    "a change within itself": (
+        "deep = claim['change']\nfor _ in range(400): deep = [[{'kind': 'single'}, 1, deep]]\n"
+        "claim['change'] = deep", "no such unit",
+    ),
+    "another notion": (
+        "next(l for l in lines if l['line'] == 'proof')['notion'] = 'best'", "no notion 'best'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_malformed_certificates_are_refused(case: str) -> None:
+    code, says = CASES[case]
+    lines = certificate_of((ROOT / "specs/medical-practices.yaml").read_bytes())
+    given = {"lines": lines, "claim": next(line for _, line in claims(lines))}
+    exec(code, given)
+    assert says in verdict(given["lines"])
+
+
+def test_text_that_is_no_certificate_is_refused() -> None:
+    for text in ("", "{", "[]", "1", '"x"', "null", "[" * 100_000, '{"line": ["header"]}', "\x00"):
+        with pytest.raises(checker.Refused):
+            checker.check(text.splitlines())
+
+
+def test_what_is_too_much_is_refused_at_once() -> None:
+    lines = certificate_of((ROOT / "specs/medical-practices.yaml").read_bytes())
+    text = [json.dumps(line) for line in lines]
+    with pytest.raises(checker.Refused, match="more than 200000 lines"):
+        checker.check([*text, *([text[-2]] * 1_000_000)])
+    _, claim = next(claims(lines))
+    claim["change"][0][1] = 10**18
+    assert "nothing is claimed" in verdict(lines) or "loses more" in verdict(lines)
