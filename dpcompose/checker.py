@@ -1596,16 +1596,142 @@ def check(lines: Sequence[str]) -> Checker:
     return checker
 
 
+# -- the spec that a certificate is about --------------------------------------------------------
+
+#: Keys of a certificate that have another name in a spec.
+_RENAMED = {"poisson": "rate"}
+
+
+class Comparison:
+    """A certificate against the text of its spec, field by field."""
+
+    def __init__(self, lines: Sequence[str], text: bytes) -> None:
+        import hashlib
+
+        import yaml
+
+        self.lines: list[Line] = [json.loads(line) for line in lines]
+        self.spec: Any = yaml.load(text, Loader=yaml.BaseLoader)  # every value as it is written
+        #: Fields that were compared, and those that were not.
+        self.compared, self.left = 0, set[str]()
+        if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
+            raise Refused("the certificate is about another text")
+        self._protect()
+        for line in self.lines:
+            if line["line"] == "dataset":
+                self._dataset(line)
+            elif line["line"] == "partition":
+                written = self._entry(line["name"]).get("partition") or {}
+                told = {**line, **line["by"]} if isinstance(written, dict) else line
+                self._fields(line["name"], written, {**told, "by": line["by"]["kind"]})
+        self._mechanisms()
+
+    def _entry(self, name: str) -> Line:
+        entry = self.spec["datasets"].get(str(name).split(".")[0])
+        if entry is None and str(name).split(".")[0] not in self.spec["datasets"]:
+            raise Refused(f"the spec has no dataset {name!r}")
+        return entry if isinstance(entry, dict) else {}
+
+    def _field(self, where: str, written: Any, told_: Any) -> None:
+        """Compares a value as it is written with that of the certificate."""
+        if isinstance(written, list):
+            told_, written = sorted(map(str, told_ or ())), sorted(map(str, written))
+        elif isinstance(told_, bool):
+            told_ = str(told_).lower()
+        else:
+            try:
+                written, told_ = F(str(written)), F(str(told_))
+            except (ValueError, ZeroDivisionError):
+                if re.search(r"[0-9*+]", str(written)) and isinstance(told_, str):
+                    self.left.add(where)
+                    return
+        if written != told_:
+            raise Refused(f"{where} is {str(written)[:40]} in the spec, {str(told_)[:40]} here")
+        self.compared += 1
+
+    def _fields(self, where: str, written: Any, told_: Line) -> None:
+        if isinstance(written, str):
+            written = {"kind": written}
+        for key, value in written.items():
+            name = _RENAMED.get(key, key)
+            if name in told_ and not isinstance(value, dict):
+                self._field(f"{where}.{key}", value, told_[name])
+            else:
+                self.left.add(f"{where}.{key}")
+
+    def _protect(self) -> None:
+        written, header = self.spec["protect"], self.lines[0]
+        written = {"relation": written} if isinstance(written, str) else written
+        goal = header["protect"]
+        told_ = {**goal, "relation": goal.get("name", goal["kind"]), "distance": header["distance"]}
+        self._fields("protect", written, told_)
+
+    def _dataset(self, line: Line) -> None:
+        entry, name = self._entry(line["name"]), line["name"]
+        if "root" in line:
+            if "from" in entry:
+                raise Refused(f"`{name}` is no root in the spec")
+            self._fields(name, {k: v for k, v in entry.items() if k != "drops"}, line["root"])
+        elif "through" in line:
+            self.left.add(f"{name}.map")
+        elif "map" in line:
+            self._fields(f"{name}.map", entry.get("map", {}), line["map"])
+
+    def _mechanisms(self) -> None:
+        released, copies, draws = (
+            dict[str, Line](),
+            dict[tuple[str, str], int](),
+            [1] * len(self.lines),
+        )
+        for line in self.lines:
+            if line["line"] == "dataset" and not line.get("one_release"):
+                above = draws[line["parent"]] if "parent" in line else 1
+                draws[line["id"]] = above * line.get("draws", 1)
+                for each in line.get("mechanisms", ()):  # of draws that differ the copies add up
+                    released[each["name"]], key = each, (each["name"], line["name"])
+                    copies[key] = copies.get(key, 0) + each["count"] * draws[line["id"]]
+            elif line["line"] == "dataset":
+                draws[line["id"]] = 0
+        written = [each for each in self.spec["mechanisms"] if "post_processes" not in each]
+        if {each["name"] for each in written} != set(released):
+            raise Refused("its mechanisms are not those of the spec")
+        for each in written:
+            found, where = released[each["name"]], str(each["name"])
+            for key in copies:
+                if key[0] == where and copies[key]:
+                    self._field(f"{where}.count", each.get("count", "1"), copies[key])
+            for said in each.get("guarantees", [each]):
+                amounts = [said[key] for key in ("epsilon", "rho", "mu") if key in said]
+                if not amounts or isinstance(amounts[0], dict) or "mechanism" in said:
+                    self.left.add(where)
+                    continue
+                values = [x["value"] for x in found["statements"] if x["notion"] == said["notion"]]
+                near = [x for x in values if x == _fraction(amounts[0])] or values[:1] or [None]
+                self._field(f"{where}.{said['notion']}", amounts[0], near[0])
+
+
+def _fraction(text: Any) -> str:
+    """Returns a number as a certificate writes it, or nothing where it is another expression."""
+    try:
+        return str(F(str(text)))
+    except (ValueError, ZeroDivisionError):
+        return ""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Prints yes or no for a certificate; returns 0, 1 if it is refused, 2 for a wrong call."""
-    if len(arguments) != 1:
-        print("usage: checker.py CERTIFICATE", file=sys.stderr)
+    if len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--spec"]):
+        print("usage: checker.py CERTIFICATE [--spec SPEC.yaml]", file=sys.stderr)
         return 2
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            checker = check(file.read().splitlines())
+            lines = file.read().splitlines()
+        checker = check(lines)
+        if arguments[1:]:
+            with open(arguments[2], "rb") as spec:
+                comparison = Comparison(lines, spec.read())
     except (OSError, UnicodeDecodeError) as why:
-        print(f"cannot read {arguments[0]}: {why}", file=sys.stderr)
+        print(f"cannot read: {why}", file=sys.stderr)
         return 2
     except Refused as why:
         print(f"no: {why}")
@@ -1615,6 +1741,10 @@ def main(arguments: Sequence[str]) -> int:
     for reason, places in checker.unchecked.items():
         shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
         print(f"not checked: {reason} (line{'s' * (len(places) > 1)} {shown})")
+    if arguments[1:]:
+        print(f"the spec says the same in {comparison.compared} fields")
+        if comparison.left:
+            print(f"not compared: {', '.join(sorted(comparison.left))}")
     return 0
 
 
