@@ -30,11 +30,11 @@ INF, ZERO, ONE = math.inf, F(0), F(1)
 Line = dict[str, Any]
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The certificate is malformed, or a line of it does not follow."""
 
 
-class Missing(Refused):
+class Missing(Rejected):
     """A premise that a rule needs is not there."""
 
 
@@ -53,14 +53,14 @@ rounded = [False]
 def number(text: Any) -> F:
     """Returns the fraction of at least 0 that a string `p/q` stands for."""
     if not isinstance(text, str) or len(text) > MOST_DIGITS or not _NUMBER.fullmatch(text):
-        raise Refused(f"{str(text)[:40]!r} is not a number of the form `p/q`")
+        raise Rejected(f"{str(text)[:40]!r} is not a number of the form `p/q`")
     return F(text)
 
 
 def whole(value: Any, least: int = 0) -> int:
     """Returns a whole number of a certificate."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise Refused(f"{str(value)[:40]!r} is not a whole number of at least {least}")
+        raise Rejected(f"{str(value)[:40]!r} is not a whole number of at least {least}")
     return value
 
 
@@ -210,7 +210,10 @@ def _drop(change: Change, depth: int) -> Change:
 
 
 def down(
-    change: Change, node: Node, child: Node, become: Callable[[Unit], Iterable[tuple[Unit, int]]]
+    change: Change,
+    node: DataNode,
+    child: DataNode,
+    become: Callable[[Unit], Iterable[tuple[Unit, int]]],
 ) -> Change:
     """Returns a change one dataset further down, where each unit becomes the units of `become`."""
     trace = node.depth in child.history
@@ -240,7 +243,7 @@ def placed(unit: Unit, made: Iterable[tuple[Unit, int]], trace: bool) -> list[tu
     ]
 
 
-def fit(change: Change, node: Node, child: Node) -> Change:
+def fit(change: Change, node: DataNode, child: DataNode) -> Change:
     """Returns a change in canonical form, without the history that `child` does not keep."""
     if node.leans and not child.leans:
         change = _over(change, lambda u: u._replace(directed=0))
@@ -284,17 +287,17 @@ def sides(unit: Unit) -> set[int]:
 # -- datasets ------------------------------------------------------------------------------------
 
 
-class Node:
+class DataNode:
     """A dataset, with what follows from its place (`facts`)."""
 
-    def __init__(self, line: Line, parent: Node | None) -> None:
+    def __init__(self, line: Line, parent: DataNode | None) -> None:
         self.id, self.name, self.parent = line["id"], str(line["name"])[:60], parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.map: Line | None = line.get("map")
         self.block: tuple[Line, int] | None = None
         self.draws, self.one_release = whole(line.get("draws", 1), 1), bool(line.get("one_release"))
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
-        self.children: list[Node] = []
+        self.children: list[DataNode] = []
         self.partitions: list[Line] = []
         self.facts: Line = {}
         self.read = self.leans = False
@@ -305,11 +308,11 @@ class Node:
         self.given: int = 0 if parent is None else parent.given
         self.above: int | None = None if parent is None else parent.above
 
-    def up(self, steps: int) -> list[Node]:
+    def up(self, steps: int) -> list[DataNode]:
         """Returns the datasets from `steps` further up down to this one."""
         above = self.parent if steps else None
         if steps and above is None:
-            raise Refused(f"a statement in `{self.name}` is above its root")
+            raise Rejected(f"a statement in `{self.name}` is above its root")
         return [*(above.up(steps - 1) if above else ()), self]
 
     def is_sample(self) -> bool:
@@ -665,12 +668,12 @@ class View(NamedTuple):
 
     said: Line
     level: int
-    home: Node
+    home: DataNode
     padded: bool
     plain: bool
 
 
-def view(node: Node, said: Line) -> View | None:
+def view(node: DataNode, said: Line) -> View | None:
     """Returns a statement of a mechanism that reads `node`; None where it says nothing there."""
     home, *edges = node.up(whole(said["up"]))
     index = {depth: n for n, depth in enumerate((*node.history, node.depth))}
@@ -687,14 +690,14 @@ def view(node: Node, said: Line) -> View | None:
     return None
 
 
-def _keeps_rows(edge: Node) -> bool:
+def _keeps_rows(edge: DataNode) -> bool:
     """Whether a row that is added above is at most one added row below."""
     if edge.block is not None:
         return str(edge.block[0]["by"]["kind"]) != "position"
     return edge.map is not None and conduct(edge.map).gives == "one"
 
 
-def padded(edges: Sequence[Node]) -> bool:
+def padded(edges: Sequence[DataNode]) -> bool:
     """Whether some row gives nothing along the edges, as the padding lemma needs it."""
     for edge in edges:
         if edge.block is None:
@@ -790,7 +793,7 @@ def stated(said: Line) -> F:
         raise NotChecked(f"noise of kind {noise['kind']!r} in {notion}")
     least = known(noise, number(said["shift"]))
     if amount < least:
-        raise Refused(f"a statement says {said['value']}, which its noise does not give")
+        raise Rejected(f"a statement says {said['value']}, which its noise does not give")
     return least
 
 
@@ -893,7 +896,7 @@ def _ways(views: Sequence[View], change: Change) -> Iterator[tuple[Sequence[View
 # -- rules: maps and samples (sections 4 and 7) --------------------------------------------------
 
 
-class Step:
+class Rules:
     """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
     partition (`part`) of a dataset, from losses that premises give."""
 
@@ -901,7 +904,7 @@ class Step:
         self.algebra, self.pure, self.premises = algebra, pure, premises
         self.used: set[Any] = set()
 
-    def ask(self, node: Node, change: Change) -> Loss:
+    def ask(self, node: DataNode, change: Change) -> Loss:
         """Returns what a premise says of a change of a dataset."""
         key = node.id, change, self.pure
         if key not in self.premises:
@@ -909,7 +912,9 @@ class Step:
         self.used.add(key)
         return self.premises[key]
 
-    def bound(self, node: Node, edge: Node | Part, how: Any, change: Change) -> Loss:
+    def bound(
+        self, node: DataNode, edge: DataNode | BlockClasses, how: Any, change: Change
+    ) -> Loss:
         """Returns the bound that a rule, or a combination of rules, gives."""
         name, of = (how, []) if isinstance(how, str) else (how[0], how[1:])
         if name == "best":
@@ -919,49 +924,53 @@ class Step:
             free = only_rows(change) and node.up(node.depth)[0].facts.get("unit") is None
             losses = [(self._least(node, edge, of, each), n) for each, n in parts]
             return self.algebra.chain(losses, free)
-        kind = "map_" if isinstance(edge, Node) else "split_"
+        kind = "map_" if isinstance(edge, DataNode) else "split_"
         rule = getattr(self, kind + re.sub(r"\W", "_", name), None)
         if rule is None:
             raise NotChecked(f"rule {name!r}")
         return rule(node, edge, change, *([of] if of else []))
 
-    def _least(self, node: Node, edge: Node | Part, rules: Sequence[Any], change: Change) -> Loss:
+    def _least(
+        self, node: DataNode, edge: DataNode | BlockClasses, rules: Sequence[Any], change: Change
+    ) -> Loss:
         """Returns the least bound of those rules that apply to one unit."""
-        found, why = [], Refused("no rule is named for a unit")
+        found, why = [], Rejected("no rule is named for a unit")
         for rule in {json.dumps(each): each for each in rules}.values():
             try:
                 found.append(self.bound(node, edge, rule, change))
             except Missing:
                 raise
-            except Refused as refused:
+            except Rejected as refused:
                 why = refused
         if not found:
             raise why
         return self.algebra.best(found)
 
-    def map_unread(self, node: Node, child: Node, change: Change) -> Loss:
+    def map_unread(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         if child.read:
-            raise Refused(f"`{child.name}` is read")
+            raise Rejected(f"`{child.name}` is read")
         return self.algebra.zero
 
-    def map_unchanged(self, node: Node, child: Node, change: Change) -> Loss:
+    def map_unchanged(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """Below a random map that is part of one release only statements above it count."""
         if child.above is None:
-            raise Refused("what is drawn is not part of one release")
+            raise Rejected("what is drawn is not part of one release")
         return self.ask(child, down(change, node, child, lambda u: [(_as_it_is(u), 1)]))
 
-    def map_release(self, node: Node, child: Node, change: Change, of: Sequence[Any]) -> Loss:
+    def map_release(
+        self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
+    ) -> Loss:
         """One release alone depends on what a random map draws: what is stated above covers it."""
         inside = [*node.children, child][node.children.index(child) + 1]
         if not inside.one_release or inside.map != child.map or releases(inside) != 1:
-            raise Refused("more than one release depends on what is drawn")
+            raise Rejected("more than one release depends on what is drawn")
         return self.algebra.times(self.bound(node, inside, of[0], change), child.draws)
 
-    def map_listed(self, node: Node, child: Node, change: Change) -> Loss:
+    def map_listed(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """The worst of everything that a map may make of the change."""
         made_by, trace = child.map or {}, node.depth in child.history
         if child.is_sample():
-            raise Refused("a sample is no map whose outcomes are listed")
+            raise Rejected("a sample is no map whose outcomes are listed")
         mixed = len({u.sign for u, _ in leaves(change) if u.kind == "single"}) > 1
         vanish = mixed and conduct(made_by).may_drop
 
@@ -989,11 +998,11 @@ class Step:
         found = {fit(way, node, child) for way in ways(change)}
         return self.algebra.worst([self.ask(child, each) for each in found])
 
-    def map_sample(self, node: Node, child: Node, change: Change) -> Loss:
+    def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
         algebra, ((unit, count), *more) = self.algebra, leaves(change)
         if not child.is_sample() or algebra.notion in ("zcdp", "gdp") or count > 1 or more:
-            raise Refused("it is for one unit of change and a sample, in ε")
+            raise Rejected("it is for one unit of change and a sample, in ε")
         assert child.map is not None
         rate, fixed = number(child.map["rate"]), child.map["size"] is not None
 
@@ -1021,23 +1030,30 @@ class Step:
             found.append(algebra.chain([(row, int(unit.size))]))
         return algebra.times(algebra.best(found), child.draws)
 
-    def map_as_pure(self, node: Node, child: Node, change: Change, of: Sequence[Any]) -> Loss:
+    def map_as_pure(
+        self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
+    ) -> Loss:
         """The ρ of the pure DP that a sample amplifies, draw by draw."""
-        inner = Step(Algebra("pure"), True, self.premises)
+        inner = Rules(Algebra("pure"), True, self.premises)
         undirected = canonical(_over(change, lambda u: u._replace(directed=0)))
         loss = inner.bound(node, child, of[0], undirected)
-        # What is shown below is asked for as well, and proves nothing here.
+        # What is shown below is asked for as well, and may prove nothing here.
         self.used |= inner.used | {key for key in self.premises if key[0] == child.id}
-        return (
-            converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
-            if loss
-            else loss
-        )
+        if not loss:
+            return loss
+        found = converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
+        ((unit, count), *more) = leaves(change)
+        if unit.kind in ("single", "pair") and count == 1 and not more:
+            # Both samples hold the change, or neither does: no worse than a public sample.
+            public = down(undirected, node, child, lambda u: [(_as_it_is(u), 1)])
+            own = self.premises.get((child.id, public, False), INF)
+            found = min(found, own * child.draws)
+        return found
 
     # -- rules: partitions (section 5)
 
     def _blocks(
-        self, node: Node, part: Part, change: Change, become: Callable[[Unit], Unit]
+        self, node: DataNode, part: BlockClasses, change: Change, become: Callable[[Unit], Unit]
     ) -> list[Loss]:
         """Returns for each class of blocks the loss of one block where units become that."""
         return [self.ask(b, down(change, node, b, lambda u: [(become(u), 1)])) for b in part.blocks]
@@ -1061,18 +1077,18 @@ class Step:
             )
         return self.algebra.best([found])
 
-    def split_everywhere(self, node: Node, part: Part, change: Change) -> Loss:
+    def split_everywhere(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """Every block may change in any way: their losses add."""
         losses = self._blocks(node, part, change, lambda u: ANY._replace(ends=_as_it_is(u).ends))
         return self.algebra.add(
             [self.algebra.times(x, n) for x, n in zip(losses, part.sizes, strict=True)]
         )
 
-    def split_one_row(self, node: Node, part: Part, change: Change) -> Loss:
+    def split_one_row(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """One row in the blocks where it can be; a replaced one leaves some and enters others."""
         unit = part.followed(change, one=True)
         if unit.kind == "user":
-            raise Refused("it is for a row")
+            raise Rejected("it is for a row")
         if unit.kind != "pair":
             return self._total(
                 part.worst_row, self._blocks(node, part, change, lambda _: _row(unit))
@@ -1086,11 +1102,11 @@ class Step:
         kept = unit.kept
         return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), old, new, both)
 
-    def split_one_unit_s_rows(self, node: Node, part: Part, change: Change) -> Loss:
+    def split_one_unit_s_rows(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """All rows of one unit, as many as it has at most, over the blocks."""
         unit, blocks = part.followed(change, one=True), part.line["max_blocks_per_unit"]
         if unit.kind != "user":
-            raise Refused("it is for the rows of a unit")
+            raise Rejected("it is for the rows of a unit")
         rows = None if unit.size is None else int(unit.size)
         hits = None if rows is None else rows * part.copies
         limits = (part.of_unit(node.facts.get("unit")), blocks, sum(part.sizes), hits)
@@ -1107,7 +1123,12 @@ class Step:
         return self.algebra.best([full, self._spread(part, holding, hits, min(caps), most)])
 
     def _spread(
-        self, part: Part, holding: Callable[[int], list[Loss]], hits: int, cap: int, most: int
+        self,
+        part: BlockClasses,
+        holding: Callable[[int], list[Loss]],
+        hits: int,
+        cap: int,
+        most: int,
     ) -> Loss:
         """Returns the worst of so many rows over so many blocks, at most `cap` in one."""
         if self.algebra.pairs:
@@ -1124,7 +1145,7 @@ class Step:
                     best[used][n] = max(best[used][n], *ways)
         return max(row[hits] for row in best)
 
-    def split_all_in_each_block(self, node: Node, part: Part, change: Change) -> Loss:
+    def split_all_in_each_block(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """At most so many blocks are hit, each as if all units hit it."""
         part.followed(change)
         rows = leaves(change)
@@ -1142,7 +1163,7 @@ class Step:
             full = [self.algebra.chain([(a, 1), (b, 1)]) for a, b in zip(full, once, strict=True)]
         return self._total(lambda u: largest(u, part.sizes, hits), full)
 
-    def split_every_way(self, node: Node, part: Part, change: Change) -> Loss:
+    def split_every_way(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """Every way of assigning every end to blocks; of equal blocks as many as may be hit."""
         part.followed(change)
         rows = leaves(change)
@@ -1150,7 +1171,7 @@ class Step:
         read = [part.kind == "kinds" or b.read for b in part.blocks]
         places = [i for i, n in enumerate(part.sizes) if read[i] for _ in range(min(n, hits))]
         if sum(n for _, n in rows) > 8 or len(places) > 12:
-            raise Refused("there are too many ways")
+            raise Rejected("there are too many ways")
         directed = node.leans and all(u.directed or u.kind != "single" for u, _ in rows)
 
         def units(items: Change) -> Iterator[Unit]:
@@ -1179,7 +1200,7 @@ class Step:
         return self.algebra.worst([*found])
 
 
-def releases(node: Node) -> int:
+def releases(node: DataNode) -> int:
     """Returns how many releases there are at and below a dataset."""
     found = sum(whole(each["count"]) for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
@@ -1242,7 +1263,7 @@ def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
     return found
 
 
-class Part:
+class BlockClasses:
     """A partition with its blocks, one for each class of equal ones."""
 
     def __init__(self, line: Line) -> None:
@@ -1260,7 +1281,7 @@ class Part:
         movable = ("pair",) if self.kind == "position" else ("pair", "single", "user")
         users = not one and any(u.kind == "user" for u, _ in rows)
         if any(u.kind not in movable for u, _ in rows) or users or (one and several):
-            raise Refused("it is for other changes, that are followed to their blocks")
+            raise Rejected("it is for other changes, that are followed to their blocks")
         return rows[0][0]
 
     def fixed(self, kept: Sequence[str]) -> bool:
@@ -1339,8 +1360,8 @@ class Checker:
 
     def __init__(self) -> None:
         self.header: Line = {}
-        self.nodes: list[Node] = []
-        self.parts: list[Part | Line] = []
+        self.nodes: list[DataNode] = []
+        self.parts: list[BlockClasses | Line] = []
         self.algebra: Algebra | None = None
         #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
         self.claims: list[tuple[int, Change, bool, Loss]] = []
@@ -1352,9 +1373,9 @@ class Checker:
         self.bounds: dict[str, Loss] = {}
 
     def read(self, lines: Sequence[str]) -> None:
-        """Checks all lines; raises Refused at the first that is wrong."""
+        """Checks all lines; raises Rejected at the first that is wrong."""
         if len(lines) > MOST_LINES:
-            raise Refused(f"more than {MOST_LINES} lines")
+            raise Rejected(f"more than {MOST_LINES} lines")
         what: Any = None
         acts = {"header": self._header, "dataset": self._dataset, "partition": self._partition}
         acts |= {"proof": self._proof, "claim": self._claim, "bound": self._bound}
@@ -1364,12 +1385,12 @@ class Checker:
                 line = json.loads(text, parse_float=number, parse_constant=number)
                 before, what = what, line["line"]
                 if (before is None) != (what == "header") or what not in acts:
-                    raise Refused(f"no line {str(what)[:40]!r} is due here")
+                    raise Rejected(f"no line {str(what)[:40]!r} is due here")
                 acts[what](line)
             except NotChecked as why:
                 self.unchecked.setdefault(str(why), []).append(n)
-            except Refused as why:
-                raise Refused(f"{_where(n, line)}: {why}") from None
+            except Rejected as why:
+                raise Rejected(f"{_where(n, line)}: {why}") from None
             except (
                 ArithmeticError,
                 LookupError,
@@ -1378,21 +1399,21 @@ class Checker:
                 ValueError,
                 AttributeError,
             ) as why:
-                raise Refused(f"{_where(n, line)}: malformed ({type(why).__name__})") from None
+                raise Rejected(f"{_where(n, line)}: malformed ({type(why).__name__})") from None
         if self.claims or what is None:
-            raise Refused("it ends without a bound")
+            raise Rejected("it ends without a bound")
 
     def _header(self, line: Line) -> None:
         if line["version"] != VERSION:
-            raise Refused(f"its version is {line['version']!r}, and this checker reads {VERSION}")
+            raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
         self.header = line
         whole(line["distance"], 1)
 
     def _dataset(self, line: Line) -> None:
         if line["id"] != len(self.nodes) or self.algebra is not None:
-            raise Refused("datasets are numbered in order, before the first proof")
+            raise Rejected("datasets are numbered in order, before the first proof")
         parent = self.nodes[whole(line["parent"])] if "parent" in line else None
-        node = Node(line, parent)
+        node = DataNode(line, parent)
         self.nodes.append(node)
         if parent is None:
             node.facts = root_facts(line["root"])
@@ -1404,7 +1425,7 @@ class Checker:
                 node.known = False
             random = node.known and conduct(node.map).random and parent.above is None
             if node.one_release and not random:
-                raise Refused("a map that draws nothing is part of every release")
+                raise Rejected("a map that draws nothing is part of every release")
             if random and node.one_release:
                 node.above = parent.depth
             elif random:
@@ -1414,17 +1435,17 @@ class Checker:
             assert isinstance(part, dict)
             node.block = part, whole(line["class"])
             if part["of"] != parent.id or part["blocks"][node.block[1]] is not None:
-                raise Refused("a block is of another dataset, or there twice")
+                raise Rejected("a block is of another dataset, or there twice")
             part["blocks"][node.block[1]] = node
             all_ = part["by"]["kind"] == "position" and sum(part["sizes"]) == 1
             node.facts = {**parent.facts, "size": parent.facts.get("size") if all_ else None}
         above = {*parent.history, parent.depth} if parent else {-1}
         if [*node.history] != sorted({*node.history}) or not {*node.history} <= above:
-            raise Refused("its history is not one that its parent has")
+            raise Rejected("its history is not one that its parent has")
 
     def _partition(self, line: Line) -> None:
         if line["id"] != len(self.parts) or self.algebra is not None:
-            raise Refused("partitions are numbered in order, before the first proof")
+            raise Rejected("partitions are numbered in order, before the first proof")
         line["blocks"] = [None for n in line["sizes"] if whole(n, 1)]
         self.parts.append(line)
         self.nodes[whole(line["of"])].partitions.append(line)
@@ -1434,21 +1455,21 @@ class Checker:
             for node in reversed(self.nodes):
                 blocks = [b for part in node.partitions for b in part["blocks"]]
                 if None in blocks:
-                    raise Refused(f"a block of `{node.name}` is missing")
+                    raise Rejected(f"a block of `{node.name}` is missing")
                 below = [*node.children, *blocks]
                 node.read = bool(node.mechanisms) or any(each.read for each in below)
                 poisson = [b.is_sample() and b.map["size"] is None and b.read for b in below]
                 node.leans = any(poisson) or any(each.leans for each in below)
-            self.parts = [Part(line) for line in self.parts if isinstance(line, dict)]
+            self.parts = [BlockClasses(line) for line in self.parts if isinstance(line, dict)]
         elif self.claims:
-            raise Refused("the proof before has no bound")
+            raise Rejected("the proof before has no bound")
         self.algebra = Algebra(str(line["notion"]), bool(line["multiplied"]))
         if self.algebra.notion not in READS:
-            raise Refused(f"there is no notion {self.algebra.notion!r}")
+            raise Rejected(f"there is no notion {self.algebra.notion!r}")
 
     def _claim(self, line: Line) -> None:
         if self.algebra is None or line["id"] != len(self.claims):
-            raise Refused("claims are numbered in order, in a proof")
+            raise Rejected("claims are numbered in order, in a proof")
         node, pure = self.nodes[whole(line["dataset"])], bool(line.get("pure"))
         algebra = Algebra("pure") if pure else self.algebra
         change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
@@ -1457,33 +1478,33 @@ class Checker:
         premises: dict[Any, Loss] = {}
         for before, each in pairwise([-1, *line["premises"]]):
             if not before < whole(each) < line["id"]:
-                raise Refused("premises are earlier claims, in rising order, each once")
+                raise Rejected("premises are earlier claims, in rising order, each once")
             *key, known = self.claims[each]
             premises[tuple(key)] = known
         if loss == algebra.none or not change:
             return  # nothing is claimed, or nothing changes
         if not all(each.known for each in (node, *node.children)):
             raise NotChecked("maps of a kind that this checker does not know")
-        rounded[0], step = False, Step(algebra, pure, premises)
+        rounded[0], step = False, Rules(algebra, pure, premises)
         parts = [*self._charges(line["charges"], node, change, algebra)]
         edges: list[Any] = [c for c in node.children if not c.one_release]
         edges += [self.parts[part["id"]] for part in node.partitions]
         if len(edges) != len(line["rules"]):
-            raise Refused(f"there is not one rule for each thing made from `{node.name}`")
+            raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
         parts += [
             step.bound(node, edge, how, change)
             for edge, how in zip(edges, line["rules"], strict=True)
         ]
         _hold(algebra, loss, algebra.add(parts), "the change")
         if premises.keys() - step.used:
-            raise Refused("a premise is not needed")
+            raise Rejected("a premise is not needed")
 
     def _charges(
-        self, claimed: Sequence[Any], node: Node, change: Change, algebra: Algebra
+        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: Algebra
     ) -> Iterator[Loss]:
         """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
         if len(claimed) != len(node.mechanisms):
-            raise Refused(f"not every mechanism that reads `{node.name}` is charged")
+            raise Rejected(f"not every mechanism that reads `{node.name}` is charged")
         if node.id not in self.views:
             found = ([view(node, said) for said in each["statements"]] for each in node.mechanisms)
             self.views[node.id] = [[v for v in views if v is not None] for views in found]
@@ -1499,7 +1520,7 @@ class Checker:
             )
             try:
                 _hold(algebra, charge, least, f"`{str(mechanism['name'])[:60]}`")
-            except Refused:
+            except Rejected:
                 if why := sharper(views, change, algebra.notion):
                     raise NotChecked(why) from None
                 raise
@@ -1517,7 +1538,7 @@ class Checker:
         groups += [{n} for n in {*range(len(roots))}.difference(*groups)]
         keys = [(root.id, protected(root, goal, self.header["distance"]), False) for root in roots]
         if {*keys} != {*claims}:
-            raise Refused("its claims are not those about the protected change in each root")
+            raise Rejected("its claims are not those about the protected change in each root")
         rounded[0] = False
         least = algebra.add([algebra.worst([claims[keys[n]] for n in group]) for group in groups])
         loss = [[number(each) for each in pair] for pair in line["loss"]]
@@ -1527,7 +1548,7 @@ class Checker:
 
 
 def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
-    """Raises Refused where a claimed loss is smaller than what follows."""
+    """Raises Rejected where a claimed loss is smaller than what follows."""
     near = 1 + F(1, 10**12) if rounded[0] else ONE
     if algebra.pairs:
         holds = all(any(a <= e * near and b <= d * near for a, b in least) for e, d in claimed)
@@ -1536,10 +1557,10 @@ def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
     if not holds:
         shown = [*least[:3]] if algebra.pairs else [(least,)] * (least != INF)
         words = " or ".join(", ".join(f"{float(x):.9g}" for x in each) for each in shown)
-        raise Refused(f"{what} loses more than is claimed: {words or 'there is no bound'}")
+        raise Rejected(f"{what} loses more than is claimed: {words or 'there is no bound'}")
 
 
-def protected(root: Node, goal: Line, distance: int) -> Change:
+def protected(root: DataNode, goal: Line, distance: int) -> Change:
     """Returns the protected change in a root."""
     declared, facts = goal["kind"] == "declared", root.facts
     relation, inside = (goal["within"], whole(goal["distance"], 1)) if declared else (goal, 1)
@@ -1576,7 +1597,7 @@ def parse_change(items: Any, depth: int = 0) -> Change:
         flags = [whole(line.get(name, 0)) for name in ("displaced", "sign", "directed")]
         unit = Unit(str(line["kind"]), ends, kept, None if size is None else number(size), *flags)
         if unit.kind not in KINDS or not 1 <= len(ends) <= 2 or max(ends) > 2 or depth > 12:
-            raise Refused("there is no such unit of change")
+            raise Rejected("there is no such unit of change")
         inner = parse_change(below[0], depth + 1) if below else ()
         found.append((around(unit, inner), whole(count, 1)))
     return gather(found) if depth else canonical(gather(found))
@@ -1590,7 +1611,7 @@ def parse_loss(value: Any, algebra: Algebra) -> Loss:
 
 
 def check(lines: Sequence[str]) -> Checker:
-    """Returns what was checked in the lines of a certificate; raises Refused if one is wrong."""
+    """Returns what was checked in the lines of a certificate; raises Rejected if one is wrong."""
     checker = Checker()
     checker.read(lines)
     return checker
@@ -1602,7 +1623,7 @@ def check(lines: Sequence[str]) -> Checker:
 _RENAMED = {"poisson": "rate"}
 
 
-class Comparison:
+class SpecComparison:
     """A certificate against the text of its spec, field by field."""
 
     def __init__(self, lines: Sequence[str], text: bytes) -> None:
@@ -1615,7 +1636,7 @@ class Comparison:
         #: Fields that were compared, and those that were not.
         self.compared, self.left = 0, set[str]()
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
-            raise Refused("the certificate is about another text")
+            raise Rejected("the certificate is about another text")
         self._protect()
         for line in self.lines:
             if line["line"] == "dataset":
@@ -1629,7 +1650,7 @@ class Comparison:
     def _entry(self, name: str) -> Line:
         entry = self.spec["datasets"].get(str(name).split(".")[0])
         if entry is None and str(name).split(".")[0] not in self.spec["datasets"]:
-            raise Refused(f"the spec has no dataset {name!r}")
+            raise Rejected(f"the spec has no dataset {name!r}")
         return entry if isinstance(entry, dict) else {}
 
     def _field(self, where: str, written: Any, told_: Any) -> None:
@@ -1646,7 +1667,7 @@ class Comparison:
                     self.left.add(where)
                     return
         if written != told_:
-            raise Refused(f"{where} is {str(written)[:40]} in the spec, {str(told_)[:40]} here")
+            raise Rejected(f"{where} is {str(written)[:40]} in the spec, {str(told_)[:40]} here")
         self.compared += 1
 
     def _fields(self, where: str, written: Any, told_: Line) -> None:
@@ -1670,7 +1691,7 @@ class Comparison:
         entry, name = self._entry(line["name"]), line["name"]
         if "root" in line:
             if "from" in entry:
-                raise Refused(f"`{name}` is no root in the spec")
+                raise Rejected(f"`{name}` is no root in the spec")
             self._fields(name, {k: v for k, v in entry.items() if k != "drops"}, line["root"])
         elif "through" in line:
             self.left.add(f"{name}.map")
@@ -1694,7 +1715,7 @@ class Comparison:
                 draws[line["id"]] = 0
         written = [each for each in self.spec["mechanisms"] if "post_processes" not in each]
         if {each["name"] for each in written} != set(released):
-            raise Refused("its mechanisms are not those of the spec")
+            raise Rejected("its mechanisms are not those of the spec")
         for each in written:
             found, where = released[each["name"]], str(each["name"])
             for key in copies:
@@ -1729,11 +1750,11 @@ def main(arguments: Sequence[str]) -> int:
         checker = check(lines)
         if arguments[1:]:
             with open(arguments[2], "rb") as spec:
-                comparison = Comparison(lines, spec.read())
+                comparison = SpecComparison(lines, spec.read())
     except (OSError, UnicodeDecodeError) as why:
         print(f"cannot read: {why}", file=sys.stderr)
         return 2
-    except Refused as why:
+    except Rejected as why:
         print(f"no: {why}")
         return 1
     left = sum(map(len, checker.unchecked.values()))

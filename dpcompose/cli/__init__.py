@@ -298,7 +298,8 @@ def check(
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
 
-    --recheck, --certificate and --fix are those of `analyze`; an ε at the budget's δ is not checked.
+    --recheck, --certificate and --fix are those of `analyze`; an ε at the budget's δ is not
+    checked again.
 
     With --ledger FOLDER the new FILE is added to the releases of its population there, and the
     budget is that of all, as in `total`: what is spent and left before and after; it fails where

@@ -175,6 +175,8 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
             return schemas.sensitivity_schema()
         case SchemaOf.ASSUMPTIONS:
             return schemas.assumptions_schema()
+        case SchemaOf.CERTIFICATE:
+            return schemas.certificate_schema()
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

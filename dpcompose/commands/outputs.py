@@ -38,6 +38,7 @@ class SchemaOf(StrEnum):
     TOTAL = "total"
     SENSITIVITY = "sensitivity"
     ASSUMPTIONS = "assumptions"
+    CERTIFICATE = "certificate"
 
 
 class Shell(StrEnum):

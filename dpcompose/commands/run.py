@@ -39,9 +39,9 @@ class FileTask:
     `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
     δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
     `policies`: where the settings of each file come from. `most`: what each spec may take.
-    `recheck`: whether the stand-alone checker goes through every certificate; `certificate`: whether
-    reports carry theirs. `advise`: whether to look for what would
-    make a bound less, True for all of it; None: as the settings say, where `advisable`.
+    `recheck`: whether the stand-alone checker goes through every certificate; `certificate`:
+    whether reports carry theirs. `advise`: whether to look for what would make a bound less, True
+    for all of it; None: as the settings say, where `advisable`.
     `extent`: how much is read of the report of one spec, `of_many`: of each of several.
     """
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what `diff`, `total`, `sensitivity` and `accept` write, version 1."""
+"""The JSON Schemas of what `diff`, `total`, `sensitivity`, `accept` and `--certificate` write."""
 
 from __future__ import annotations
 
@@ -252,3 +252,102 @@ _SAVING = mapping(
     why=maybe(TEXT, "Why it saves nothing, or was not tried."),
     line=_PLACE,
 )
+
+
+_FRACTION: Schema = {"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}
+_LOSS: Schema = {
+    "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds.",
+    "anyOf": [_FRACTION, {"type": "null"}, array_of(array_of(_FRACTION))],
+}
+_CHANGE_LINE: Schema = array_of(
+    {"type": "array", "minItems": 2, "maxItems": 3},
+    "[unit, count] or [unit, count, what it became].",
+)
+_RULE: Schema = {"anyOf": [TEXT, {"type": "array", "minItems": 2}]}
+_RELATION_LINE: Schema = mapping("A neighbouring relation.", kind=TEXT)
+_STATEMENT_LINE: Schema = mapping(
+    "A guarantee for one step of a relation.",
+    {
+        "delta": _FRACTION,
+        "points": {"type": "array"},
+        "noise": {"type": "object"},
+        "shift": _FRACTION,
+    },
+    relation=_RELATION_LINE,
+    up={**COUNT, "description": "How many datasets above the one read it is stated."},
+    notion=TEXT,
+    value=_FRACTION,
+)
+_MECHANISM_LINE: Schema = mapping(
+    "A mechanism that reads a dataset.",
+    name=TEXT,
+    count={**COUNT, "minimum": 1},
+    statements=array_of(_STATEMENT_LINE),
+)
+_IDS: Schema = array_of(COUNT)
+_MAP_LINE: Schema = mapping("A map, by its kind and keys.", kind=TEXT)
+
+
+def certificate_schema() -> Schema:
+    """Returns the JSON Schema of a line of a certificate (CERTIFICATE.md)."""
+    lines = {
+        "header": mapping(
+            "The first line.",
+            version={"const": 1},
+            spec={**TEXT, "description": "SHA-256 of the spec."},
+            protect=_RELATION_LINE,
+            distance={**COUNT, "minimum": 1},
+            apart=array_of(_IDS),
+        ),
+        "dataset": mapping(
+            "A dataset, after its parent.",
+            {
+                "root": mapping("What is public of a root.", domain=TEXT),
+                "parent": COUNT,
+                "map": _MAP_LINE,
+                "through": array_of(TEXT),
+                "draws": {**COUNT, "minimum": 1},
+                "one_release": {"const": True},
+                "partition": COUNT,
+                "class": COUNT,
+                "history": array_of({"type": "integer", "minimum": -1}),
+                "mechanisms": array_of(_MECHANISM_LINE),
+            },
+            id=COUNT,
+            name=TEXT,
+        ),
+        "partition": mapping(
+            "A partition, after the dataset that it splits.",
+            id=COUNT,
+            of=COUNT,
+            name=TEXT,
+            by=_MAP_LINE,
+            sizes=array_of({**COUNT, "minimum": 1}),
+            drops={"type": "boolean"},
+            max_blocks_per_unit={"type": ["integer", "null"]},
+            max_rows_per_block={"type": ["integer", "null"]},
+        ),
+        "proof": mapping(
+            "The proof of a bound in one notion begins.",
+            id=COUNT,
+            notion={"enum": ["pure", "approx", "zcdp", "gdp"]},
+            multiplied={"type": "boolean"},
+        ),
+        "claim": mapping(
+            "What a change of a dataset loses at most.",
+            {"pure": {"const": True}},
+            id=COUNT,
+            dataset=COUNT,
+            change=_CHANGE_LINE,
+            loss=_LOSS,
+            charges=array_of(_LOSS),
+            rules=array_of(_RULE),
+            premises=_IDS,
+        ),
+        "bound": mapping("What follows.", id=COUNT, roots=_IDS, loss=array_of(array_of(_FRACTION))),
+    }
+    for name, line in lines.items():
+        line["properties"] = {"line": {"const": name}, **line["properties"]}
+        line["required"] = ["line", *line["required"]]
+    says = "A line of what --certificate writes, for the stand-alone checker."
+    return published("dpcompose certificate", says, {"anyOf": list(lines.values())}, {})

@@ -34,7 +34,7 @@ def recheck(certificate: Sequence[str]) -> Recheck:
     start = time.perf_counter()
     try:
         found = checker.check(certificate)
-    except checker.Refused as refused:
+    except checker.Rejected as refused:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start
     left = sorted((why, len(places)) for why, places in found.unchecked.items())

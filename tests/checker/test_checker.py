@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 import json
 import random
 import subprocess
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -41,7 +43,7 @@ def verdict(lines: list[Line]) -> str:
     """What the checker says: `yes`, or why not."""
     try:
         found = checker.check([json.dumps(line) for line in lines])
-    except checker.Refused as refused:
+    except checker.Rejected as refused:
         return str(refused)
     return "yes" if not found.unchecked else f"partly: {found.unchecked}"
 
@@ -106,6 +108,86 @@ def test_kept_and_random_specs_are_confirmed() -> None:
     checked = sum(each.checked for each in found)
     left = sum(len(places) for each in found for places in each.unchecked.values())
     assert checked > 500 and left <= checked / 20
+
+
+def test_each_line_is_what_its_schema_says() -> None:
+    schema = json.loads(CliRunner().invoke(app, ["schema", "certificate"]).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for lines in random_certificates():
+        for line in lines:
+            validator.validate(line)
+    claim = next(line for _, line in claims(random_certificates()[0]))
+    for key in ("line", "loss", "premises"):
+        assert not validator.is_valid({k: v for k, v in claim.items() if k != key})
+    assert not validator.is_valid({**claim, "loss": 1.5})
+
+
+# --- the spec ------------------------------------------------------------------------------------
+
+
+SPEC = """\
+dpcompose: 1
+protect: bounded
+datasets:
+  people: {unit: person}
+  capped: {from: people, map: {kind: cap, rows: 3, keep: first}}
+  part: {from: people, partition: {by: value, blocks: [x, y]}}
+mechanisms:
+  - {name: a, reads: part.x, notion: pure, epsilon: 0.5, relation: unbounded}
+  - {name: b, reads: part.y, notion: approx, epsilon: 1, delta: 1e-6, relation: unbounded, count: 2}
+  - {name: c, reads: capped, notion: pure, epsilon: 1/4, relation: unbounded}
+"""
+
+
+def compared(text: str, lines: list[Line]) -> str:
+    try:
+        found = checker.SpecComparison([json.dumps(line) for line in lines], text.encode())
+    except checker.Rejected as why:
+        return str(why)
+    return f"{found.compared} fields" if not found.left else f"not {sorted(found.left)}"
+
+
+def test_a_certificate_is_compared_with_its_spec() -> None:
+    lines = certificate_of(SPEC)
+    assert compared(SPEC, lines) == "not ['part.blocks']"
+    assert "another text" in compared(SPEC + "\n", lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("epsilon: 0.5", "epsilon: 0.6", "a.pure is 3/5 in the spec, 1/2 here"),
+        ("count: 2", "count: 3", "b.count is 3 in the spec, 2 here"),
+        ("rows: 3", "rows: 4", "capped.map.rows is 4 in the spec, 3 here"),
+        ("kind: cap", "kind: limit", "capped.map.kind is limit in the spec, cap here"),
+        ("by: value", "by: position", "part.by is position in the spec, value here"),
+        ("protect: bounded", "protect: unbounded", "protect.relation is unbounded in the spec"),
+        ("unit: person", "unit: user", "people.unit is user in the spec, person here"),
+        ("name: a", "name: d", "its mechanisms are not those of the spec"),
+        ("part: {", "piece: {", "the spec has no dataset 'part"),
+        ("people: {unit: person}", "people: {from: x}", "`people` is no root in the spec"),
+    ],
+)
+def test_another_spec_is_noticed(old: str, new: str, says: str) -> None:
+    lines = certificate_of(SPEC)
+    text = SPEC.replace(old, new, 1)
+    lines[0]["spec"] = hashlib.sha256(text.encode()).hexdigest()
+    assert says in compared(text, lines)
+
+
+def test_the_command_compares(tmp_path: Path) -> None:
+    spec, file = tmp_path / "spec.yaml", tmp_path / "proof.jsonl"
+    spec.write_text(SPEC, encoding="utf-8")
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in certificate_of(SPEC)))
+    command = [sys.executable, "-m", "dpcompose.checker", str(file), "--spec", str(spec)]
+    run = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+    assert run.returncode == 0
+    assert "the spec says the same in" in run.stdout and "not compared: part.blocks" in run.stdout
+    assert checker.main([str(file), "--spec", str(tmp_path / "none")]) == 2
+    assert checker.main([]) == 2 and checker.main([str(file), "--what", str(spec)]) == 2
+    spec.write_text("- no\n", encoding="utf-8")
+    assert checker.main([str(file), "--spec", str(spec)]) == 1
 
 
 # --- what is forged ------------------------------------------------------------------------------
@@ -285,14 +367,14 @@ def test_malformed_certificates_are_refused(case: str) -> None:
 
 def test_text_that_is_no_certificate_is_refused() -> None:
     for text in ("", "{", "[]", "1", '"x"', "null", "[" * 100_000, '{"line": ["header"]}', "\x00"):
-        with pytest.raises(checker.Refused):
+        with pytest.raises(checker.Rejected):
             checker.check(text.splitlines())
 
 
 def test_what_is_too_much_is_refused_at_once() -> None:
     lines = certificate_of((ROOT / "specs/medical-practices.yaml").read_bytes())
     text = [json.dumps(line) for line in lines]
-    with pytest.raises(checker.Refused, match="more than 200000 lines"):
+    with pytest.raises(checker.Rejected, match="more than 200000 lines"):
         checker.check([*text, *([text[-2]] * 1_000_000)])
     _, claim = next(claims(lines))
     claim["change"][0][1] = 10**18

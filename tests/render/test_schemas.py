@@ -319,7 +319,7 @@ def test_the_command_prints_the_schema(of: str) -> None:
 
 
 def test_what_schemas_there_are() -> None:
-    assert {*SCHEMAS, "spec"} == set(SchemaOf)
+    assert {*SCHEMAS, "spec", "certificate"} == set(SchemaOf)
     result = run("schema", "totals")
     assert result.exit_code == 2 and "'total'" in result.stderr
 

@@ -218,7 +218,7 @@ def test_other_formats_have_it(tmp_path: Path) -> None:
     sarif = json.loads(run(tmp_path, "analyze", GAUSSIAN, "--risk", "--format", "sarif").stdout)
     assert "risk" in sarif["runs"][0]["results"][0]["properties"]
     rechecked = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--recheck").stdout
-    assert "Not rechecked: what an attacker gains." in " ".join(rechecked.split())
+    assert "Not checked: what an attacker gains." in " ".join(rechecked.split())
 
 
 # --- budgets -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2] / "dpcompose"
 
 #: From the bottom up; rooms on one line do not import each other.
 LAYERS = """
-curves
+curves checker
 core
 errors memory places
 source
@@ -50,7 +50,7 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "typer": [("cli",)],
     "pydantic": [("spec",)],
     "pydantic_core": [("spec",)],
-    "yaml": [("source", "events")],
+    "yaml": [("source", "events"), ("checker",)],
     "rich": [("render",), ("commands", "progress")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],

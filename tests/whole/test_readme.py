@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import os
-import pickle
 import re
 import shlex
-import subprocess
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,14 +19,7 @@ from typer.testing import CliRunner
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.commands.explain import identifiers
-from dpcompose.core.kernel.certificate import Certificate
-from dpcompose.core.model.problem import Problem
-from dpcompose.core.search.proof import certificate_of
-from dpcompose.core.search.solver import Solver, notions
-from dpcompose.core.theorems.select import select
 from dpcompose.render.views import as_svg
-from dpcompose.resolve import resolve
-from dpcompose.source import load
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -38,8 +28,6 @@ ARCHITECTURE, IN_CI = PACKAGE / "ARCHITECTURE.md", PACKAGE / "policy" / "IN_CI.m
 DOCUMENTS = (README, ARCHITECTURE, IN_CI, PACKAGE / "commands" / "USAGE.md")
 PICTURE = ROOT / "specs" / "report.svg"
 MODULES = re.compile(r"(```text\n)(dpcompose/\n.*?)(```\n)", re.DOTALL)
-KERNEL = re.compile(r"(<!-- files of the kernel -->\n```text\n)(.*?)(```\n)", re.DOTALL)
-HUNDREDS = re.compile(r"about +(\d+) lines")
 OUTPUT = re.compile(r"(<!-- output of: dpcompose ([^\n]*) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
@@ -92,91 +80,6 @@ def picture() -> str:
         head = f"{'  ' * (depth - 1 if folder else depth)}{name}".ljust(22)
         lines += textwrap.wrap(_says(path), 98, initial_indent=head, subsequent_indent=" " * 22)
     return "\n".join(lines) + "\n"
-
-
-#: The parts of the kernel: what each is, and the folders or files of `core` that it is.
-RULES_REST_ON = "what the rules rest on: maps, partitions, distances, costs"
-PARTS: dict[str, tuple[str, ...]] = {
-    "the rules, the claims and their recheck": ("kernel",),
-    RULES_REST_ON: (),
-    "the families of concrete mechanisms": ("mechanisms",),
-    "privacy losses, and rounding": ("curves",),
-    "the theorems, with their hypotheses and bounds": ("theorems", "theorem", "hypotheses"),
-}
-
-
-@pytest.mark.slow
-def test_the_kernel_is_as_large_as_the_readme_says(rewriting: bool) -> None:
-    """The files are those; lines are told in hundreds, and may be one hundred off."""
-
-    def now(found: re.Match[str]) -> str:
-        told, counted = found[2], kernel()
-        close = all(
-            abs(int(before) - int(after)) <= 100
-            for before, after in zip(HUNDREDS.findall(told), HUNDREDS.findall(counted), strict=True)
-        )
-        same = HUNDREDS.sub("", told) == HUNDREDS.sub("", counted)
-        return found[0] if close and same else found[1] + counted + found[3]
-
-    keep_true(README, KERNEL, now, rewriting)
-
-
-RECHECKS = """
-import pickle, sys
-from dpcompose.core.kernel.certificate import recheck
-loaded = set(sys.modules)
-proved = pickle.load(sys.stdin.buffer)
-given = set(sys.modules)
-for certificate, problem in proved:
-    recheck(certificate, problem)
-print(*sorted(set(sys.modules) - (given - loaded)))
-"""
-
-
-def proved() -> Iterator[tuple[Certificate, Problem]]:
-    """The certificates of all example specs."""
-    for path in sorted((ROOT / "specs").glob("*.yaml")):
-        solver = Solver(resolve(load(path.read_bytes(), path.name)).problem)
-        for notion in notions(solver.problem):
-            solution = solver.solve(notion)
-            if solution.finite:
-                cited, _ = select(solver, solution)
-                yield certificate_of(solver, solution, cited), solver.problem
-
-
-def kernel() -> str:
-    """The files that rechecks load, in a process that does nothing else, and how long they are."""
-    command, given = [sys.executable, "-c", RECHECKS], pickle.dumps(list(proved()))
-    run = subprocess.run(command, input=given, capture_output=True, check=True, timeout=120)
-    files: dict[str, set[Path]] = {says: set() for says in PARTS}
-    for module in run.stdout.decode().split():
-        if module.startswith("dpcompose."):
-            path = ROOT / module.replace(".", "/")
-            parts = module.split(".")[1:]
-            says = next(
-                (says for says, names in PARTS.items() if set(parts[:2]) & set(names)),
-                RULES_REST_ON,
-            )
-            files[says].add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
-    lines = []
-    for says, paths in files.items():
-        count = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-        lines.append(f"about {round(count, -2):4} lines in {len(paths):2} files: {says}")
-        names = ", ".join(sorted({_named(path, paths) for path in paths}))
-        lines += textwrap.wrap(names, 92, initial_indent=" " * 6, subsequent_indent=" " * 6)
-    return "\n".join(lines) + "\n"
-
-
-def _named(path: Path, among: set[Path]) -> str:
-    """A file below `core`, or its folder where nearly all of that is among the files."""
-    core, curves = ROOT / "dpcompose" / "core", ROOT / "dpcompose" / "curves"
-    if curves in path.parents:
-        return "in curves/"
-    rest = sorted(each.name for each in path.parent.glob("*.py") if each not in among)
-    if path.parent == core or len(rest) > 2:
-        return os.path.relpath(path, core)
-    folder = os.path.relpath(path.parent, core)
-    return f"{folder}/" + (f" without {' and '.join(rest)}" if rest else "")
 
 
 def _shown_order(path: Path) -> tuple[tuple[bool, str], ...]:

@@ -1,1 +1,1 @@
-"""The kernel: the rules by which losses are bounded, and the check of a certificate by them."""
+"""The kernel: the rules by which losses are bounded, and certificates of what they prove."""

@@ -1,1 +1,1 @@
-"""The search for the worst change: clever and untrusted, since the kernel checks what it finds."""
+"""The search for the worst change: clever and untrusted; `checker.py` goes through its claims."""
