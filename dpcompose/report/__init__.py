@@ -348,8 +348,7 @@ class Report:
 
     @property
     def label(self) -> str:
-        """Returns the name of the spec: its file, with the document's number where it has
-        several."""
+        """Returns the name of the spec: its file, with the document's number if it has several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
 
     @property

@@ -203,8 +203,7 @@ class _Writer:
             self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
-        """Returns what the change reaches one edge below: partitions first, then results of
-        maps."""
+        """Returns what the change reaches one edge below: first partitions, then maps' results."""
         children = self._below.get(id(visit), [])
         found: list[_Next] = []
         for partition, choice, says in splits(visit):
@@ -224,8 +223,7 @@ class _Writer:
     def _partition(
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
     ) -> list[_Next]:
-        """Appends the line of a partition and the mechanisms of its blocks; returns what is
-        below."""
+        """Appends the line of a partition and its blocks' mechanisms; returns what is below."""
         units = (
             f", for each of {wording.count_text(choice.units)} such units"
             if choice.units > 1
