@@ -1,8 +1,9 @@
-"""The public JSON shape, version 1: a contract, not a dump of internal objects.
+"""The formats `json` and `jsonl`: the public shape of results, version 1.
 
-Bounds are rounded up, budgets and what is left of them down; nothing is NaN or infinite: null
-stands for what no double can hold. `exact` gives a fraction as text wherever the bound is
-rational. Everything is ASCII, so that any text from a spec can be printed anywhere.
+It is a contract, not a dump of internal objects. Bounds are rounded up, budgets and what is left of
+them down; nothing is NaN or infinite: null replaces numbers that no double can hold. `exact` gives
+a fraction as text wherever the bound is rational. Everything is ASCII, so that any text from a spec
+can be printed anywhere.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ Shape = dict[str, Any]
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One document with all results, each printed as soon as it is there."""
+    """Yields one document with all results, each as soon as it is ready."""
     yield dumped(head(), indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first, out = True, ""
     for report in reports:
@@ -63,12 +64,12 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def head() -> Shape:
-    """Returns the first keys of every document."""
+    """Returns the first keys of every document: the versions."""
     return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
 
 
 def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One result a line; the last one counts what was left out of the run."""
+    """Yields one line for each result; the last one counts what was left out of the run."""
     waiting: Shape | None = None
     for report in reports:
         if report.left_out is not None:
@@ -82,7 +83,7 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
 
 
 def left_out_shape(found: LeftOut) -> Shape:
-    """Returns what a run met and has no result for."""
+    """Returns the shape of the counts of what a run met and has no result for."""
     return {
         "unread": found.unread,
         "skipped": found.skipped,
@@ -95,19 +96,18 @@ def left_out_shape(found: LeftOut) -> Shape:
 
 
 def dumped(value: object, indent: int | None = None) -> str:
-    """`value` as JSON text and a newline, which holds no command of a log (see `logs`)."""
+    """Returns a value as JSON text and a newline, free of commands of a log (see `logs`)."""
     return json.dumps(value, indent=indent, allow_nan=False).replace("##", "#\\u0023") + "\n"
 
 
 def indented(value: object, spaces: int) -> str:
-    """`value` as JSON text, every line behind so many spaces, without a newline at the end."""
+    """Returns a value as JSON text, indented by so many spaces, without a newline at the end."""
     margin = " " * spaces
     return margin + dumped(value, indent=2).rstrip("\n").replace("\n", "\n" + margin)
 
 
 def result(report: Report, checking: bool = False) -> Shape:
-    """Returns one RESULT of the contract; a budget that is due (`checking`) and missing is a
-    finding."""
+    """Returns the shape of one report; with `checking`, a missing budget is a finding."""
     return {
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
@@ -143,11 +143,13 @@ def result(report: Report, checking: bool = False) -> Shape:
 
 
 def _findings(report: Report, checking: bool) -> list[Diagnostic]:
+    """Returns the findings of a report, with the one that a budget is missing."""
     missing = [each for each in problems(report, checking) if each.code == NO_BUDGET]
     return [*missing, *report.findings]
 
 
 def _protect(report: Report) -> Shape | None:
+    """Returns the shape of the protected relation; None for an invalid spec."""
     if report.relation is None:
         return None
     keeps = {"keeps": list(report.keeps)} if report.keeps else {}
@@ -156,15 +158,17 @@ def _protect(report: Report) -> Shape | None:
 
 
 def _guarantee(report: Report) -> Shape | None:
-    """Returns the bound; a profile where the mechanisms have no notion in common."""
+    """Returns the shape of the bound, or of a profile if the mechanisms share no notion."""
     if report.status != "ok":
         return None
     return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
 
 
 def at_shape(at: At) -> Shape:
-    """Returns a number at a chosen one, which is rounded up as well: what holds there holds
-    above it."""
+    """Returns the shape of a number at a chosen δ or ε, which is rounded up as well.
+
+    A bound at some number holds at any larger one.
+    """
     found = other_parameter(at)
     exact = fraction_text(at.given)
     return {
@@ -183,8 +187,7 @@ def at_shape(at: At) -> Shape:
 
 
 def risk_shape(risk: Risk) -> Shape:
-    """Returns what an attacker gains, every rate rounded up; the rates it is from as they are
-    asked for."""
+    """Returns the shape of an attacker's gain, with every rate rounded up."""
     shape: Shape = {
         "advantage": number_up(risk.advantage),
         "membership": number_up(risk.membership),
@@ -199,11 +202,12 @@ def risk_shape(risk: Risk) -> Shape:
 
 
 def _up(value: Fraction | None) -> float | None:
+    """Returns a number rounded up to a double; None for None."""
     return None if value is None else number_up(value)
 
 
 def bound_shape(bound: Bound | None) -> Shape | None:
-    """Returns a bound in its notion; null for none."""
+    """Returns the shape of a bound; None for None."""
     if bound is None:
         return None
     shape: Shape = {"notion": bound.notion.value}
@@ -218,7 +222,7 @@ def bound_shape(bound: Bound | None) -> Shape | None:
 
 
 def theorem_shape(identifier: str | None) -> Shape | None:
-    """Returns an entry of the theorem book; null for none."""
+    """Returns the shape of an entry of the theorem book; None for None."""
     if identifier is None:
         return None
 
@@ -229,6 +233,7 @@ def theorem_shape(identifier: str | None) -> Shape | None:
 
 
 def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
+    """Returns the shape of the worst change; None for None."""
     if worst is None:
         return None
     return {
@@ -240,6 +245,7 @@ def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
 
 
 def _advice(advice: Advice) -> Shape:
+    """Returns the shape of one advice."""
     return {
         "key": advice.key,
         "if": advice.condition,
@@ -252,7 +258,7 @@ def _advice(advice: Advice) -> Shape:
 
 
 def _learnt(learnt: Learnt) -> Shape:
-    """Returns the answer to a question; a guarantee as that of a result."""
+    """Returns the shape of the answer to a question about columns."""
     profile = {"notion": "profile"} if learnt.is_finite else None
     return {
         "name": learnt.name,
@@ -266,6 +272,7 @@ def _learnt(learnt: Learnt) -> Shape:
 
 
 def _touch(touch: Touch) -> Shape:
+    """Returns the shape of a mechanism that the worst change reaches."""
     return {
         "name": touch.mechanism,
         "dataset": touch.dataset,
@@ -277,6 +284,7 @@ def _touch(touch: Touch) -> Shape:
 
 
 def _step(line: Line) -> Shape:
+    """Returns the shape of a numbered sentence of the reasoning."""
     return {
         "number": line.number,
         "theorem": line.theorem,
@@ -288,7 +296,7 @@ def _step(line: Line) -> Shape:
 
 
 def _node(node: Node) -> Shape:
-    """Returns a line of the proof tree; a reading has its ε and δ, one of which was asked for."""
+    """Returns the shape of a line of the proof tree."""
     return {
         "number": node.number,
         "depth": node.depth,
@@ -302,6 +310,7 @@ def _node(node: Node) -> Shape:
 
 
 def _alternative(alternative: Alternative) -> Shape:
+    """Returns the shape of a theorem that was compared."""
     return {
         "theorem": alternative.theorem,
         "bound": bound_shape(alternative.bound),
@@ -310,11 +319,13 @@ def _alternative(alternative: Alternative) -> Shape:
 
 
 def _assumption(assumption: Assumption) -> Shape:
+    """Returns the shape of an assumption."""
     shape: Shape = {"says": assumption.says, "line": _line(assumption.span)}
     return shape if assumption.because is None else {**shape, "because": assumption.because}
 
 
 def _share(share: Share) -> Shape:
+    """Returns the shape of what one mechanism adds."""
     return {
         "mechanism": share.mechanism,
         "bound": bound_shape(share.bound),
@@ -325,7 +336,7 @@ def _share(share: Share) -> Shape:
 
 
 def finding_shape(finding: Diagnostic) -> Shape:
-    """Returns a fault or a remark, with its place."""
+    """Returns the shape of a finding, with its position."""
     span = finding.span
     return {
         "level": finding.level,
@@ -342,12 +353,13 @@ def finding_shape(finding: Diagnostic) -> Shape:
 
 
 def _fix(fix: Fix) -> Shape:
-    """Returns what to write instead, and whether it is certain that nothing else is meant."""
+    """Returns the shape of a correction: its edits, and whether it is certain."""
     edits = [{**_span(each.span), "text": each.text} for each in fix.replacements]
     return {"certain": fix.certain, "edits": edits}
 
 
 def _span(span: Span) -> Shape:
+    """Returns the shape of a stretch of the file."""
     return {
         "line": span.line,
         "column": span.column,
@@ -357,11 +369,12 @@ def _span(span: Span) -> Shape:
 
 
 def _ignored(ignored: Ignored) -> Shape:
+    """Returns the shape of a finding that a comment ignores, with the reason."""
     return {**finding_shape(ignored.finding), "reason": ignored.reason}
 
 
 def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
-    """Returns a budget held against `bound`, or against what the verdict names in its place."""
+    """Returns the shape of a verdict; `bound`: the report's own bound."""
     if verdict is None:
         return None
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
@@ -380,10 +393,10 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
 
 
 def record_shape(record: FilterRecord) -> Shape:
-    """Returns what a filter has counted: the limit and what is left rounded down, what is spent
-    up."""
+    """Returns the shape of a filter's record: limit and rest rounded down, spent rounded up."""
 
     def down(parameters: Sequence[tuple[str, Fraction]]) -> Shape:
+        """Returns parameters rounded down."""
         return {name: number_down(value) for name, value in parameters}
 
     spent, cost = record.spent, record.cost
@@ -410,13 +423,12 @@ def record_shape(record: FilterRecord) -> Shape:
 
 
 def _recheck(report: Report, claims: int) -> Shape:
-    """Returns what the kernel checked again, and the keys with numbers that it did not."""
+    """Returns the shape of a recheck: the number of claims, and the keys not covered."""
     return {"claims": claims, "leaves_out": list(report.not_rechecked)}
 
 
 def _adversary(found: AgainstAdversary) -> Shape:
-    """Returns what is weaker than the guarantee, under a key of its own; δ is 0 where all is
-    pure."""
+    """Returns the shape of the bound against the adversary; δ is 0 for pure DP."""
     bound = found.bound
     return {
         "label": found.label,
@@ -434,12 +446,12 @@ def _adversary(found: AgainstAdversary) -> Shape:
 
 
 def _held(at: At) -> Shape:
-    """Returns which number at a δ was held against the budget."""
+    """Returns the shape of the number at a δ that was compared with the budget."""
     return {"delta": number_up(at.given), "epsilon": _up(at.value), "rule": at.rule}
 
 
 def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
-    """Whether the slack is a difference of stated numbers, nothing rounded or converted."""
+    """Returns whether the slack is a difference of stated numbers, not rounded or converted."""
     held, main = verdict.by or bound, verdict.limit.parameters[0][0]
     if held is None or verdict.at is not None:
         return False
@@ -447,4 +459,5 @@ def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
 
 
 def _line(span: Span | None) -> int | None:
+    """Returns the line of a position; None for None."""
     return span.line if span else None
