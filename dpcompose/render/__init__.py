@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dpcompose.report import Report
 
 #: A function that reads reports one by one and yields text as soon as it is ready: at least one
-#: piece, which may be empty, before it reads on after the second report.
+#: piece, be it empty, for every second report read, so that several renderers can take turns.
 Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 
 

@@ -48,8 +48,8 @@ _COLUMNS = "with other values in these columns", "with its own"
 
 
 def tables(report: Report) -> tuple[str, str]:
-    """Returns the words for the baseline's table and for the one read, such as `without their
-    data`."""
+    """Returns the words for the baseline's table and the table read: `without them`, `with
+    them`."""
     return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 
@@ -91,8 +91,7 @@ def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
 
 
 def in_brief(report: Report) -> str:
-    """Returns the risk in one line: `at most 9.24 % found at 1 % false alarms; advantage ≤
-    0.38`."""
+    """Returns the risk in one line: `at most 9.24 % found at 1 % false alarms; advantage ≤ 0.4`."""
     risk, said = report.risk, []
     if risk is None:
         return ""
