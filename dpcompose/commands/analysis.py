@@ -1,4 +1,4 @@
-"""`analyze` and `check`: every file is reported, and the largest exit code wins."""
+"""The commands `analyze` and `check`: every file is reported, and the largest exit code wins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which specs are meant, by how many processes they are looked at, and what each may take.
+    """The specs that are selected, the number of processes, and the limits of each spec.
 
     `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
     as they were in it are left alone. `fix`: whether certain corrections are made first, `agreed`:
@@ -50,7 +50,7 @@ class Selection:
     agreed: bool = False
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
-        """Returns the files; `gone` knows of those that are no longer there. Raises BadCall."""
+        """Returns the selected files; `gone`: former files to select as well. Raises BadCall."""
         files = tuple(self.files or ())
         if not files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
@@ -61,7 +61,7 @@ class Selection:
         return Gathering(files, self.files_from, self.allow_empty, gone, self.most)
 
     def past(self) -> Past | None:
-        """Returns the revision that files are compared with. Raises BadCall."""
+        """Returns the revision that files are compared with, None without one. Raises BadCall."""
         if self.changed_since is None:
             return None
         from dpcompose.commands.repository.revision import Past
@@ -71,7 +71,7 @@ class Selection:
         return past
 
     def processes(self, gathering: Gathering) -> int:
-        """Returns how many processes may work. Raises BadCall."""
+        """Returns the number of processes to use. Raises BadCall."""
         if self.jobs is not None and self.jobs < 0:
             raise BadCall("--jobs: a whole number from 0 is due")
         if gathering.single:
@@ -85,12 +85,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Strictness:
-    """What makes a run fail beside a bound that is missing, and a budget that is not met.
+    """What makes a run fail beside a missing bound and an unmet budget.
 
-    `sources`: which settings count beside those of the environment. `show_settings`: whether the
-    settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
-    assumed, and nothing else. `strict`: whether what is left out is a failure.
-    `recheck`: whether the kernel checks every bound again.
+    `sources`: the sources of settings beside the environment. `show_settings`: whether the settings
+    of each spec are printed, and nothing is analysed. `assumptions`: a file of the only assumptions
+    that are accepted. `strict`: whether what is left out is a failure. `recheck`: whether the
+    kernel checks every bound again.
     """
 
     fail_on: FailOn | None = None
@@ -104,7 +104,7 @@ class Strictness:
     recheck: bool = False
 
     def policies(self) -> Policies:
-        """Returns where settings come from, those of the flags above all. Raises BadCall."""
+        """Returns the sources of settings, those of the flags first. Raises BadCall."""
         flags = {
             "fail-on": self.fail_on.value if self.fail_on is not None else None,
             "require-relation": list(self.require_relation or ()) or None,
@@ -128,7 +128,10 @@ def analyze_files(
     advise: bool | None = None,
     bare: bool = False,
 ) -> ExitCode:
-    """Runs the command `analyze`; `advise`: None for what is usual. Raises BadCall."""
+    """Runs the command `analyze` and returns its exit code. Raises BadCall.
+
+    `advise`: whether to look for statements that would make the bound less; None for the default.
+    """
     quiet = quiet or bare
     if bare and len(points.deltas) + len(points.epsilons) > 1:
         raise BadCall("--bare prints one number: ask for one δ or one ε")
@@ -150,14 +153,14 @@ def check_files(
     output: Sequence[str] | None,
     look: Look,
 ) -> ExitCode:
-    """Runs the command `check`. Raises BadCall."""
+    """Runs the command `check` and returns its exit code. Raises BadCall."""
     outputs = outputs_of(output, form)
     task = FileTask(limit, points, checking=True)
     return _run(task, selection, strictness, outputs, look)
 
 
 def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
-    """Returns how much is read of a report; `single`: of one spec, or else of each of several."""
+    """Returns how much of a report the formats need; `single`: of one spec, else of several."""
     if not single and look.detail != "full" and Format.TEXT in forms:
         forms = forms - {Format.TEXT} | _COSTS  # a table
     if forms <= _BOUNDS:
@@ -166,7 +169,7 @@ def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
 
 
 def _is_advisable(forms: set[Format], look: Look, single: bool) -> bool:
-    """Whether somebody reads what would make a bound less; `single`: of one spec, in full."""
+    """Returns whether the output shows advice; `single`: of one spec, else of several."""
     if look.detail == "brief" or (look.detail != "full" and not single):
         forms = forms - {Format.TEXT}  # a panel, or of many specs a table
     return bool(forms & _ADVISING)
@@ -181,6 +184,7 @@ def _run(
     quiet: bool = False,
     bare: bool = False,
 ) -> ExitCode:
+    """Runs `analyze` or `check` with its outputs and returns the exit code."""
     gathering = selection.gathering()
     task = replace(
         task,
@@ -254,7 +258,10 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 
 def _outcome(checking: bool) -> Callable[[Report], str]:
+    """Returns the function that gives a report's result in words."""
+
     def of(report: Report) -> str:
+        """Returns the result of a report in words."""
         return outcome(report, checking)
 
     return of
@@ -263,6 +270,7 @@ def _outcome(checking: bool) -> Callable[[Report], str]:
 def _rendering(
     renderers: Mapping[str, Renderer], output: Output[Format], look: Look
 ) -> Rendering[Report]:
+    """Returns the function that renders the reports for one output."""
     renderer, style = renderers[output.form], style_for(output.path, look)
     if output.form in _FOR_CI:
         return lambda reports: renderer((each for each in reports if _is_told(each)), style)
@@ -274,22 +282,23 @@ def _rendering(
 
 
 def _is_told(report: Report) -> bool:
-    """Whether the formats of CI have something to say: of a file, or of what is left out."""
+    """Returns whether formats for CI show a report: one of a file, or of files left out."""
     return report.left_out is None or report.left_out.untold > 0
 
 
 def _read(reports: Iterable[Report]) -> Iterator[Report]:
-    """Without the files that have no result: standard error tells of them."""
+    """Returns the reports of specs, without unread files, which standard error mentions."""
     return (report for report in reports if report.status not in NO_SPEC)
 
 
 def _bounds(
     reports: Iterable[Report], style: Style, named: bool, points: AskedPoints, bare: bool
 ) -> Iterator[str]:
-    """The numbers alone; what is wrong with an invalid spec goes to standard error."""
+    """Yields the numbers alone; faults of invalid specs are printed on standard error."""
     from dpcompose.render.quiet import NoNumber, render
 
     def complaining() -> Iterator[Report]:
+        """Yields the reports of specs, and prints the faults of invalid ones."""
         for report in _read(reports):
             if report.status == "invalid":
                 from dpcompose.render.console import printed

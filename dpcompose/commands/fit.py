@@ -58,8 +58,7 @@ def fit_file(
         settings = policies.of(name_of_file(file))
 
         def fitting() -> tuple[Fitted, str, str | None, bool]:
-            """Returns the fitted spec, its text, a remark on its budget, whether settings limit
-            it."""
+            """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
             source = _valid(_one(data, "fit"), name_of_file(file))
             names = parameters(source)
             scaled = dict(_free(each, names) for each in free)

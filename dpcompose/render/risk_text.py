@@ -48,8 +48,7 @@ _COLUMNS = "with other values in these columns", "with its own"
 
 
 def tables(report: Report) -> tuple[str, str]:
-    """Returns the words for the baseline's table and the table read: `without them`, `with
-    them`."""
+    """Returns the words for the baseline's table and the one read: `without them`, `with them`."""
     return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 

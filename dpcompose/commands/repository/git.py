@@ -61,8 +61,7 @@ _KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """The entry at a path of a commit: its kind (`file`, `link`, `folder`, `repository`) and
-    hash."""
+    """The entry at a path of a commit: its kind (file, link, folder or repository) and hash."""
 
     kind: str
     name: str
