@@ -1,6 +1,6 @@
 """The command line: parses options, calls `dpcompose.commands`, and ends with the exit code."""
 
-# Annotations are evaluated here, once: as texts typer would parse those of a command at each start.
+# No `from __future__ import annotations`: typer would parse them as text at each start.
 
 import os
 import sys
@@ -759,7 +759,7 @@ def init(
 
 def run() -> None:
     """Runs the command line; ends in SystemExit."""
-    guard()  # help texts go to standard output as they are
+    guard()  # help texts are written to standard output by typer
     _build_only(sys.argv[1:2])
     app(prog_name="dpcompose")
 
@@ -767,7 +767,7 @@ def run() -> None:
 def _build_only(wanted: list[str]) -> None:
     """Drops all commands but the one in `wanted`, since typer inspects every option of each."""
     named = [each for each in app.registered_commands if [_name(each)] == wanted]
-    if named:  # otherwise a global option, a mistake, or a shell that asks for completions
+    if named:  # else: a global option, a mistake, or a shell completion
         app.registered_commands[:] = named
 
 

@@ -109,7 +109,7 @@ def _print_help(command: Any, ctx: Any, name: str | None) -> None:
         paragraphs = [
             style.plain(" ".join(text.split())) for text in (each.help or "").split("\n\n")
         ]
-        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # nothing in it is markup
+        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # so that none of it is markup
         if getattr(each, "is_flag", False):
             each.metavar = ""
     rich_utils.rich_format_help(obj=command, ctx=ctx, markup_mode="rich")

@@ -19,7 +19,7 @@ from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
 
-#: Characters of the name of whoever accepts.
+#: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
 
 
@@ -71,7 +71,7 @@ def _by_turns(output: str) -> Iterator[None]:
 
         folder = os.path.dirname(os.path.abspath(output))
         handle = None if to_standard_output(output) else os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError, ValueError):  # whoever writes there says what is wrong
+    except (ImportError, OSError, ValueError):  # writing will report what is wrong
         handle = None
     try:
         if handle is not None:

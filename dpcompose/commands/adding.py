@@ -59,7 +59,7 @@ class Gathered:
 
 def nothing_added(code: ExitCode) -> ExitCode:
     """Prints that there is no sum, for a reason already given, and returns the exit code."""
-    # A sum without one of its terms would promise too much.
+    # A sum without one of its terms would be too small.
     complain("nothing was added up, since not every spec could be read")
     return code
 
@@ -200,7 +200,7 @@ def release_of(part: Document, name: str, settings: Settings, when: str = "") ->
     """
     resolved = resolve(load(part.data, name + when, part.lines_before))
     if resolved.planned is not None and not says_something(resolved.planned):
-        resolved = replace(resolved, planned=None)  # which is no reason
+        resolved = replace(resolved, planned=None)  # the given text is no reason
     required = () if settings.delta is None else (settings.delta,)
     own = resolved.budget or resolved.adversary_budget
     default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]

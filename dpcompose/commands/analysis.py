@@ -162,7 +162,7 @@ def check_files(
 def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
     """Returns how much of a report the formats need; `single`: of one spec, else of several."""
     if not single and look.detail != "full" and Format.TEXT in forms:
-        forms = forms - {Format.TEXT} | _COSTS  # a table
+        forms = forms - {Format.TEXT} | _COSTS  # several specs are printed as a table
     if forms <= _BOUNDS:
         return "bound"
     return "costs" if forms <= _BOUNDS | _COSTS else "all"
@@ -171,7 +171,7 @@ def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
 def _is_advisable(forms: set[Format], look: Look, single: bool) -> bool:
     """Returns whether the output shows advice; `single`: of one spec, else of several."""
     if look.detail == "brief" or (look.detail != "full" and not single):
-        forms = forms - {Format.TEXT}  # a panel, or of many specs a table
+        forms = forms - {Format.TEXT}  # a panel or a table, which show no advice
     return bool(forms & _ADVISING)
 
 
@@ -233,7 +233,7 @@ def _run(
         github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
     form = outputs[0].form
-    # The table of many specs counts them itself.
+    # The table of many specs contains the counts itself.
     counted = form is Format.TEXT and not quiet and look.detail != "full"
     summary = tally.line(run.unchanged, form is Format.GITHUB, counted)
     told = not quiet and form in (Format.TEXT, Format.GITHUB)
@@ -244,16 +244,17 @@ def _run(
 
 
 def _closing(past: Past | None) -> AbstractContextManager[object]:
+    """Returns a context that closes a revision at its end, if there is one."""
     return nullcontext() if past is None else closing(past)
 
 
-#: Formats that are read where standard error is not.
+#: Formats for readers who do not see standard error, which so contain unread files.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
-#: Formats that tell bounds, verdicts and findings in a line, and those that tell the worst change.
+#: Formats that need a report's bound, verdict and findings only, and those that need its costs.
 _BOUNDS, _COSTS = frozenset({Format.CONCISE}), frozenset({Format.GITHUB, Format.JUNIT})
-#: Formats that say what would make a bound less.
+#: Formats that show advice.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
-#: Formats that count what has no result.
+#: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
 

@@ -18,12 +18,12 @@ from dpcompose.errors import Diagnostic, DpcomposeError
 if TYPE_CHECKING:
     from dpcompose.report import Report
 
-#: The code of a spec that takes too much.
+#: The code of a spec that exceeds its limits.
 TOO_MUCH = "DPC018"
 _HINT = "ask for less in it, split it, or allow more"
-_LONGEST = 10**8  # seconds; clocks overflow somewhere above
-_AGAIN = 1.0  # seconds after which an interruption that was lost is repeated
-_GRACE = 2.0  # seconds for the end that a process makes by itself
+_LONGEST = 10**8  # seconds; timers overflow somewhere above
+_AGAIN = 1.0  # seconds between repeated interruptions
+_GRACE = 2.0  # seconds that a process has to stop by itself
 _MEGABYTE = 2**20
 _SIZES = "/proc/self/statm"
 
@@ -158,7 +158,7 @@ def _memory(megabytes: int | None) -> Iterator[None]:
 
     from dpcompose.curves import preload
 
-    preload()  # whatever a spec asks, numpy's threads have memory of their own
+    preload()  # numpy's threads take memory that is not the spec's
 
     with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
@@ -185,7 +185,7 @@ def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
 
 def not_analysed(name: str, error: TooMuch) -> Report:
     """Returns the report on a spec that exceeds its limits."""
-    from dpcompose.report import Report  # every start imports this file
+    from dpcompose.report import Report  # imported here, since every start imports this file
 
     return Report(name, "", "invalid", findings=(finding(error),))
 

@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     FAILED = 1  # over budget, or no finite guarantee
     USAGE = 2  # bad call, or a file that cannot be read or written
     INVALID = 3  # invalid spec
-    FAULT = 70  # a fault of dpcompose itself
+    FAULT = 70  # an internal error of dpcompose
     INTERRUPTED = 130  # Ctrl-C
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
 

@@ -112,7 +112,7 @@ def _word(name: str) -> Page | None:
     return None if found is None else partial(word_page, found, analyze)
 
 
-#: Signs of parameters, by which they are known as well.
+#: Symbols of parameters, which stand for their names.
 _SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
 _FINDERS: dict[str, Callable[[str], Page | None]] = {
     "theorem": _theorem,

@@ -30,7 +30,7 @@ from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
 
-#: So many documents of a stream are listed with their lines.
+#: The starting lines of so many documents are listed.
 _MOST_LISTED = 6
 
 

@@ -19,8 +19,8 @@ from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
 
-_LONGEST_NAME = 2**16  # bytes of a line in a list of files
-_MOST_NAMES = 20  # of what is left out
+_LONGEST_NAME = 2**16  # bytes of a name in a list of files
+_MOST_NAMES = 20  # names kept of what is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +137,11 @@ class Gathering:
         for name in matches(pattern) if why is None else ():
             try:
                 mode = os.stat(name).st_mode
-            except OSError:  # a link that leads nowhere: whoever reads it says so
+            except OSError:  # a link that leads nowhere: reading it reports that
                 mode = None
             if mode is not None and S_ISDIR(mode):
                 yield from self._inside(name, start)
-            elif mode is None or S_ISREG(mode):  # to open a pipe would wait for its writer
+            elif mode is None or S_ISREG(mode):  # opening a pipe would wait for a writer
                 yield self._file_unless_outside(name, start)
         if self.gone is not None:
             for path in self.gone.below(start, is_yaml(pattern)):
@@ -150,7 +150,7 @@ class Gathering:
                 below = more is not None and (not more or (is_yaml(path) and is_met(more)))
                 if below and self._is_lost(name):
                     yield name
-            if self._is_lost(pattern):  # which had a file that was called just so
+            if self._is_lost(pattern):  # there was a file with the very name of the pattern
                 yield pattern
 
     def _lost(self, folder: str) -> Iterator[str]:
@@ -165,7 +165,7 @@ class Gathering:
         assert self.gone is not None
         try:
             seen = self._once.has_named(self.gone.path(name))
-        except Unreadable:  # to be said
+        except Unreadable:  # reading it reports that
             seen = False
         return not seen and self.gone.was_spec(name)
 
@@ -174,7 +174,7 @@ class Gathering:
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
         if why is None:
             return name
-        self._first(name)  # it is told of here
+        self._first(name)  # so that it is not reported again
         return NoFile(name, f"cannot read {name}: {why}")
 
     def _skip(self, kind: str, name: str) -> None:
@@ -204,12 +204,12 @@ class Gathering:
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
             yield NoFile(folder, f"cannot read {folder}: {why}")
             return
-        # Below it no link is followed, so that nothing leads out. Whether it is looked into stands
-        # beside each folder: of one that is not, specs are counted.
+        # No link is followed below the folder, so that nothing leads out. Each folder comes with
+        # whether it is searched; in one that is not, specs are only counted.
         waiting = [(folder, True)]
         while waiting:
             path, entered = waiting.pop()
-            if path and not os.path.basename(path):  # a file; see below
+            if path and not os.path.basename(path):  # a spec, which `_met` marks by a separator
                 yield from self._spec_or_unreadable(path[:-1], top)
                 continue
             try:
@@ -312,7 +312,7 @@ def _decoded(names: Iterable[bytes], end: bytes) -> Iterator[str]:
     """Yields the names as text, without empty ones and without carriage returns."""
     for name in names:
         if name.endswith(b"\r") and end == b"\n" and not os.path.lexists(name):
-            name = name[:-1]  # lists of Windows end their lines so
+            name = name[:-1]  # lines of a list may end as on Windows
         if name:
             yield os.fsdecode(name)
 
@@ -360,7 +360,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
             return "folder"
         if entry.is_file():
             return "file"
-        if entry.is_symlink():  # a folder could lead round in a circle
+        if entry.is_symlink():  # following links to folders could go in circles
             return "folders" if entry.is_dir() else "dangling"
     except OSError:
         return "dangling"

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 _PATTERN = frozenset("*?[")
-_NO_SPECS_IN = frozenset({"node_modules"})  # and what starts with a dot
+_NO_SPECS_IN = frozenset({"node_modules"})  # nor in folders whose name starts with a dot
 
 
 def is_pattern(name: str) -> bool:

@@ -14,7 +14,7 @@ from dpcompose.source import MAX_BYTES, is_spec
 if TYPE_CHECKING:
     from dpcompose.report import Report
 
-#: The name that stands for standard input.
+#: The argument that means standard input.
 STANDARD_INPUT = "-"
 #: Codes of faults that quote nothing of the file: too large or too deep, no text, empty.
 _QUOTING_NOTHING = ("DPC001", "DPC002", "DPC003", "DPC004", "DPC008", "DPC009", "DPC016")

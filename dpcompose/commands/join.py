@@ -90,7 +90,7 @@ def join_ledger(
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
     total = added_up(of(known.releases), asked, selection)
-    if standing.rewritten:  # the record, as it was: whatever is wrong with one of them counts
+    if standing.rewritten:  # also with the record as it was: the worse total counts
         as_it_was = added_up(of(standing.counted(known.releases)), asked, selection)
         total = None if total is None or as_it_was is None else _worse(total, as_it_was)
     if total is not None:

@@ -31,7 +31,7 @@ def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCo
     for item in gathering.items():
         if isinstance(item, NoFile) or item in found:
             continue
-        with suppress(Unreadable):  # the analysis tells of it
+        with suppress(Unreadable):  # the analysis reports it
             data = read(item)
             if past is not None and past.has(item, data):
                 continue

@@ -19,11 +19,11 @@ class Once:
         """Returns whether a file is met for the first time; always true for pipes and devices."""
         try:
             found = os.stat(file)
-        except (OSError, ValueError):  # it cannot be read: to be said once
+        except (OSError, ValueError):  # it cannot be read, which is reported once
             return self._is_new(self._paths, os.path.abspath(file))
         if not stat.S_ISREG(found.st_mode):
             return True
-        if not found.st_ino:  # a file system without such numbers
+        if not found.st_ino:  # a file system without inode numbers
             return self._is_new(self._paths, os.path.realpath(file))
         return self._is_new(self._seen.setdefault(found.st_dev, set()), found.st_ino)
 

@@ -94,7 +94,7 @@ def _is_terminal(stream: TextIO) -> bool:
     """Returns whether a stream is a terminal."""
     try:
         return stream.isatty()
-    except ValueError:  # closed
+    except ValueError:  # the stream is closed
         return False
 
 

@@ -128,7 +128,7 @@ def _target(path: str) -> str:
     """Returns the path of a file with links followed."""
     try:
         return os.path.realpath(path)
-    except ValueError:  # a null byte: refused when it is opened
+    except ValueError:  # a null byte: opening the file reports it
         return path
 
 

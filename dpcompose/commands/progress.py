@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-_PATIENCE, _PAUSE = 0.5, 0.1  # seconds before the bar appears, and between its pictures
+_PATIENCE, _PAUSE = 0.5, 0.1  # seconds until the bar appears, and between updates
 
 
 class Progress:
@@ -153,6 +153,6 @@ def waiting_stream(prints: bool) -> TextIO | None:
             return None
         if prints and sys.stdout is not None and sys.stdout.isatty():
             return None
-    except ValueError:  # closed
+    except ValueError:  # the stream is closed
         return None
     return stream

@@ -56,7 +56,7 @@ class _Target:
         with suppress(OSError):
             self.stream.close()
         if self.temporary is not None:
-            with suppress(OSError):  # not there once it has become the file
+            with suppress(OSError):  # gone if it was moved to its final place
                 os.unlink(self.temporary)
 
 
@@ -87,10 +87,10 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
 def _open(path: str, targets: list[_Target]) -> None:
     """Appends the target for a path to `targets`, so that it is cleaned up whatever happens."""
     with _naming(path):
-        place = os.path.abspath(path)  # without links before `..`
+        place = os.path.abspath(path)  # so that `..` follows no link
         if (link := _link(place)) is not None:
             raise OSError(f"{link} is a symbolic link, which nothing is written through")
-        if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
+        if os.path.exists(place) and not os.path.isfile(place):  # opening a directory fails
             targets.append(_Target(path, _writing(place), None, place))
             return
 
@@ -152,6 +152,7 @@ def _termination_raises() -> Iterator[None]:
         return
 
     def end(number: int, _: object) -> NoReturn:
+        """Raises SystemExit with the exit code of a process that a signal ended."""
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, end)

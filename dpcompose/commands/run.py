@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
 
 
-#: Findings of a valid spec that are listed, and the code of what counts the rest.
+#: So many findings of a valid spec are listed; the code of the finding that counts the others.
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
@@ -125,12 +125,12 @@ class Run:
             each for each in gathering.items() if not self._is_as_before(each)
         )
         total = 0
-        if self.watched is not None:  # somebody waits: worth the list
+        if self.watched is not None:  # the bar needs the number of files
             items = list(items)
             total = len(items)
         alone = gathering.single
         progress = Progress(total, None if alone else self.watched)
-        apart = self.task.most.is_limited  # no thread draws while processes are forked
+        apart = self.task.most.is_limited  # then processes are forked, and no thread may draw
         waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
         try:
@@ -138,7 +138,7 @@ class Run:
             for outcome in outcomes:
                 waiting.clear()
                 done += 1
-                if done == 2:  # one spec by itself is done before there is much garbage
+                if done == 2:  # a single spec ends before there is much garbage
                     settle()
                 progress.step()
                 if outcome.complaints or outcome.fault:
@@ -151,7 +151,7 @@ class Run:
                 self._fault = self._fault or outcome.fault
                 yield from outcome.reports or [self._without(outcome)]
         finally:
-            outcomes.close()  # other processes end with it
+            outcomes.close()  # it ends the other processes
             progress.clear()
             waiting.clear()
         found = replace(gathering.left_out, unread=self.unread)
@@ -194,7 +194,7 @@ class Run:
         specs, apart = 0, self.task.most.is_limited
         if apart:
             warm_up()
-        while specs < 2:  # one spec among files that cannot be read is told as one
+        while specs < 2:  # a single readable spec is reported in full
             given = next(inputs, None)
             if given is None:
                 return
@@ -251,7 +251,7 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     outcome = _Outcome(name=given.file)
     try:
         data = given.data if given.data is not None else read(given.file)
-        # The time is of each spec alone, the memory of all that a file holds.
+        # The time limits each document, the memory the whole file.
         with within(Most(None, task.most.megabytes)):
             _examine(task, given.file, data, outcome)
     except TooMuch as error:

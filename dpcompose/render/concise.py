@@ -18,7 +18,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         found = problems(report, checking)
         lines = [_line(each, report, style) for each in found]
         if checking and found and found[0].code in (OVER_BUDGET, NOT_COMPARABLE):
-            lines = [*lines[1:], lines[0]]  # which is the line of the result, with a place
+            lines = [*lines[1:], lines[0]]  # it replaces the line of the result
         elif report.status != "unreadable":
             lines.append(_result(report, style, checking))
         yield "\n".join(lines) + "\n"

@@ -47,7 +47,7 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
 
 def literal(text: str, style: Style, how: str = "") -> Text:
     """Returns a text as it is, safe for a terminal, in the colour of a meaning (`how`)."""
-    return Text().append(style.plain(text), how or None)  # what is appended has its own
+    return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 
 def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:

@@ -15,10 +15,10 @@ from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.problems import problems
 from dpcompose.report import Report, Share
 
-#: `cost` is ε, ρ or μ, by the notion, and `share` its part of the whole, both rounded up. `status`
+#: `cost` is ε, ρ or μ, by the notion, `share` its part of the sum, both rounded up. `status`
 #: is that of the result, or `problems` where `check` finds errors in it.
 COLUMNS = ("file", "name", "line", "notion", "cost", "delta", "share", "status")
-#: Significant digits.
+#: The significant digits of a number.
 _DIGITS = 12
 #: A spreadsheet takes text that starts so for a formula (OWASP, "CSV injection").
 _FORMULAS = ("=", "+", "-", "@")

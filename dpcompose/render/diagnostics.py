@@ -14,7 +14,7 @@ from dpcompose.render.layout import Style
 from dpcompose.report import Report
 
 _COLOURS: dict[Level, str] = {"error": "bad", "warning": "warn", "note": "note"}
-_MOST_PLACES = 3  # of one finding that are shown; the others are named
+_MOST_PLACES = 3  # places of one finding with source lines; the others are only named
 _MOST_NAMED = 20
 
 

@@ -38,7 +38,8 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
             continue
         yield ("\n" if told else "") + printed(_parts(each, style), style)
         told += 1
-    if not told and unchanged == 1 and only is not None:  # one spec by itself is told
+    # a single spec is shown even if it is unchanged
+    if not told and unchanged == 1 and only is not None:
         yield printed(_parts(only, style), style)
     elif unchanged:
         more: list[RenderableType] = [literal(f"{unchanged} unchanged", style, "strong")]

@@ -13,11 +13,11 @@ from rich.text import Text
 from dpcompose.errors import Fix, Replacement, Span
 from dpcompose.render.layout import Style
 
-#: Columns of source that are shown however narrow the page is.
+#: The least columns of source that are shown, however narrow the page is.
 _LEAST = 16
-_LONGEST_MARK = 30  # columns below a mapping in braces
-_MOST_CHANGES = 4  # stretches of a file that are shown changed
-_MOST_LINES = 8  # of one stretch, before and after each
+_LONGEST_MARK = 30  # a longer mapping in braces is marked at its first entry only
+_MOST_CHANGES = 4  # changed stretches of a file that are shown
+_MOST_LINES = 8  # lines shown of one stretch, before and after
 
 
 class Mark(NamedTuple):

@@ -43,7 +43,7 @@ def _outside(words: str) -> str:
     return f"{before}{code(inside)}{after}"
 
 
-#: Bytes of one document: GitHub shows no job summary of more than 1 MiB, which may hold two.
+#: The most bytes of one document: a job summary of GitHub, at most 1 MiB, may contain two.
 _MOST_BYTES = 450_000
 
 

@@ -116,14 +116,14 @@ class Style:
         """Returns a text in bold and in the colour of a meaning, where colour is wanted."""
         if not self.colour or not text:
             return text
-        # Imported where it is needed: most lines of this kind go to files and pipes.
+        # Imported here: most output of this kind is not coloured.
         from rich.color import ColorSystem
         from rich.style import Style as Look
 
         return Look.parse(f"bold {LOOKS[how]}").render(text, color_system=ColorSystem.STANDARD)
 
 
-#: The codec error handler that writes a stand-in, or an escape, for what a stream cannot carry.
+#: The codec error handler that writes a substitute or an escape for unencodable characters.
 STAND_IN = "dpcompose.stand-in"
 
 

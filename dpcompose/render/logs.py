@@ -14,7 +14,7 @@ _BLANK = r"(?:[^\S\n\r]|[\u180e\u200b-\u200f\u2060\ufeff]|\x1b\[[0-9;]*m)*"
 #: Where a backslash is put: before `::` at the start of a line, and before the bracket of `##[`.
 _COMMAND = re.compile(rf"(?:\A|(?<=[\n\r])){_BLANK}(?=::)|##\w*(?=\[)")
 _BRACKETS = re.compile(r"##\w*(?=\[)")
-_LONGEST = 2**16  # characters of a line that matter to what follows
+_LONGEST = 2**16  # characters of the last line that are kept
 
 
 class Inert:
@@ -26,7 +26,7 @@ class Inert:
     __slots__ = ("_line", "_pattern")
 
     def __init__(self, commands: bool = False) -> None:
-        self._line = ""  # what is written of the last line
+        self._line = ""  # the last line, as far as it was written
         self._pattern = _BRACKETS if commands else _COMMAND
 
     def __call__(self, piece: str) -> str:
@@ -37,8 +37,8 @@ class Inert:
         at = written
         for found in self._pattern.finditer(whole):
             end = found.end()
-            if end + (1 if whole[end] == "[" else 2) > written:  # else it was met before
-                end = max(end, written)  # between two colons where the first is written
+            if end + (1 if whole[end] == "[" else 2) > written:  # else it was escaped before
+                end = max(end, written)  # between two colons if the first was written before
                 out += whole[at:end], "\\"
                 at = end
         out.append(whole[at:])

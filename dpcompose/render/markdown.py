@@ -29,8 +29,8 @@ from dpcompose.render.who_learns import in_markdown
 from dpcompose.report import Report
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
-_MOST_CHARACTERS = 6_000  # of one of them
-_MOST_POINTS = 4  # in a cell
+_MOST_CHARACTERS = 6_000  # of the details of one report
+_MOST_POINTS = 4  # numbers at chosen points in a cell
 
 _HEAD = "| Spec | Result | Bound | Budget | Left | Theorem |\n|---|---|---|---|---|---|\n"
 

@@ -19,8 +19,8 @@ from dpcompose.report import At, Bound
 _DIGITS = 6  # of a rounded number in a report
 _EXACT_DIGITS = 12  # a decimal of so many digits is printed in full
 _LONGEST_FRACTION = 24  # characters
-_SAME = 1 + Fraction(1, 10_000)  # ratios below it do not matter to anybody
-_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
+_SAME = 1 + Fraction(1, 10_000)  # a smaller ratio is shown as "about the same"
+_SMALL = Fraction(1, 1000)  # smaller numbers are shown as decimals
 _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 

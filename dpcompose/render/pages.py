@@ -20,7 +20,7 @@ _USED: Mapping[Subject, str] = {
     "question": "against an adversary",
 }
 
-#: A part of a page: its heading, and what stands below it.
+#: A section of a page: its heading and its content.
 Section = tuple[str, Sequence[RenderableType]]
 
 

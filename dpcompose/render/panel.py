@@ -30,7 +30,7 @@ from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound, FilterRecord, Report, Verdict
 
-_BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar, where there is room and where not
+_BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar on wide and narrow pages
 _MOST_REASONS = 3
 _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 

@@ -59,7 +59,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
             yield Diagnostic(NO_BUDGET, "nothing to check against", place, hint)
         return
     if not verdict.ok and report.status == "ok":
-        # Imported where it is needed: most of what asks here only counts.
+        # Imported here: most callers only count.
         from dpcompose.render.headlines import judged
 
         word, rest = judged(report, verdict)

@@ -18,7 +18,7 @@ from dpcompose.report import Node
 _MOST_ALIKE = 3
 #: Of more mechanisms in one place only the first ones are shown; the table of costs lists all.
 _MOST_IN_A_PLACE, _FIRST = 14, 10
-#: Characters of a theorem's name that its column has room for.
+#: A theorem's name fits its column up to so many characters.
 _SHORT = 6
 #: So many levels of the tree are drawn.
 _MOST_LEVELS = 8
@@ -71,7 +71,7 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
     if not node.name and not more:
         line.add_column()
         text = literal(sentence(node.says), style)
-        if len(_cited(node)) > _SHORT:  # where there is room for it
+        if len(_cited(node)) > _SHORT:  # too long for its column
             text.append_text(literal(f"  {_cited(node)}", style, "weak"))
         line.add_row(text)
         return line
@@ -112,7 +112,7 @@ def _cost(shown: _Shown, style: Style) -> Text:
 def _guides(depths: Sequence[int]) -> list[str]:
     """Returns the tree guides (`├─ `, `└─ `, `│ `) before each line; only the last levels."""
     guides: list[str] = []
-    goes_on: list[bool] = []  # at each level, whether a later line of this place hangs there
+    goes_on: list[bool] = []  # for each level: whether a later line continues it
     for depth in reversed(depths):
         goes_on += [False] * (depth + 1 - len(goes_on))
         first = max(1, depth + 1 - _MOST_LEVELS)
@@ -132,7 +132,7 @@ def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
     """
     shown: list[_Shown] = []
     ends = _ends(nodes)
-    skip_to: dict[int, tuple[int, int]] = {}  # after which line which one comes, and how many go
+    skip_to: dict[int, tuple[int, int]] = {}  # index -> (next index shown, merged lines)
     i = 0
     while i < len(nodes):
         size = ends[i] - i

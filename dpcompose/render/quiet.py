@@ -58,7 +58,7 @@ def _named_numbers(
         yield from ((name, _text(value)) for name, value, _ in report.bound.parameters)
         return
     for at in report.at_delta if report.status == "ok" else ():
-        if at.value is not None:  # a profile: one point of it is a pair (ε,δ) as well
+        if at.value is not None:  # a profile: the first of its points (ε, δ)
             yield from (("epsilon", _text(at.value)), ("delta", _text(at.given)))
             return
     yield "", "inf"

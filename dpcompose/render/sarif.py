@@ -26,8 +26,9 @@ from dpcompose.report import Line, Report, Touch
 Shape = dict[str, Any]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_FLOWING = frozenset({OVER_BUDGET, NOT_COMPARABLE, NO_BOUND})  # what the derivation explains
-_MOST_PLACES = 20  # of one step
+# problems that the derivation explains
+_FLOWING = frozenset({OVER_BUDGET, NOT_COMPARABLE, NO_BOUND})
+_MOST_PLACES = 20  # positions of one step
 _MOST_TOUCHES = 100
 _TOP = Span(1, 1, 1, 1)
 

@@ -30,7 +30,7 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
     yield by_line(rows, style)
 
 
-#: Four names or more in a sentence.
+#: Matches a list of four names or more in a sentence.
 _LISTED = re.compile("`[^`]+`(?:, `[^`]+`){2,} and `[^`]+`")
 
 
@@ -53,7 +53,7 @@ def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str,
     known: dict[tuple[str, ...], list[Assumption]] = {}
     for each in found:
         parts = tuple(each.says.split("`"))
-        # One name, and not at the start: the verb then is that of something else.
+        # Mergeable: one name, not at the start, where it would be the subject of the verb.
         alone = len(parts) == 3 and parts[0] and each.because is None and each.span is not None
         group = known.get((parts[0], parts[2])) if alone else None
         if group is None:

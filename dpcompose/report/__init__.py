@@ -376,6 +376,7 @@ class Report:
         return f"{', '.join(said)} ({', '.join(words)})" if said else self.status.replace("-", " ")
 
     def __repr__(self) -> str:
+        """Returns the name of the spec and its result in one line."""
         return f"<Report {printable(self.label)}: {self.in_short}>"
 
     def __rich__(self) -> Any:
@@ -402,5 +403,5 @@ def _equation_text(name: str, value: Fraction, exact: bool = True) -> str:
     return f"{SIGNS[name]} {'=' if exact and Fraction(decimal) == value else '≤'} {decimal}"
 
 
-_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
-_LONG = 10**6  # and so it does for a numerator or a denominator of so many
+_SMALL = Fraction(1, 1000)  # smaller numbers are shown as decimals
+_LONG = 10**6  # and so are numbers with a larger numerator or denominator

@@ -225,7 +225,7 @@ def _amount(epsilon: Fraction, delta: Fraction) -> str:
 
 
 # ---------------------------------------------------------------------------------------------
-# At a chosen δ, and the budget
+# The ε at a chosen δ, and the verdict
 
 
 def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fraction | None) -> At:

@@ -133,7 +133,7 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterato
     while stack:
         place = stack.pop()
         if id(place.dataset) in seen:
-            # A later draw of a sample, or what is made from one: the same datasets again.
+            # A later draw of a sample, or below one: its dataset was visited already.
             continue
         seen.add(id(place.dataset))
         for up in _padded(place, replaces):
@@ -287,7 +287,7 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     yield form.trusted
     if form.sensitivity is None:
         return
-    # A name may hold braces of its own.
+    # A name may contain braces.
     neighbours = str(statement.relation).replace("{", "{{").replace("}", "}}")
     change = {
         RelationKind.UNBOUNDED: " (one row added or removed)",

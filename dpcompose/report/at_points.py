@@ -195,7 +195,7 @@ def _worst_change_lines(trace: Trace) -> Iterable[str]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The steps
+# The reasoning, line by line
 
 
 def _chain(chosen: Chosen) -> Iterable[str]:

@@ -13,7 +13,7 @@ from dpcompose.report import At, Bound, Report, relation_words
 from dpcompose.report.wording import number
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]
-#: Numbers at a δ are found by search; by less than this nothing has changed.
+#: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
 NEARLY = Fraction(1, 10**9)
 
 

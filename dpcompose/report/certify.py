@@ -88,10 +88,10 @@ def certify(
     given = list(epsilons)
     risky = risk is not None or any(limit.of_risk for limit in limits)
     if risky and first is None and not (wanted or given or judged):
-        given = [Fraction(0)]  # the advantage is a number where no notion has one
+        given = [Fraction(0)]  # the advantage, δ at ε = 0, may be finite where no notion is
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
-    # Most runs choose none, and need not load the routes.
+    # Imported here: most runs choose no point, and need no routes.
     if wanted or given:
         from dpcompose.report.at_points import at_points
 

@@ -239,7 +239,7 @@ def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
     while stack:
         dataset, copies = stack.pop()
         for mechanism in dataset.mechanisms:
-            # Of a sample that is drawn afresh for each copy, copies share nothing.
+            # Copies share nothing of a sample that is drawn afresh for each copy.
             releases += copies * (mechanism.count if shared else 1)
             names[mechanism.name] = None
             leaks = leaks or any(each.guarantee.delta for each in mechanism.statements)

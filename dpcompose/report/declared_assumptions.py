@@ -31,7 +31,7 @@ _WEAKER_IF_SMALLER = frozenset(
     key.name for form in FORMS.values() for key in form.numbers if key.noise
 )
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
-#: Keys below which nothing is a number.
+#: Keys whose values contain names, never numbers.
 _NAMES = frozenset(
     {
         "kinds", "blocks", "keeps", "changes", "uses", "only", "columns", "post_processes", "unit",
@@ -62,7 +62,7 @@ class Vouched:
 def claims(source: Source) -> list[Vouched]:
     """Returns the claims of all entries of a valid spec that declare something, in fixed order."""
     tree = source.value
-    assert isinstance(tree, dict)  # a spec that could be read
+    assert isinstance(tree, dict)  # true of every spec that was read
     return [each for each in _claims(tree) if each.content]
 
 
@@ -165,9 +165,9 @@ def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterat
         if name in parameters or _value_at(new, name) == _value_at(old, name):
             continue
         if name == "sensitivity" and new.get("mechanism") == "exponential":
-            yield name  # which sets the weights
+            yield name  # it sets the weights of the exponential mechanism
         elif name == "max_rows" and new.get("exact") is True:
-            yield name  # exactly so many rows are neither more nor fewer
+            yield name  # with `exact` no other number follows
         elif name not in new:
             if name not in _MORE:
                 yield name

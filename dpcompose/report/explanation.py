@@ -69,7 +69,7 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The chain
+# The reasoning in numbered sentences
 
 
 def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:

@@ -224,7 +224,7 @@ def no_guarantee(
 
     `found`: the numbers at the chosen δ's and ε's; `chosen`: whether any was chosen.
     """
-    # Imported where it is needed: most specs have a bound.
+    # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
     why = why_none(case.problem, case.solver.tops, solutions, found, chosen)

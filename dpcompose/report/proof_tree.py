@@ -165,7 +165,7 @@ class _Writer:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
         self._speaking = _with_all_above(each[0].visit for each in feeling.values())
-        # A stack, since specs may be deep: what is next comes last.
+        # A stack in place of recursion, since specs may be deep; the next item is its last one.
         stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
             depth, item = stack.pop()
@@ -183,7 +183,7 @@ class _Writer:
         if edge is not None:
             says = _shorter(says)
         elif visit.state and says.startswith("all rows of one unit"):
-            says = "all rows of one unit"  # what is protected says that they come or go
+            says = "all rows of one unit"  # the line on what is protected says the rest
         if edge is not None and isinstance(edge.made_by, Sample):
             says = f"{edge.made_by.describe()}: {says}"
         if visit.via is not None and visit.via.units > 1:
@@ -344,7 +344,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     if notes:
         says += f", {', '.join(notes)}"
     whole = solution.share(felt)
-    if solution.notion is not Notion.APPROX:  # whose δ is rounded along a distance as well
+    if solution.notion is not Notion.APPROX:  # its δ at a distance is rounded too
         whole = replace(whole, exact=step.bound is not None and step.bound.exact)
     return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 

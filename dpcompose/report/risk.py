@@ -47,7 +47,7 @@ def risk_of(
 
 def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
     """Returns the advantage, hit rates and success rates at the rates asked for, by one curve."""
-    # A baseline is a rate of false alarms: how often the guess is right of the other table.
+    # A baseline is a rate of false alarms: how often the guess is right on the other table.
     return Risk(
         curve.advantage,
         tuple((each, curve.power(each)) for each in asked.false_alarms),

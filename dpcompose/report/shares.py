@@ -23,7 +23,7 @@ SpanOf = Callable[[Path], Span]
 #: The ε without a mechanism is computed for so many, those that cost most; where losses take long
 #: to compose, only so many are composed alone by all routes.
 _MOST, _MOST_SLOW = 12, 4
-#: A path of several steps takes as long as so many single losses.
+#: A loss at a distance of several steps takes as long to compose as so many single losses.
 _PATH = 3
 #: The cost of one mechanism alone is computed for so many mechanisms.
 _MOST_ALONE = 100

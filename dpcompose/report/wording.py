@@ -37,7 +37,7 @@ def shortly(stated: Guarantee) -> str:
     if not isinstance(parameter, Fraction) or form.sensitivity is None:
         return guarantee(stated)
     key = form.key.name.replace("sigma", "σ")
-    unit = getattr(stated.noise, "unit", Fraction(1))  # of a sensitivity that is told by its square
+    unit = getattr(stated.noise, "unit", Fraction(1))  # the square of a unit of sensitivity
     moved = stated.shift if unit == 1 else sqrt_up(stated.shift * stated.shift * unit)
     return f"{text} ({key} {number(parameter)}, Δ {number(moved)})"
 

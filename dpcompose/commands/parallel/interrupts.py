@@ -23,8 +23,8 @@ def held_back() -> Iterator[None]:
         """Records a signal that arrived."""
         came.append(number)
 
-    # Handlers are a matter of the main thread: they would run there, whichever thread is sent the
-    # signal. The mask is what a new process takes over.
+    # Handlers run in the main thread only, whichever thread receives the signal. The mask is
+    # inherited by new processes.
     minded: dict[int, Callable[[int, FrameType | None], object]] = {}
     if threading.current_thread() is threading.main_thread():
         found = {number: signal.getsignal(number) for number in _HELD}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-#: Seconds of work after which other processes are considered (after the first few items, and
-#: before), and that must then lie ahead.
+#: Seconds of work after which other processes are considered: after the first few items, and
+#: before; and the seconds of work that must still lie ahead then.
 PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
@@ -75,7 +75,7 @@ def spread(
             taken = time.perf_counter() - start
             spent, longest, done = spent + taken, max(longest, taken), done + 1
             yield result
-            del result  # it may be large, and this may wait for long
+            del result  # it may be large, and the next item may take long
 
 
 class _Pace:

@@ -179,10 +179,10 @@ def each_alone(
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
     """Appends `jobs` new workers, or fewer where the system allows no more."""
-    # Where a fork is safe it spares every process its start.
+    # Where forking is safe it saves the start of every process.
     forked = sys.platform == "linux"
     context: Any = get_context("fork" if forked else "spawn")
-    # A fork has copies of the ends that are here, through which pipes would stay open.
+    # A fork inherits this side of all pipes, which would keep them open.
     ends = [end for each in workers for end in (each.tasks, each.results)]
     with suppress(OSError):
         for _ in range(jobs):
@@ -204,7 +204,7 @@ def _results(
     ending: Ending[Any, Any] | None,
 ) -> Iterator[Any]:
     """Yields the results in order, gives workers their chunks and replaces those that ended."""
-    pending: deque[_Chunk] = deque()  # those that are not told, in order
+    pending: deque[_Chunk] = deque()  # chunks whose results were not yielded yet, in order
     given, ended = 0, False
     while True:
         while not ended and len(pending) < _AHEAD * len(workers):
@@ -239,10 +239,10 @@ def _results(
         while pending and pending[0].is_done:
             away, results = time.monotonic(), deque(pending.popleft().results)
             while results:
-                yield _opened(results.popleft())  # it may be large, and this may wait for long
+                yield _opened(results.popleft())  # it may be large, and the consumer may take long
             away = time.monotonic() - away
             for worker in workers:
-                worker.since += away  # nobody was here to hear it
+                worker.since += away  # meanwhile nothing was received
 
 
 def _opened(data: bytes | tuple[Any]) -> Any:
@@ -305,7 +305,7 @@ def _serve(
 
     for each in inherited:
         each.close()
-    gc.freeze()  # a collection would write to all that was there before, and so copy it
+    gc.freeze()  # a collection would write to, and so copy, all memory shared with the parent
     settle()
     waiting: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(tasks, waiting), daemon=True).start()

@@ -20,7 +20,7 @@ from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.repository.history import AddedIn, FileChange, came, changed
 from dpcompose.places import GIT, is_below, work_tree
 
-#: Seconds that one call of git may take.
+#: The most seconds that one call of git may take.
 _PATIENCE = 60
 #: Variables of git that are passed on: where it looks for repositories, and the configuration of
 #: its user, which says whose repositories are trusted. All others could name another repository,
@@ -29,8 +29,8 @@ _KEPT = re.compile(
     "GIT_(CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM"
     "|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_[0-9]+|VALUE_[0-9]+))"
 )
-#: An empty list of protocols allows none, however a configuration names them: git before 2.45 has
-#: no other way to leave the objects that a partial clone lacks where they are.
+#: An empty list of protocols allows none, whatever the configuration says: before 2.45 git has
+#: no other way not to fetch objects that a partial clone lacks.
 _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -40,7 +40,7 @@ _QUIET = {
     "GIT_ATTR_NOSYSTEM": "1",
     "LC_ALL": "C",
 }
-#: Settings that beat those of every file. The last ones are for calls that should not happen.
+#: Settings that override those of all files; the last ones forbid calls that should never happen.
 _SETTINGS = (
     "safe.bareRepository=explicit",
     "core.warnAmbiguousRefs=true",
@@ -192,12 +192,12 @@ class Repository:
             ask.flush()
             head = answers.readline().split()
         if len(head) != 3 or head[1] != b"blob":
-            if head[1:] != [b"missing"]:  # it has ended, or would answer what was not asked
+            if head[1:] != [b"missing"]:  # it ended, or its answers are out of step
                 self.close()
             raise Unreadable("git has no such object here; a partial clone lacks some")
         size = int(head[2])
         if size > most:
-            self.close()  # sooner than to read it to its end
+            self.close()  # faster than reading the object to its end
             return b" " * (most + 1)
         data = answers.read(size)
         answers.read(1)
@@ -233,7 +233,7 @@ def repository(folder: str) -> Repository:
         raise BadCall("git is not installed, or not on the PATH, and is needed here")
     if root is None:
         raise BadCall(f"the working folder, {os.path.abspath(folder)}, is in no git repository")
-    # Git looks at the owner as well where it finds a repository by itself.
+    # Git checks the owner only of a repository that it finds by itself.
     directory, top = (
         _path_from_git(program, root, each) for each in ("--absolute-git-dir", "--show-toplevel")
     )
@@ -272,7 +272,8 @@ def _git(root: str | None) -> str | None:
         if not os.path.isabs(folder) or (root and is_below(os.path.realpath(folder), root)):
             continue
         found = shutil.which("git", path=folder)
-        if found is not None and os.path.dirname(found) == folder:  # Windows looks here first
+        # Windows searches the working folder first
+        if found is not None and os.path.dirname(found) == folder:
             return found
     return None
 

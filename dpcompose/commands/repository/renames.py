@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from os.path import basename
 
-_ALIKE = 0.5  # of the bytes of the larger file stand in lines that both have, as for git
-_MOST_LINES = 10_000_000  # that are compared; with more, only equal files are renamed ones
+_ALIKE = 0.5  # the least common share for a rename, as in git
+_MOST_LINES = 10_000_000  # lines compared; with more, only equal files count as renamed
 
 
 def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dpcompose.commands.repository.renames import renamed
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
 
-_MOST_LINKS = 40  # that lead to one file, as for a kernel
+_MOST_LINKS = 40  # links followed for one file, as in Linux
 _LONGEST_LINK = 4096  # bytes
 
 
@@ -264,7 +264,7 @@ class Past:
         if was is not None:
             return Pair(self._name_beside(was, file), file, self._before(was), path)
         real = _inside(os.path.realpath(file), self._repository.root)
-        if real is not None:  # by way of a link, a new name for what may have been there
+        if real is not None:  # through a link, a new name of a file that may have existed
             was = real.replace(os.sep, "/")
             data = self._before(was) if was != path else None
             if data is not None:
@@ -275,7 +275,7 @@ class Past:
         """Returns the pair of a file that does not exist now."""
         data = self._before(path)
         if data is None:
-            return Pair(None, file)  # in neither: whoever reads it says so
+            return Pair(None, file)  # it exists neither now nor then: reading it reports that
         now = self._renamed(path).get(path)
         return Pair(file, None if now is None else self._name_beside(now, file), data, now)
 

@@ -175,7 +175,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
             kept=tuple(sorted(goal.relation.required_columns(place.traits.columns) or ()))
         )
     row = rows[id(edge.parent)]
-    # A graph has no rows that are replaced: those of a table made of one may be any.
+    # A graph has no replaced rows; in a table made from it any row may be replaced.
     if row is None or edge.made_by is None or edge.parent.traits.shape is Shape.GRAPH:
         return row
     listed = fates(edge.made_by, row, edge.parent.traits)

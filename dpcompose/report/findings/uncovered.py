@@ -20,7 +20,7 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import change
 
-#: What is missing, a way out, and the place in the spec.
+#: A reason: what is missing, the way out, and the path in the spec.
 Reason = tuple[str, str, Path]
 
 
