@@ -147,7 +147,7 @@ def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
 
 
 def _undominated(pairs: list[tuple[Question, Found]]) -> list[tuple[Question, Found]]:
-    """Returns the pairs, sorted by ε, of which no earlier one has a δ as small."""
+    """Returns the undominated pairs of a list sorted by ε: each δ is below all earlier ones."""
     kept: list[tuple[Question, Found]] = []
     for pair in pairs:
         if not kept or pair[1].delta < kept[-1][1].delta:
@@ -243,7 +243,7 @@ def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fract
 
 
 def _verdict(limit: Budget, found: AgainstAdversary) -> Verdict:
-    """Returns whether the bound against the adversary meets a budget against that adversary.
+    """Returns the verdict of the bound against the adversary on a budget against that adversary.
 
     The least ε whose δ fits is compared: one of the bounds, or the number at the budget's δ.
     """

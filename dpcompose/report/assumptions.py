@@ -158,7 +158,8 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterato
 
 
 def _padded(place: Place, replaces: bool) -> set[int]:
-    """Returns how many edges above a place the bounded statements are that need the padding lemma.
+    """Returns how many edges above a place those bounded statements are that need the padding
+    lemma.
 
     `replaces`: the protected change replaces rows of the root, so that statements on the root
     itself never meet an added row.

@@ -140,7 +140,7 @@ def _why_none(chosen: Chosen) -> str:
 
 
 def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
-    """Returns the numbers, without their worst change where it is `worst`, shown already."""
+    """Returns the numbers, each without its worst change where that is `worst`, shown already."""
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
 

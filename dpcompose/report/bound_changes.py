@@ -46,9 +46,9 @@ def to_nothing(report: Report) -> Iterator[NumberChange]:
 
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
-    """Returns in which direction the bound moved, each number's change, and why none if unknown.
+    """Returns the direction in which the bound moved, each number's change, and a reason.
 
-    Direction "incomparable" comes with its reason; for the other directions the reason is None.
+    The reason says why two bounds are "incomparable"; for the other directions it is None.
     """
     numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
     if _protected(old) != _protected(new):

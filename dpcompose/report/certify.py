@@ -47,7 +47,7 @@ class CertifiedRelease:
         return tuple(bound_of(each) for found in self.solutions for each in found.quantities)
 
     def held(self, limit: Budget) -> Verdict:
-        """Returns whether a budget is met, by the best of the bounds and the number at its δ."""
+        """Returns the verdict on a budget, by the best of the bounds and the number at its δ."""
         if limit.of_risk:
             return of_risk(limit, self.curve)
         decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)

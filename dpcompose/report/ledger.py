@@ -114,7 +114,7 @@ def of_ledger(
 
 
 def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
-    """Returns whether the guarantee stays below a ceiling, the most that settings allow."""
+    """Returns the verdict of the guarantee on a ceiling, the most that settings allow."""
     if ceiling.of_risk:
         return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
     return verdict(ceiling, [bound, bound_of(counted.total_loss)])
@@ -139,7 +139,7 @@ def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
 
 
 def decision(limit: Budget, counted: Counted) -> Verdict:
-    """Returns whether the record stays within a budget.
+    """Returns the verdict on a budget: whether the record stays within it.
 
     The slack is known where the filter's limit is the budget's own parameter, not a converted one.
     """
@@ -152,7 +152,7 @@ def decision(limit: Budget, counted: Counted) -> Verdict:
 
 
 def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
-    """Returns whether the record stays within a further budget, counted by a filter of its own."""
+    """Returns the verdict on a further budget, counted by a filter of its own."""
     try:
         return decision(limit, count(problem, Solver(problem), limit, resolved.filter))
     except NoFilter as none:

@@ -18,7 +18,7 @@ NEARLY = Fraction(1, 10**6)
 
 
 def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
-    """Returns whether a budget is met by bounds that all hold (none: there is no finite bound).
+    """Returns the verdict on a budget by bounds that all hold (none: there is no finite bound).
 
     A bound is converted to the budget's parameters where possible; the one that leaves most slack
     decides. Budgets in risk are for `of_risk`.
@@ -39,7 +39,7 @@ def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
 
 
 def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
-    """Returns whether a budget in risk is met by a trade-off curve (None: no finite bound)."""
+    """Returns the verdict on a budget in risk by a trade-off curve (None: no finite bound)."""
     if curve is None:
         return Verdict(limit, False, None, "there is no finite bound")
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk

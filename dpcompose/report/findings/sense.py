@@ -171,7 +171,7 @@ _FARTHEST = 100
 
 
 def _smaller_of(one: int | None, other: int) -> int:
-    """Returns the smaller of two numbers; None counts as unknown."""
+    """Returns the smaller of two numbers; the second one if the first is None (unknown)."""
     return other if one is None else min(one, other)
 
 

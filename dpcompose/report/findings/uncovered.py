@@ -113,7 +113,7 @@ def _covered(touched: Touched) -> bool:
 
 
 def _nothing(each: Placed) -> Guarantee:
-    """Returns a pure guarantee with the value of a statement's, in place of its own."""
+    """Returns a pure guarantee with the ε or other value of a statement's own guarantee."""
     return Guarantee(Notion.PURE, each.statement.guarantee.value)
 
 
