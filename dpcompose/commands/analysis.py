@@ -50,7 +50,8 @@ class Selection:
     agreed: bool = False
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
-        """Returns the selected files; `gone`: former files to select as well. Raises BadCall."""
+        """Returns the selected files as a Gathering; `gone`: former files to select. Raises
+        BadCall."""
         files = tuple(self.files or ())
         if not files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")

@@ -41,7 +41,7 @@ def _file(found: Change | Invalid, report: Report) -> Shape:
 
 
 def _invalid(found: Invalid) -> Shape:
-    """Returns the shape of a spec of which a version is invalid."""
+    """Returns a spec of which a version is invalid as a JSON object."""
     return {
         **_file(found, found.reports[-1]),
         "direction": "invalid",
@@ -50,7 +50,7 @@ def _invalid(found: Invalid) -> Shape:
 
 
 def _change(change: Change) -> Shape:
-    """Returns the shape of a spec before and now."""
+    """Returns a spec before and now as a JSON object."""
     return {
         **_file(change, change.source_to_show),
         "direction": change.direction,
@@ -90,7 +90,7 @@ def _change(change: Change) -> Shape:
 
 
 def _number(each: NumberChange, change: Change) -> Shape:
-    """Returns the shape of one number before and now."""
+    """Returns one number before and now as a JSON object."""
     versions = (("old", each.old, change.old), ("new", each.new, change.new))
     return {
         "name": each.name,

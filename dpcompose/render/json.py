@@ -83,7 +83,7 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
 
 
 def left_out_shape(found: LeftOut) -> Shape:
-    """Returns the shape of the counts of what a run met and has no result for."""
+    """Returns the counts of what a run met and has no result for as a JSON object."""
     return {
         "unread": found.unread,
         "skipped": found.skipped,
@@ -107,7 +107,7 @@ def indented(value: object, spaces: int) -> str:
 
 
 def result(report: Report, checking: bool = False) -> Shape:
-    """Returns the shape of one report; with `checking`, a missing budget is a finding."""
+    """Returns one report as a JSON object; with `checking`, a missing budget is a finding."""
     return {
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
@@ -149,7 +149,7 @@ def _findings(report: Report, checking: bool) -> list[Diagnostic]:
 
 
 def _protect(report: Report) -> Shape | None:
-    """Returns the shape of the protected relation; None for an invalid spec."""
+    """Returns the protected relation as a JSON object; None for an invalid spec."""
     if report.relation is None:
         return None
     keeps = {"keeps": list(report.keeps)} if report.keeps else {}
@@ -158,14 +158,14 @@ def _protect(report: Report) -> Shape | None:
 
 
 def _guarantee(report: Report) -> Shape | None:
-    """Returns the shape of the bound, or of a profile if the mechanisms share no notion."""
+    """Returns the bound, or a profile if the mechanisms share no notion, as a JSON object."""
     if report.status != "ok":
         return None
     return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
 
 
 def at_shape(at: At) -> Shape:
-    """Returns the shape of a number at a chosen δ or ε, which is rounded up as well.
+    """Returns a number at a chosen δ or ε, both rounded up, as a JSON object.
 
     A bound at some number holds at any larger one.
     """
@@ -187,7 +187,7 @@ def at_shape(at: At) -> Shape:
 
 
 def risk_shape(risk: Risk) -> Shape:
-    """Returns the shape of an attacker's gain, with every rate rounded up."""
+    """Returns an attacker's gain as a JSON object, with every rate rounded up."""
     shape: Shape = {
         "advantage": number_up(risk.advantage),
         "membership": number_up(risk.membership),
@@ -207,7 +207,7 @@ def _up(value: Fraction | None) -> float | None:
 
 
 def bound_shape(bound: Bound | None) -> Shape | None:
-    """Returns the shape of a bound; None for None."""
+    """Returns a bound as a JSON object; None for None."""
     if bound is None:
         return None
     shape: Shape = {"notion": bound.notion.value}
@@ -222,7 +222,7 @@ def bound_shape(bound: Bound | None) -> Shape | None:
 
 
 def theorem_shape(identifier: str | None) -> Shape | None:
-    """Returns the shape of an entry of the theorem book; None for None."""
+    """Returns an entry of the theorem book as a JSON object; None for None."""
     if identifier is None:
         return None
 
@@ -233,7 +233,7 @@ def theorem_shape(identifier: str | None) -> Shape | None:
 
 
 def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
-    """Returns the shape of the worst change; None for None."""
+    """Returns the worst change as a JSON object; None for None."""
     if worst is None:
         return None
     return {
@@ -245,7 +245,7 @@ def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
 
 
 def _advice(advice: Advice) -> Shape:
-    """Returns the shape of one advice."""
+    """Returns one advice as a JSON object."""
     return {
         "key": advice.key,
         "if": advice.condition,
@@ -258,7 +258,7 @@ def _advice(advice: Advice) -> Shape:
 
 
 def _learnt(learnt: Learnt) -> Shape:
-    """Returns the shape of the answer to a question about columns."""
+    """Returns the answer to a question about columns as a JSON object."""
     profile = {"notion": "profile"} if learnt.is_finite else None
     return {
         "name": learnt.name,
@@ -272,7 +272,7 @@ def _learnt(learnt: Learnt) -> Shape:
 
 
 def _touch(touch: Touch) -> Shape:
-    """Returns the shape of a mechanism that the worst change reaches."""
+    """Returns a mechanism that the worst change reaches as a JSON object."""
     return {
         "name": touch.mechanism,
         "dataset": touch.dataset,
@@ -284,7 +284,7 @@ def _touch(touch: Touch) -> Shape:
 
 
 def _step(line: Line) -> Shape:
-    """Returns the shape of a numbered sentence of the reasoning."""
+    """Returns a numbered sentence of the reasoning as a JSON object."""
     return {
         "number": line.number,
         "theorem": line.theorem,
@@ -296,7 +296,7 @@ def _step(line: Line) -> Shape:
 
 
 def _node(node: Node) -> Shape:
-    """Returns the shape of a line of the proof tree."""
+    """Returns a line of the proof tree as a JSON object."""
     return {
         "number": node.number,
         "depth": node.depth,
@@ -310,7 +310,7 @@ def _node(node: Node) -> Shape:
 
 
 def _alternative(alternative: Alternative) -> Shape:
-    """Returns the shape of a theorem that was compared."""
+    """Returns a theorem that was compared as a JSON object."""
     return {
         "theorem": alternative.theorem,
         "bound": bound_shape(alternative.bound),
@@ -319,13 +319,13 @@ def _alternative(alternative: Alternative) -> Shape:
 
 
 def _assumption(assumption: Assumption) -> Shape:
-    """Returns the shape of an assumption."""
+    """Returns an assumption as a JSON object."""
     shape: Shape = {"says": assumption.says, "line": _line(assumption.span)}
     return shape if assumption.because is None else {**shape, "because": assumption.because}
 
 
 def _share(share: Share) -> Shape:
-    """Returns the shape of what one mechanism adds."""
+    """Returns what one mechanism adds as a JSON object."""
     return {
         "mechanism": share.mechanism,
         "bound": bound_shape(share.bound),
@@ -336,7 +336,7 @@ def _share(share: Share) -> Shape:
 
 
 def finding_shape(finding: Diagnostic) -> Shape:
-    """Returns the shape of a finding, with its position."""
+    """Returns a finding as a JSON object, with its position."""
     span = finding.span
     return {
         "level": finding.level,
@@ -353,13 +353,13 @@ def finding_shape(finding: Diagnostic) -> Shape:
 
 
 def _fix(fix: Fix) -> Shape:
-    """Returns the shape of a correction: its edits, and whether it is certain."""
+    """Returns a correction as a JSON object: its edits, and whether it is certain."""
     edits = [{**_span(each.span), "text": each.text} for each in fix.replacements]
     return {"certain": fix.certain, "edits": edits}
 
 
 def _span(span: Span) -> Shape:
-    """Returns the shape of a stretch of the file."""
+    """Returns a stretch of the file as a JSON object."""
     return {
         "line": span.line,
         "column": span.column,
@@ -369,12 +369,12 @@ def _span(span: Span) -> Shape:
 
 
 def _ignored(ignored: Ignored) -> Shape:
-    """Returns the shape of a finding that a comment ignores, with the reason."""
+    """Returns a finding that a comment ignores as a JSON object, with the reason."""
     return {**finding_shape(ignored.finding), "reason": ignored.reason}
 
 
 def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
-    """Returns the shape of a verdict; `bound`: the report's own bound."""
+    """Returns a verdict as a JSON object; `bound`: the report's own bound."""
     if verdict is None:
         return None
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
@@ -393,7 +393,7 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
 
 
 def record_shape(record: FilterRecord) -> Shape:
-    """Returns the shape of a filter's record: limit and rest rounded down, spent rounded up."""
+    """Returns a filter's record as a JSON object: limit and rest rounded down, spent rounded up."""
 
     def down(parameters: Sequence[tuple[str, Fraction]]) -> Shape:
         """Returns parameters rounded down."""
@@ -423,12 +423,12 @@ def record_shape(record: FilterRecord) -> Shape:
 
 
 def _recheck(report: Report, claims: int) -> Shape:
-    """Returns the shape of a recheck: the number of claims, and the keys not covered."""
+    """Returns a recheck as a JSON object: the number of claims, and the keys not covered."""
     return {"claims": claims, "leaves_out": list(report.not_rechecked)}
 
 
 def _adversary(found: AgainstAdversary) -> Shape:
-    """Returns the shape of the bound against the adversary; δ is 0 for pure DP."""
+    """Returns the bound against the adversary as a JSON object; δ is 0 for pure DP."""
     bound = found.bound
     return {
         "label": found.label,
@@ -446,7 +446,7 @@ def _adversary(found: AgainstAdversary) -> Shape:
 
 
 def _held(at: At) -> Shape:
-    """Returns the shape of the number at a δ that was compared with the budget."""
+    """Returns the number at a δ that was compared with the budget as a JSON object."""
     return {"delta": number_up(at.given), "epsilon": _up(at.value), "rule": at.rule}
 
 

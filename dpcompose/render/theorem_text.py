@@ -94,7 +94,7 @@ def _searchable_text(entry: Theorem) -> str:
 
 
 def shape(entries: Iterable[Theorem]) -> list[dict[str, object]]:
-    """Returns theorems in their JSON shape."""
+    """Returns theorems as JSON objects."""
     return [
         {
             "id": entry.id,
@@ -122,7 +122,7 @@ def shape(entries: Iterable[Theorem]) -> list[dict[str, object]]:
 
 
 def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
-    """Returns the JSON shape of a hypothesis."""
+    """Returns a hypothesis as a JSON object."""
     how = entry.how(hypothesis)
     return {"name": hypothesis.name, "says": hypothesis.says, "how": how}
 

@@ -333,7 +333,7 @@ def json(found: Sum) -> Iterator[str]:
 
 
 def _shape(total: Total) -> dict[str, Any]:
-    """Returns one total in its JSON shape."""
+    """Returns one total as a JSON object."""
     return {
         "population": total.population,
         "files": list(total.files),
