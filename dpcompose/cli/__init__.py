@@ -1,6 +1,6 @@
-"""The command line: options in, exit code out. What the commands do is in `dpcompose.commands`."""
+"""The command line: parses options, calls `dpcompose.commands`, and ends with the exit code."""
 
-# Annotations are evaluated here, once: as texts typer would parse those of a command at each start.
+# No `from __future__ import annotations`: typer would parse them as text at each start.
 
 import os
 import sys
@@ -56,7 +56,7 @@ from dpcompose.commands.output import Color, look_of, print_out
 from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
 from dpcompose.commands.streams import guard
 
-#: By this variable a shell asks for completions, or for the script that does.
+#: The environment variable by which a shell asks for completions, or for the completion script.
 _COMPLETE = "_DPCOMPOSE_COMPLETE"
 
 app = typer.Typer(
@@ -72,6 +72,7 @@ app = typer.Typer(
 
 
 def _show_version(wanted: bool) -> None:
+    """Prints the version and ends the run, if that is wanted."""
     if wanted:
         import dpcompose
 
@@ -681,6 +682,7 @@ def theorems(
 
 
 def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yields what `explain` can explain, for shell completion."""
     from dpcompose.commands.explain import identifiers
 
     return identifiers(incomplete)
@@ -764,18 +766,19 @@ def init(
 
 
 def run() -> None:
-    """Run the command line; ends in SystemExit."""
-    guard()  # help texts go to standard output as they are
+    """Runs the command line; ends in SystemExit."""
+    guard()  # help texts are written to standard output by typer
     _build_only(sys.argv[1:2])
     app(prog_name="dpcompose")
 
 
 def _build_only(wanted: list[str]) -> None:
-    """Leave all commands but the one in `wanted` unbuilt: typer inspects every option of each."""
+    """Drops all commands but the one in `wanted`, since typer inspects every option of each."""
     named = [each for each in app.registered_commands if [_name(each)] == wanted]
-    if named:  # otherwise a global option, a mistake, or a shell that asks for completions
+    if named:  # else: a global option, a mistake, or a shell completion
         app.registered_commands[:] = named
 
 
 def _name(command: CommandInfo) -> str | None:
+    """Returns the name by which a command is called."""
     return command.name or (command.callback and command.callback.__name__)

@@ -1,4 +1,4 @@
-"""Help pages: their panels, and at their end examples of each command, or the exit codes."""
+"""Help pages: typer's panels, then examples of the command, or the exit codes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     ),
 }
 
-#: What a run ends with.
+#: The exit codes of a run with their meanings.
 EXIT_CODES = (
     ("0", "fine"),
     (
@@ -87,7 +87,7 @@ EXIT_CODES = (
 
 
 def help_end(command: str | None, style: Style) -> str:
-    """The end of the help of a command; of the program itself where it is None."""
+    """Returns the end of a help page: examples of a command, or the exit codes for None."""
     from dpcompose.render.pages import panel
 
     if command is not None:
@@ -97,7 +97,7 @@ def help_end(command: str | None, style: Style) -> str:
 
 
 def _print_help(command: Any, ctx: Any, name: str | None) -> None:
-    """Print a help page by the panels of typer, and its end by our own."""
+    """Prints a help page: the panels of typer, then our own end."""
     from typer import rich_utils
 
     style = style_for(None, Look())
@@ -109,7 +109,7 @@ def _print_help(command: Any, ctx: Any, name: str | None) -> None:
         paragraphs = [
             style.plain(" ".join(text.split())) for text in (each.help or "").split("\n\n")
         ]
-        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # nothing in it is markup
+        each.help = "\n\n".join(paragraphs).replace("[", r"\[")  # so that none of it is markup
         if getattr(each, "is_flag", False):
             each.metavar = ""
     rich_utils.rich_format_help(obj=command, ctx=ctx, markup_mode="rich")
@@ -120,25 +120,25 @@ class HelpfulCommand(TyperCommand):
     """A command whose help has panels, and examples at its end."""
 
     def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Print the help."""
+        """Prints the help page of the command."""
         _print_help(self, ctx, self.name)
 
 
 class Commands(TyperGroup):
-    """The commands, with the ends that all of them share."""
+    """The group of all commands, which handles bad calls and interrupts for each of them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, those of one panel together."""
+        """Returns the names of the commands, grouped by panel."""
         names = super().list_commands(ctx)
         panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
         return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
 
     def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Print the help."""
+        """Prints the help page of the program."""
         _print_help(self, ctx, None)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; a bad call and Ctrl-C end it without a traceback."""
+        """Runs a command; a bad call and Ctrl-C end it with an exit code, without a traceback."""
         try:
             return super().invoke(ctx)
         except BadCall as error:

@@ -1,6 +1,6 @@
-"""Options that several commands have, each with its help and the panel that it stands in."""
+"""The options that several commands share, each with its help text and its panel."""
 
-# Annotations are evaluated here, once: as texts typer would parse those of a command at each start.
+# No `from __future__ import annotations`: typer would parse them as text at each start.
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from dpcompose.commands.formats import Reviewed, Told
 from dpcompose.commands.output import Color
 from dpcompose.commands.outputs import Format
 
-#: The panels.
+#: The panels of options on a help page.
 FILES, OUTPUT, FAILS, SETTINGS, LIMITS = "Files", "Output", "What fails", "Settings", "Limits"
 
 _JOBS = "How many processes may work; 0 for as many as there are cores, which is usual."
@@ -73,7 +73,7 @@ OutputsOption = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-# Hidden from the list of arguments, which says no more than the text above it.
+# Hidden from the list of arguments: the help text above says all about it.
 Specs = Annotated[list[str] | None, typer.Argument(metavar="FILE", hidden=True)]
 FilesFromOption = Annotated[
     str | None,

@@ -1,1 +1,1 @@
-"""What each command does: read, analyse, print, choose the exit code."""
+"""The commands: each reads specs, analyses them, prints, and returns the exit code."""

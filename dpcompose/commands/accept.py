@@ -1,4 +1,4 @@
-"""`accept`: what the authors of specs vouch for, written to a file that `check` reads."""
+"""The command `accept`: writes what the authors of specs vouch for to a file for `check`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
 
-#: Characters of the name of whoever accepts.
+#: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
 
 
 def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:
-    """Runs the command `accept`. Raises BadCall."""
+    """Runs the command `accept` and returns its exit code. Raises BadCall."""
     if STANDARD_INPUT in selection.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
     specs: dict[str, list[tuple[int, Source]]] = {}
@@ -61,16 +61,17 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
 
 @contextmanager
 def _by_turns(output: str) -> Iterator[None]:
-    """No other process is in such a block for a file of the same folder, where systems have locks.
+    """Holds a lock on the folder of a file during the block, where the system has such locks.
 
-    The file itself is replaced, so that its folder is what is locked.
+    So two processes do not update the file at once. The file itself is replaced, so that its folder
+    is what is locked.
     """
     try:
         import fcntl
 
         folder = os.path.dirname(os.path.abspath(output))
         handle = None if to_standard_output(output) else os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError, ValueError):  # whoever writes there says what is wrong
+    except (ImportError, OSError, ValueError):  # writing will report what is wrong
         handle = None
     try:
         if handle is not None:
@@ -83,13 +84,14 @@ def _by_turns(output: str) -> Iterator[None]:
 
 
 def _valid(data: bytes | str, name: str, above: int) -> Source:
+    """Returns the source of a valid spec. Raises InvalidSpec."""
     source = load(data, name, above)
     resolve(source)
     return source
 
 
 def _old(output: str) -> Accepted:
-    """Returns what is accepted already. Raises BadCall where something else is there."""
+    """Returns the assumptions accepted so far. Raises BadCall if the file holds something else."""
     if to_standard_output(output):
         return Accepted("<stdout>", os.getcwd())
     if not os.path.lexists(output):
@@ -98,7 +100,7 @@ def _old(output: str) -> Accepted:
 
 
 def _name(by: str) -> str:
-    """`by` where it can be the name of somebody. Raises BadCall."""
+    """Returns `by` if it can be the name of a person. Raises BadCall."""
     if not by.strip() or by != by.strip() or len(by) > _LONGEST_NAME or not by.isprintable():
         raise BadCall(
             f"--by {quoted(by)}: a name is due, on one line, of at most {_LONGEST_NAME} characters "
@@ -108,7 +110,7 @@ def _name(by: str) -> str:
 
 
 def _day(on: str) -> str:
-    """`on` where it is a day. Raises BadCall."""
+    """Returns `on` if it is a day of the calendar. Raises BadCall."""
     try:
         if date.fromisoformat(on).isoformat() == on:
             return on
@@ -118,6 +120,7 @@ def _day(on: str) -> str:
 
 
 def _user() -> str:
+    """Returns the name of the user of this process. Raises BadCall where it is unknown."""
     try:
         return printable(getuser())
     except (KeyError, OSError) as error:
@@ -125,7 +128,7 @@ def _user() -> str:
 
 
 def _today() -> str:
-    """Returns the day in UTC, or that of SOURCE_DATE_EPOCH."""
+    """Returns today's date in UTC, or the date of SOURCE_DATE_EPOCH."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Releases of several specs: read as they are or as they were, added up, and told."""
+"""Reads the releases of several specs, adds them up, and prints the totals."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from dpcompose.source import Document, Source, documents, load
 
 @dataclass(slots=True)
 class Gathered:
-    """What was read of the specs that are meant, and what was wrong with it.
+    """The releases that were read, and the problems met.
 
-    `wrong`: findings that the settings make of populations. `asking`: a spec whose settings ask for
-    something, and for no total budget. `held`: what each file holds.
+    `wrong`: findings by which settings reject populations. `asking`: a spec whose settings ask for
+    something, but set no total budget. `held`: the content of each file.
     """
 
     releases: list[Release] = field(default_factory=list)
@@ -51,15 +51,15 @@ class Gathered:
     held: dict[str, bytes] = field(default_factory=dict)
 
     def worse(self, code: ExitCode, says: str | None = None) -> None:
-        """Note a code, and complain."""
+        """Records an exit code, and prints a complaint."""
         self.code = max(self.code, code)
         if says is not None:
             complain(says)
 
 
 def nothing_added(code: ExitCode) -> ExitCode:
-    """Say that there is no sum, for a reason that has been told."""
-    # A sum without one of its terms would promise too much.
+    """Prints that there is no sum, for a reason already given, and returns the exit code."""
+    # A sum without one of its terms would be too small.
     complain("nothing was added up, since not every spec could be read")
     return code
 
@@ -72,7 +72,10 @@ def read_all(
     output: str | None,
     past: Past | None = None,
 ) -> None:
-    """Read all specs that are meant, as they are or as they were. Raises BadCall."""
+    """Reads all selected specs into `found`, as they are or as they were. Raises BadCall.
+
+    `past`: the revision whose files are meant, None for the files of now.
+    """
     policies = policies_of(sources)
     said: set[str] = set()
     gathering = selection.gathering()
@@ -115,7 +118,7 @@ def read_all(
 
 
 def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
-    """The specs of a revision, with what they held. Raises BadCall."""
+    """Yields the selected specs of a revision with their content. Raises BadCall."""
     if selection.files_from is not None or STANDARD_INPUT in selection.files:
         raise BadCall("--as-of takes files and folders by name")
     past.verify()
@@ -134,7 +137,7 @@ def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes
 
 
 def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
-    """Returns the total of each population; None where that takes too much, which is said."""
+    """Returns the total of each population; None, with a complaint, where limits are exceeded."""
     try:
         return alone(selection.most, partial(add_up, releases, asked))
     except TooMuch as error:
@@ -145,7 +148,7 @@ def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selectio
 def tell(
     found: Sum | None, gathered: Gathered, form: Told, output: str | None, look: Look
 ) -> ExitCode:
-    """Print totals, and choose the exit code. Raises BadCall."""
+    """Prints the totals and returns the exit code. Raises BadCall."""
     if found is None:
         return ExitCode.INVALID
     code = ExitCode.FINE
@@ -181,7 +184,7 @@ def tell(
 
 
 def file_of(name: str) -> str:
-    """Returns what tells a file from others, whatever it is called here, by its own name."""
+    """Returns the identity of a file: its absolute path."""
     return os.path.abspath(name)
 
 
@@ -191,13 +194,13 @@ def releases_of(data: bytes, name: str, settings: Settings) -> list[Release]:
 
 
 def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:
-    """Returns a spec of a file, with what settings ask of it. Raises InvalidSpec.
+    """Returns one spec of a file, with what settings ask of it. Raises InvalidSpec.
 
-    `when`: what follows the name of the file, where it is that of a revision.
+    `when`: follows the name of the file, to name a revision.
     """
     resolved = resolve(load(part.data, name + when, part.lines_before))
     if resolved.planned is not None and not says_something(resolved.planned):
-        resolved = replace(resolved, planned=None)  # which is no reason
+        resolved = replace(resolved, planned=None)  # the given text is no reason
     required = () if settings.delta is None else (settings.delta,)
     own = resolved.budget or resolved.adversary_budget
     default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]

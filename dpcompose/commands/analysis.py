@@ -1,4 +1,4 @@
-"""`analyze` and `check`: every file is reported, and the largest exit code wins."""
+"""The commands `analyze` and `check`: every file is reported, and the largest exit code wins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which specs are meant, by how many processes they are looked at, and what each may take.
+    """The specs that are selected, the number of processes, and the limits of each spec.
 
     `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
     as they were in it are left alone. `fix`: whether certain corrections are made first, `agreed`:
@@ -50,7 +50,8 @@ class Selection:
     agreed: bool = False
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
-        """Returns the files; `gone` knows of those that are no longer there. Raises BadCall."""
+        """Returns the selected files as a Gathering; `gone`: former files to select. Raises
+        BadCall."""
         files = tuple(self.files or ())
         if not files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
@@ -61,7 +62,7 @@ class Selection:
         return Gathering(files, self.files_from, self.allow_empty, gone, self.most)
 
     def past(self) -> Past | None:
-        """Returns the revision that files are compared with. Raises BadCall."""
+        """Returns the revision that files are compared with, None without one. Raises BadCall."""
         if self.changed_since is None:
             return None
         from dpcompose.commands.repository.revision import Past
@@ -71,7 +72,7 @@ class Selection:
         return past
 
     def processes(self, gathering: Gathering) -> int:
-        """Returns how many processes may work. Raises BadCall."""
+        """Returns the number of processes to use. Raises BadCall."""
         if self.jobs is not None and self.jobs < 0:
             raise BadCall("--jobs: a whole number from 0 is due")
         if gathering.single:
@@ -85,12 +86,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Strictness:
-    """What makes a run fail beside a bound that is missing, and a budget that is not met.
+    """What makes a run fail beside a missing bound and an unmet budget.
 
-    `sources`: which settings count beside those of the environment. `show_settings`: whether the
-    settings of each spec are printed, and nothing is analysed. `assumptions`: a file of what may be
-    assumed, and nothing else. `strict`: whether what is left out is a failure.
-    `recheck`: whether the stand-alone checker goes through every certificate.
+    `sources`: the sources of settings beside the environment. `show_settings`: whether the settings
+    of each spec are printed, and nothing is analysed. `assumptions`: a file of the only assumptions
+    that are accepted. `strict`: whether what is left out is a failure. `recheck`: whether the
+    stand-alone checker goes through every certificate.
     """
 
     fail_on: FailOn | None = None
@@ -104,7 +105,7 @@ class Strictness:
     recheck: bool = False
 
     def policies(self) -> Policies:
-        """Returns where settings come from, those of the flags above all. Raises BadCall."""
+        """Returns the sources of settings, those of the flags first. Raises BadCall."""
         flags = {
             "fail-on": self.fail_on.value if self.fail_on is not None else None,
             "require-relation": list(self.require_relation or ()) or None,
@@ -128,7 +129,10 @@ def analyze_files(
     advise: bool | None = None,
     bare: bool = False,
 ) -> ExitCode:
-    """Runs the command `analyze`; `advise`: None for what is usual. Raises BadCall."""
+    """Runs the command `analyze` and returns its exit code. Raises BadCall.
+
+    `advise`: whether to look for statements that would make the bound less; None for the default.
+    """
     quiet = quiet or bare
     if bare and len(points.deltas) + len(points.epsilons) > 1:
         raise BadCall("--bare prints one number: ask for one δ or one ε")
@@ -150,25 +154,25 @@ def check_files(
     output: Sequence[str] | None,
     look: Look,
 ) -> ExitCode:
-    """Runs the command `check`. Raises BadCall."""
+    """Runs the command `check` and returns its exit code. Raises BadCall."""
     outputs = outputs_of(output, form)
     task = FileTask(limit, points, checking=True)
     return _run(task, selection, strictness, outputs, look)
 
 
 def _extent(forms: set[Format], look: Look, single: bool) -> Extent:
-    """Returns how much is read of a report; `single`: of one spec, or else of each of several."""
+    """Returns how much of a report the formats need; `single`: of one spec, else of several."""
     if not single and look.detail != "full" and Format.TEXT in forms:
-        forms = forms - {Format.TEXT} | _COSTS  # a table
+        forms = forms - {Format.TEXT} | _COSTS  # several specs are printed as a table
     if forms <= _BOUNDS:
         return "bound"
     return "costs" if forms <= _BOUNDS | _COSTS else "all"
 
 
 def _is_advisable(forms: set[Format], look: Look, single: bool) -> bool:
-    """Whether somebody reads what would make a bound less; `single`: of one spec, in full."""
+    """Returns whether the output shows advice; `single`: of one spec, else of several."""
     if look.detail == "brief" or (look.detail != "full" and not single):
-        forms = forms - {Format.TEXT}  # a panel, or of many specs a table
+        forms = forms - {Format.TEXT}  # a panel or a table, which show no advice
     return bool(forms & _ADVISING)
 
 
@@ -181,6 +185,7 @@ def _run(
     quiet: bool = False,
     bare: bool = False,
 ) -> ExitCode:
+    """Runs `analyze` or `check` with its outputs and returns the exit code."""
     gathering = selection.gathering()
     task = replace(
         task,
@@ -230,7 +235,7 @@ def _run(
         github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
     form = outputs[0].form
-    # The table of many specs counts them itself.
+    # The table of many specs contains the counts itself.
     counted = form is Format.TEXT and not quiet and look.detail != "full"
     summary = tally.line(run.unchanged, form is Format.GITHUB, counted)
     told = not quiet and form in (Format.TEXT, Format.GITHUB)
@@ -241,23 +246,27 @@ def _run(
 
 
 def _closing(past: Past | None) -> AbstractContextManager[object]:
+    """Returns a context that closes a revision at its end, if there is one."""
     return nullcontext() if past is None else closing(past)
 
 
-#: Formats that are read where standard error is not.
+#: Formats for readers who do not see standard error, which so contain unread files.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
-#: Formats that tell bounds, verdicts and findings in a line, or claims alone.
+#: Formats that need a report's bound, verdict and findings only, or its claims.
 _BOUNDS = frozenset({Format.CONCISE, Format.CERTIFICATE})
-#: Formats that tell the worst change as well.
+#: Formats that need a report's costs as well.
 _COSTS = frozenset({Format.GITHUB, Format.JUNIT})
-#: Formats that say what would make a bound less.
+#: Formats that show advice.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
-#: Formats that count what has no result.
+#: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
 
 def _outcome(checking: bool) -> Callable[[Report], str]:
+    """Returns the function that gives a report's result in words."""
+
     def of(report: Report) -> str:
+        """Returns the result of a report in words."""
         return outcome(report, checking)
 
     return of
@@ -266,6 +275,7 @@ def _outcome(checking: bool) -> Callable[[Report], str]:
 def _rendering(
     renderers: Mapping[str, Renderer], output: Output[Format], look: Look
 ) -> Rendering[Report]:
+    """Returns the function that renders the reports for one output."""
     renderer, style = renderers[output.form], style_for(output.path, look)
     if output.form in _FOR_CI:
         return lambda reports: renderer((each for each in reports if _is_told(each)), style)
@@ -277,22 +287,23 @@ def _rendering(
 
 
 def _is_told(report: Report) -> bool:
-    """Whether the formats of CI have something to say: of a file, or of what is left out."""
+    """Returns whether formats for CI show a report: one of a file, or of files left out."""
     return report.left_out is None or report.left_out.untold > 0
 
 
 def _read(reports: Iterable[Report]) -> Iterator[Report]:
-    """Without the files that have no result: standard error tells of them."""
+    """Returns the reports of specs, without unread files, which standard error mentions."""
     return (report for report in reports if report.status not in NO_SPEC)
 
 
 def _bounds(
     reports: Iterable[Report], style: Style, named: bool, points: AskedPoints, bare: bool
 ) -> Iterator[str]:
-    """The numbers alone; what is wrong with an invalid spec goes to standard error."""
+    """Yields the numbers alone; faults of invalid specs are printed on standard error."""
     from dpcompose.render.quiet import NoNumber, render
 
     def complaining() -> Iterator[Report]:
+        """Yields the reports of specs, and prints the faults of invalid ones."""
         for report in _read(reports):
             if report.status == "invalid":
                 from dpcompose.render.console import printed

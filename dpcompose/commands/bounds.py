@@ -1,4 +1,4 @@
-"""How long one spec may take, and how much memory: what takes more is told, and ends no run."""
+"""Limits on the time and memory of one spec; a spec that exceeds them does not end the run."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from dpcompose.errors import Diagnostic, DpcomposeError
 if TYPE_CHECKING:
     from dpcompose.report import Report
 
-#: The code of a spec that takes too much.
+#: The code of a spec that exceeds its limits.
 TOO_MUCH = "DPC018"
 _HINT = "ask for less in it, split it, or allow more"
-_LONGEST = 10**8  # seconds; clocks overflow somewhere above
-_AGAIN = 1.0  # seconds after which an interruption that was lost is repeated
-_GRACE = 2.0  # seconds for the end that a process makes by itself
+_LONGEST = 10**8  # seconds; timers overflow somewhere above
+_AGAIN = 1.0  # seconds between repeated interruptions
+_GRACE = 2.0  # seconds that a process has to stop by itself
 _MEGABYTE = 2**20
 _SIZES = "/proc/self/statm"
 
 
 class TooMuch(DpcomposeError):
-    """Something took more than it may; the message says what of."""
+    """Something exceeded its time or memory; the message says which."""
 
 
 class _Late(BaseException):
-    """The time is over. No `except Exception` on the way takes it for its own."""
+    """The time is over; a BaseException, so that no `except Exception` on the way catches it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """What the analysis of a spec may take; None: as much as there is.
+    """The limits on the analysis of a spec; None: no limit.
 
     `seconds` by the clock; `megabytes` of memory beside what the program takes by itself.
     """
@@ -48,17 +48,17 @@ class Most:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """Returns whether there is a limit at all."""
         return self.seconds is not None or self.megabytes is not None
 
     @property
     def patience(self) -> float | None:
-        """Seconds after which a process that says nothing is ended from outside."""
+        """Returns after how many silent seconds a process is killed from outside; None: never."""
         return None if self.seconds is None else self.seconds + _GRACE
 
 
 def most_of(seconds: float | None, megabytes: int | None) -> Most:
-    """Returns what the flags --max-seconds and --max-memory say. Raises BadCall."""
+    """Returns the limits that the flags --max-seconds and --max-memory set. Raises BadCall."""
     if seconds is not None:
         if not 0 < seconds <= _LONGEST:
             raise BadCall(f"--max-seconds: a number of seconds above 0, to {_LONGEST}, is due")
@@ -74,7 +74,7 @@ def most_of(seconds: float | None, megabytes: int | None) -> Most:
 
 @contextmanager
 def within(most: Most) -> Iterator[None]:
-    """Hold the block to `most`, as far as it lets itself be interrupted. Raises TooMuch.
+    """Holds the block to the limits, as far as it can be interrupted. Raises TooMuch.
 
     A process that works for another one tells it where the block starts and ends.
     """
@@ -98,24 +98,24 @@ def within(most: Most) -> Iterator[None]:
 
 
 def ended(most: Most, how: str | None) -> TooMuch:
-    """Returns what is wrong where the time was over, or where a process ended as `how` says."""
+    """Returns the error for a spec whose time was over, or whose process ended as `how` says."""
     if how is not None:
         return TooMuch(f"not analysed: {how}")
     return TooMuch(f"not analysed: it takes longer than the {most.seconds:g} s of --max-seconds")
 
 
 def set_beat(beat: Callable[[], None]) -> None:
-    """Say how this process tells the one that it works for that another clock starts."""
+    """Sets the function by which this process tells its parent that another clock starts."""
     global _beat
     _beat = beat
 
 
 def _beat() -> None:
-    """Nobody listens."""
+    """Does nothing: the default where no parent listens."""
 
 
 def warm_up() -> None:
-    """Load here what every analysis needs, before processes are forked that would each do so."""
+    """Imports here what every analysis needs, before processes are forked that would each do so."""
     import dpcompose.pipeline
     import dpcompose.report.certify
     import dpcompose.report.outcomes  # noqa: F401
@@ -126,19 +126,20 @@ def warm_up() -> None:
 
 @contextmanager
 def _time(seconds: float | None) -> Iterator[None]:
-    """Raises _Late. In the main thread only, since there signals arrive."""
+    """Raises _Late in the block after so many seconds; only in the main thread."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
     running = True
 
     def interrupt(_: int, __: FrameType | None) -> None:
+        """Raises _Late while the block runs."""
         if running:
             raise _Late
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        # Repeated: an exception in a destructor is lost.
+        # The signal is repeated, since an exception raised in a destructor is lost.
         signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
         yield
     finally:
@@ -149,7 +150,7 @@ def _time(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def _memory(megabytes: int | None) -> Iterator[None]:
-    """Raises MemoryError where the address space grows by more than so much."""
+    """Raises MemoryError in the block if the address space grows by more than so much."""
     if megabytes is None:
         yield
         return
@@ -157,7 +158,7 @@ def _memory(megabytes: int | None) -> Iterator[None]:
 
     from dpcompose.curves import preload
 
-    preload()  # whatever a spec asks, numpy's threads have memory of their own
+    preload()  # numpy's threads take memory that is not the spec's
 
     with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
@@ -174,7 +175,7 @@ def _memory(megabytes: int | None) -> Iterator[None]:
 
 
 def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
-    """Returns the report that `work` makes, or that the spec called `name` takes too much."""
+    """Returns the report that `work` makes, or one that the spec `name` exceeds its limits."""
     try:
         with within(most):
             return work()
@@ -183,12 +184,12 @@ def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
 
 
 def not_analysed(name: str, error: TooMuch) -> Report:
-    """Returns the report on a spec that takes too much."""
-    from dpcompose.report import Report  # every start imports this file
+    """Returns the report on a spec that exceeds its limits."""
+    from dpcompose.report import Report  # imported here, since every start imports this file
 
     return Report(name, "", "invalid", findings=(finding(error),))
 
 
 def finding(error: TooMuch) -> Diagnostic:
-    """Returns what a report says of a spec that takes too much."""
+    """Returns the finding on a spec that exceeds its limits."""
     return Diagnostic(TOO_MUCH, str(error), None, _HINT)

@@ -1,4 +1,4 @@
-"""What the commits of a branch did to the releases of a ledger: none is taken out, or made less."""
+"""The history of a ledger's releases, commit by commit: none may be removed or weakened."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from dpcompose.source import documents
 
 @dataclass(slots=True, eq=False)
 class _Life:
-    """A release through history: what it said, each with the commit that made it say that.
+    """One release through history: its versions, each with the commit that made it.
 
-    `out`: the commit that took it out, None while it is there.
+    `out`: the commit that removed it, None while it exists.
     """
 
     versions: list[tuple[Release, AddedIn]]
@@ -34,15 +34,16 @@ class _Life:
 
     @property
     def last(self) -> Release:
+        """Returns the last version of the release."""
         return self.versions[-1][0]
 
 
 @dataclass(slots=True)
 class _Chronicle:
-    """The releases of a ledger at one commit after the other.
+    """The releases of a ledger, followed from commit to commit.
 
-    `blobs`: of each file that nothing has happened to since it came. `lives`: of the other files.
-    `lost`: what was taken out.
+    `blobs`: the files that were not changed since they were added, as blob and commit. `lives`: the
+    releases of the other files. `lost`: the releases that were removed.
     """
 
     past: Past
@@ -54,7 +55,7 @@ class _Chronicle:
     lost: list[_Life] = field(default_factory=list)
 
     def goes_on(self, commit: AddedIn, changes: Sequence[tuple[str, FileChange]]) -> None:
-        """What becomes of them by one more commit. Raises Unreadable, BadSettings, TooMuch."""
+        """Applies one more commit. Raises Unreadable, BadSettings, TooMuch."""
         before = [*(life for name, _ in changes for life in self._taken(name)), *self.lost]
         came = [(name, each.new) for name, each in changes if each.new is not None]
         if not before:
@@ -82,7 +83,7 @@ class _Chronicle:
                 self.lives.setdefault(fresh.file, []).append(_Life([(fresh, commit)]))
 
     def _taken(self, name: str) -> list[_Life]:
-        """Returns the releases of a file, which is another one from now on."""
+        """Removes and returns the releases of a file, which changes in this commit."""
         file = file_of(name)
         if file not in self.blobs:
             return self.lives.pop(file, [])
@@ -90,7 +91,7 @@ class _Chronicle:
         return [_Life([(each, commit)]) for each in self._read(name, blob)]
 
     def _read(self, name: str, blob: str) -> list[Release]:
-        """Returns the releases of a file that a commit had; what was no valid spec was none."""
+        """Returns the releases in a blob of a file; invalid specs are left out."""
         data = self.past.spec(blob)
         found: list[Release] = []
         settings = self.policies.of(name)
@@ -100,7 +101,7 @@ class _Chronicle:
         return found
 
     def now(self) -> list[Release]:
-        """Returns the releases of the last commit."""
+        """Returns the releases after the last commit."""
         kept = [life.last for lives in self.lives.values() for life in lives]
         untouched = self.blobs.items()
         return kept + [each for name, (blob, _) in untouched for each in self._read(name, blob)]
@@ -108,10 +109,10 @@ class _Chronicle:
     def dropped(
         self, merges: Iterable[tuple[AddedIn, Sequence[tuple[str, FileChange]]]]
     ) -> Iterator[Found]:
-        """Yields what a parent of a merge had, and neither the merge nor any later commit has.
+        """Yields a finding for each release of a merge's parent that is gone or weaker now.
 
-        A branch that keeps its own side of a merge takes out what the other one released: its
-        history, which goes on with the own side first, never had that.
+        A branch that keeps its own side of a merge removes what the other side released: its
+        first-parent history never had that.
         """
         known = {(life.last.file, content(life.last)) for life in self.lost}
         now = self.now()
@@ -132,7 +133,7 @@ class _Chronicle:
                         yield changed(became.new, says, path)
 
     def findings(self) -> Iterator[Found]:
-        """Yields what was taken out and did not come again, and what says less than it once did."""
+        """Yields a finding for each release that was removed, or weakened by some commit."""
         for life in self.lost:
             release, commit = life.versions[-1]
             assert life.out is not None
@@ -151,13 +152,14 @@ class _Chronicle:
 
 
 def _commit_and_day(commit: AddedIn) -> str:
+    """Returns a commit in words: its short hash and date."""
     return f"{commit.commit[:9]} of {commit.date}"
 
 
 def looked_through(
     past: Past, folders: Sequence[str], policies: Policies, most: Most, limit: Budget | None
 ) -> list[Found]:
-    """Returns what was taken out of folders, or made less, by commits up to a revision.
+    """Returns findings for releases in folders that commits up to a revision removed or weakened.
 
     Raises BadCall, Unreadable, BadSettings, TooMuch.
     """

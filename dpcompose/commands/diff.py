@@ -1,4 +1,4 @@
-"""`diff`: what a change of specs does to their bounds."""
+"""The command `diff`: how a change of specs moves their bounds."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from dpcompose.source import documents, is_spec
 
 @dataclass(slots=True)
 class Comparison:
-    """Compares versions one after the other; `code` is the worst so far.
+    """Compares two versions of specs one after the other; `code` is the worst exit code so far.
 
-    `deltas`: where to compare ε, beside where specs and settings ask for it. `failing`: the events
+    `deltas`: at which δ's to compare ε, beside those of specs and settings. `failing`: the events
     that are failures. `before`: the settings files of the revision. `strict`: whether what is left
-    out is a failure. `most`: what both versions of a spec may take together. `left_out`: counts it,
-    once all is compared.
+    out is a failure. `most`: the limits for both versions of a spec together. `left_out`: counts
+    what is left out, once all is compared.
     """
 
     policies: Policies
@@ -59,7 +59,7 @@ class Comparison:
     _said: set[str] = field(default_factory=set, init=False)
 
     def of_two(self, old: str, new: str) -> Iterator[Change | Invalid]:
-        """The change from one file to another."""
+        """Yields the changes from one file to another."""
         try:
             before, after = read(old), read(new)
         except Unreadable as error:
@@ -71,7 +71,10 @@ class Comparison:
     def since(
         self, past: Past, gathering: Gathering, allow_new: bool, written: Sequence[str]
     ) -> Iterator[Change | Invalid]:
-        """The change of each file since a revision; of a renamed one once, at its first name."""
+        """Yields the changes of each file since a revision; of a renamed one once.
+
+        `written`: the outputs, which must overwrite no spec. Raises BadCall.
+        """
         told: set[str] = set()
         for file in gathering.items():
             if isinstance(file, NoFile):
@@ -105,7 +108,7 @@ class Comparison:
     def _changes(
         self, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None, when: str = ""
     ) -> Iterator[Change | Invalid]:
-        """The change of each document of a file, told by their order.
+        """Yields the change of each document of a file, paired by their order.
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         """
@@ -132,8 +135,7 @@ class Comparison:
             yield _unquoting(found, held) if isinstance(found, Invalid) else found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
-        """Returns what the settings files around a file say now and did not before. Raises
-        BadSettings."""
+        """Returns sentences on the settings of a file that changed. Raises BadSettings."""
         if self.policies.isolated:
             return ()
         now = self.policies.settings_of(new)
@@ -155,7 +157,7 @@ class Comparison:
     def _judged(
         self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
     ) -> Change | Invalid:
-        """The same with what settings say now, and did not before; notes the exit code."""
+        """Returns a change with its settings and failing events, and updates the exit code."""
         if isinstance(found, Invalid):
             self.code = max(self.code, ExitCode.INVALID)
             return found
@@ -169,6 +171,7 @@ class Comparison:
         return found
 
     def _unreadable(self, message: object) -> None:
+        """Reports a file that cannot be compared, and updates the exit code."""
         complain(str(message))
         self._unread += 1
         self.code = max(self.code, ExitCode.USAGE)
@@ -187,16 +190,16 @@ def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
 
 
 def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
-    """Returns what is wrong with a spec, without the text of files that are none.
+    """Returns the faults of a spec without the text of files that are no specs.
 
-    `held`: what each file holds.
+    `held`: the content of each file.
     """
     shown = (unquoting([report], held[report.file]) for report in found.reports)
     return replace(found, reports=tuple(each for reports in shown for each in reports))
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
-    """Returns the documents of a file; `when` says of which revision it is."""
+    """Returns the documents of a file as versions; `when` names the revision."""
     return [
         Version(name + when, each.data, each.lines_before, each.number, name)
         for each in documents(data)
@@ -204,8 +207,7 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
 
 
 def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
-    """Returns the events that fail, and the level of findings, as settings have it. Raises
-    BadCall."""
+    """Returns the events that fail, and the setting for the level of findings. Raises BadCall."""
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
     for each in given:
@@ -229,7 +231,7 @@ def diff_files(
     outputs: Sequence[Output[Reviewed]],
     look: Look,
 ) -> ExitCode:
-    """Runs the command `diff`. Raises BadCall."""
+    """Runs the command `diff` and returns its exit code. Raises BadCall."""
     files = selection.files
     if against is None and (len(files) != 2 or selection.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
@@ -266,6 +268,7 @@ def diff_files(
 def _rendering(
     output: Output[Reviewed], look: Look, run: Comparison
 ) -> Rendering[Change | Invalid]:
+    """Returns the function that renders the changes for one output."""
     style = style_for(output.path, look)
     match output.form:
         case Reviewed.TEXT:

@@ -1,4 +1,4 @@
-"""Exit codes, and the one way to say something on standard error."""
+"""Exit codes, and the functions that print on standard error."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dpcompose.render.logs import Inert
 
 
 class ExitCode(IntEnum):
-    """What the process reports, the same for every command and format."""
+    """The exit codes of the process, the same for every command and format."""
 
     FINE = 0
     FAILED = 1  # over budget, or no finite guarantee
     USAGE = 2  # bad call, or a file that cannot be read or written
     INVALID = 3  # invalid spec
-    FAULT = 70  # a fault of dpcompose itself
+    FAULT = 70  # an internal error of dpcompose
     INTERRUPTED = 130  # Ctrl-C
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
 
@@ -37,20 +37,19 @@ class BadCall(Exception):
 
 
 def complain(message: str) -> None:
-    """Print one line on standard error; a closed standard error is no reason to fail."""
+    """Prints one line on standard error; a closed standard error is no failure."""
     complain_lines(f"dpcompose: {printable(message)}")
 
 
 def complain_of(error: InvalidSpec) -> None:
-    """Print the faults of a spec on standard error, with the lines that they are about."""
+    """Prints the faults of a spec on standard error, with the source lines they are about."""
     from dpcompose.render.diagnostics import refusal
 
     complain_lines(refusal(error, for_complaints()))
 
 
 def for_complaints() -> Style:
-    """Returns how lines on standard error look: as wide as the terminal, in its colours and
-    characters."""
+    """Returns the style of standard error: the terminal's width, colours and characters."""
     stream = sys.stderr
     if stream is None:
         return Style(100)
@@ -61,7 +60,7 @@ def for_complaints() -> Style:
 
 
 def complain_lines(text: str) -> None:
-    """Print `text`, already safe for a terminal, on standard error."""
+    """Prints text that is already safe for a terminal on standard error."""
     if sys.stderr is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""`theorems`, `explain` and `schema`: what the tool knows, without a spec."""
+"""The commands `theorems`, `explain` and `schema`, which need no spec."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import book, matching, shape
 
-#: The word that stands for all others.
+#: The identifier of the page that lists all words.
 LANGUAGE = "language"
-#: What an id may be, before it and a colon: what is meant where it is several things.
+#: The kinds of identifiers; a kind and a colon before an id select among equal ones.
 _KINDS = ("theorem", "example", "code", "word")
 
-#: Makes the page of something.
+#: A function that returns the text of a page.
 Page = Callable[[Style], str]
 
 
 def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
-    """The command `theorems`. Raises BadCall where no entry has all of the words."""
+    """Runs the command `theorems`. Raises BadCall where no theorem contains all of the words."""
     entries = matching(" ".join(words))
     if not entries:
         raise BadCall(f"no theorem has all of {', '.join(map(quoted, words))} in what it says")
@@ -39,7 +39,7 @@ def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
 
 
 def explain(identifier: str, look: Look) -> None:
-    """The command `explain`. Raises BadCall for what nothing is called.
+    """Runs the command `explain`. Raises BadCall for an unknown identifier.
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
@@ -56,8 +56,7 @@ def explain(identifier: str, look: Look) -> None:
 
 
 def _theorem(name: str) -> Page | None:
-    """Returns the page of the entry of that id, or of that place in its source (`corollary
-    iv.13`)."""
+    """Returns the page of the theorem of that id or place (`corollary iv.13`), else None."""
     entries = book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
@@ -70,8 +69,7 @@ def _theorem(name: str) -> Page | None:
 
 
 def _example(name: str) -> Page | None:
-    """Returns the page of an example that the paper prints; entries of the book are not among
-    them."""
+    """Returns the page of an example that the paper prints, else None."""
     from dpcompose.handbook import printed_examples
 
     number = name.removeprefix("example ").upper()
@@ -84,6 +82,7 @@ def _example(name: str) -> Page | None:
 
 
 def _code(name: str) -> Page | None:
+    """Returns the page of a code of a finding, else None."""
     from dpcompose.render.rules import codes
 
     code, meanings = name.upper(), codes()
@@ -95,8 +94,10 @@ def _code(name: str) -> Page | None:
 
 
 def _word(name: str) -> Page | None:
-    """Returns the page of a word of the spec language; `-` and `_` are the same, and a sign is
-    its name."""
+    """Returns the page of a word of the spec language, else None.
+
+    `-` and `_` are the same, and a sign such as ε stands for its name.
+    """
     from dpcompose.pipeline import analyze
     from dpcompose.render.language_pages import language_page, word_page
     from dpcompose.spec.synonyms import adaptivity
@@ -111,7 +112,7 @@ def _word(name: str) -> Page | None:
     return None if found is None else partial(word_page, found, analyze)
 
 
-#: Signs of parameters, by which they are known as well.
+#: Symbols of parameters, which stand for their names.
 _SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
 _FINDERS: dict[str, Callable[[str], Page | None]] = {
     "theorem": _theorem,
@@ -122,7 +123,7 @@ _FINDERS: dict[str, Callable[[str], Page | None]] = {
 
 
 def _titles_of_kind(kind: str) -> dict[str, str]:
-    """Returns what of a kind can be explained, each with its title."""
+    """Returns everything of a kind that can be explained, each with its title."""
     match kind:
         case "theorem":
             return {key: entry.title for key, entry in book().items()}
@@ -142,20 +143,21 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 
 
 def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Yields what `explain` can explain, with a title, for shell completion."""
+    """Yields what `explain` can explain, each with a title, for shell completion."""
     start = incomplete.casefold()
     known = {key: says for kind in _KINDS for key, says in _titles_of_kind(kind).items()}
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
 def print_schema(of: SchemaOf) -> None:
-    """The command `schema`."""
+    """Runs the command `schema`."""
     from dpcompose.render.json import dumped
 
     print_out(dumped(_schema(of), indent=2))
 
 
 def _schema(of: SchemaOf) -> dict[str, Any]:
+    """Returns the JSON Schema of a document."""
     if of is SchemaOf.SPEC:
         from dpcompose.spec import json_schema
 
@@ -180,6 +182,7 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
 
 
 def _unknown(identifier: str, known: list[str]) -> str:
+    """Returns the message for an unknown identifier, with the nearest known one."""
     near = nearest(identifier.strip().rpartition(":")[2], known)
     offer = f"; did you mean {near}?" if near else ""
     return (

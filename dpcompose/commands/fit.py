@@ -1,4 +1,4 @@
-"""`fit` and `sensitivity`: planning a budget."""
+"""The commands `fit` and `sensitivity`, which plan a budget."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
 
-#: So many documents of a stream are listed with their lines.
+#: The starting lines of so many documents are listed.
 _MOST_LISTED = 6
 
 
 def _watched(most: Most) -> TextIO | None:
-    """Returns where progress is shown: nowhere while a process is forked, which no thread
-    outlives."""
+    """Returns the stream for progress; None where a process is forked, which ends threads."""
     return None if most.is_limited else waiting_stream(False)
 
 
 class Several(Exception):
-    """A file of several documents where one is due; the message says where they start."""
+    """Raised for a file of several documents where one is due; its message says where they are."""
 
 
 def fit_file(
@@ -52,13 +51,14 @@ def fit_file(
     output: str | None,
     most: Most,
 ) -> ExitCode:
-    """Runs the command `fit`. Raises BadCall."""
+    """Runs the command `fit` and returns its exit code. Raises BadCall."""
     policies = policies_of(sources)
     try:
         data = read(file)
         settings = policies.of(name_of_file(file))
 
         def fitting() -> tuple[Fitted, str, str | None, bool]:
+            """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
             source = _valid(_one(data, "fit"), name_of_file(file))
             names = parameters(source)
             scaled = dict(_free(each, names) for each in free)
@@ -103,7 +103,7 @@ def fit_file(
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
-    """Returns what to say of a spec that could not be given the budget to which it was fitted."""
+    """Returns a remark on a spec that could not be given the budget it was fitted to, else None."""
     if resolve(load(text, name)).budget == limit:
         return None
     says = f"write `budget: {budget_entry(limit)}`: what stands in its place stays as it was"
@@ -115,7 +115,7 @@ def _own_budget(text: str, name: str, limit: Budget) -> str | None:
 
 
 def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
-    """Say why a file is no valid spec, or cannot be scaled; the exit code."""
+    """Reports why a file is no valid spec or cannot be scaled, and returns the exit code."""
     if isinstance(error, InvalidSpec):
         complain_of(unquoting_fault(error, data))
         return ExitCode.INVALID
@@ -124,7 +124,7 @@ def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
 
 
 def _one(data: bytes, command: str) -> bytes:
-    """Returns what a file holds, if that is one spec. Raises Several."""
+    """Returns the content of a file if it is a single document. Raises Several."""
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:
         return data
@@ -144,7 +144,7 @@ def _valid(data: bytes, name: str) -> Source:
 
 
 def _free(text: str, names: object) -> tuple[str, Fraction]:
-    """Returns a mechanism with its weight: `NAME` or `NAME=WEIGHT`. Raises BadCall."""
+    """Returns a mechanism and its weight from `NAME` or `NAME=WEIGHT`. Raises BadCall."""
     assert isinstance(names, dict)
     name, equals, weight = text.rpartition("=")
     if text in names or not equals:
@@ -159,6 +159,7 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 
 def _scale_in_words(fitted: Fitted, origin: str) -> str:
+    """Returns the sentence on the scale that was found and what it spends."""
     main, most = fitted.limit.parameters[0]
     symbol = LIMITS[main]
     at = "".join(
@@ -191,7 +192,7 @@ def sensitivity_of(
     look: Look,
     most: Most,
 ) -> ExitCode:
-    """Runs the command `sensitivity`. Raises BadCall."""
+    """Runs the command `sensitivity` and returns its exit code. Raises BadCall."""
     if form is Told.MARKDOWN:
         raise BadCall("sensitivity is printed as text or json")
     if would_overwrite(output, [file]):
@@ -203,6 +204,7 @@ def sensitivity_of(
         default = next(iter(settings.defaults), None)
 
         def halving() -> Savings:
+            """Returns what halving each mechanism saves."""
             source = _valid(_one(data, "sensitivity"), name)
             return sensitivity(source, delta, tried, default, settings.delta, waiting.step)
 

@@ -1,4 +1,4 @@
-"""How comparisons and sums of specs are printed; light, since every start imports it."""
+"""The formats of comparisons and totals of specs; a small module, since every start imports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Reviewed(StrEnum):
-    """How changes are printed."""
+    """The formats of `diff`."""
 
     TEXT = "text"
     JSON = "json"
@@ -20,7 +20,7 @@ class Reviewed(StrEnum):
 
 
 class Told(StrEnum):
-    """How totals are printed."""
+    """The formats of `total`."""
 
     TEXT = "text"
     JSON = "json"
@@ -28,7 +28,7 @@ class Told(StrEnum):
 
 
 class FilterKind(StrEnum):
-    """The notions in which a budget can be counted where parameters are chosen along the way."""
+    """The notions in which a filter counts a budget, where parameters are chosen along the way."""
 
     PURE = "pure"
     APPROX = "approx"

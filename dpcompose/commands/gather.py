@@ -1,4 +1,4 @@
-"""Which files are meant: files, folders, patterns and lists of them, one at a time, in order."""
+"""The files that arguments select: files, folders, patterns and lists of them, in order."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
 
-_LONGEST_NAME = 2**16  # bytes of a line in a list of files
-_MOST_NAMES = 20  # of what is left out
+_LONGEST_NAME = 2**16  # bytes of a name in a list of files
+_MOST_NAMES = 20  # names kept of what is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +32,27 @@ class NoFile:
 
 
 class Gone(Protocol):
-    """Knows of the files that there were, which are meant as well."""
+    """A set of former files, such as those of a revision, which arguments select as well."""
 
     def path(self, file: str) -> str:
-        """Returns what tells a file from others. Raises Unreadable where it is none of them."""
+        """Returns the identity of a file. Raises Unreadable where it can be none of them."""
 
     def below(self, folder: str, yaml: bool) -> Iterable[str]:
-        """Returns the paths of files (or YAML files) that there were, from a folder on, with
-        `/`."""
+        """Returns the paths of former files (or YAML files) below a folder, with `/`."""
 
     def was_spec(self, file: str) -> bool:
-        """Whether one of them was a spec."""
+        """Returns whether a former file was a spec."""
 
 
 @dataclass(slots=True)
 class Gathering:
-    """What the arguments of a command stand for.
+    """The files that the arguments of a command select.
 
-    `files_from`: a file with a name a line (or ended by null bytes), `-` for standard input.
-    `gone`: of a repository, where files are told apart as git does. As far as `items` has come,
-    `left_out` counts what has no item, and `named` says whether the last file was named by itself.
-
-    `most`: what a look at a file may take.
-
-    A settings file stands for its folder, whose specs it is about.
+    `files_from`: a file with one name a line (or ended by null bytes), `-` for standard input.
+    `gone`: former files of a repository, which then also identifies files. As far as `items` has
+    come, `left_out` counts what was not selected, and `named` says whether the last file was named
+    by itself. `most`: the limits for looking into a file. A settings file stands for its folder,
+    whose specs it is about.
     """
 
     arguments: Sequence[str]
@@ -70,7 +67,7 @@ class Gathering:
 
     @property
     def single(self) -> bool:
-        """Whether one file is named by itself."""
+        """Returns whether the arguments name a single file."""
         if self.files_from is not None or len(self.arguments) != 1:
             return False
         name = self.arguments[0]
@@ -79,17 +76,17 @@ class Gathering:
 
     @property
     def left_out(self) -> LeftOut:
-        """Returns what there was and has no item, as far as `items` has come."""
+        """Returns counts of what was left out, as far as `items` has come."""
         return LeftOut(**self._skipped, names=tuple(self._names))
 
     def items(self) -> Iterator[str | NoFile]:
-        """Each file, once and at its first place, and each problem where it turns up."""
+        """Yields each selected file once, at its first place, and each problem where it occurs."""
         for each in self._all():
             if isinstance(each, NoFile) or each == STANDARD_INPUT or self._first(each):
                 yield each
 
     def _first(self, name: str) -> bool:
-        """Whether a file comes for the first time."""
+        """Returns whether a file is met for the first time."""
         if self.gone is None:
             return self._once.first(name)
         try:
@@ -98,12 +95,14 @@ class Gathering:
             return self._once.first_named(os.path.abspath(name))
 
     def _all(self) -> Iterator[str | NoFile]:
+        """Yields the files of all arguments and lists, repeated ones included."""
         for argument in self.arguments:
             yield from self._meant(argument)
         if self.files_from is not None:
             yield from self._files_of_list(self.files_from)
 
     def _meant(self, name: str) -> Iterator[str | NoFile]:
+        """Yields the files of one argument: a pattern, a folder, a settings file or a file."""
         self.named = False
         if is_pattern(name):
             yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
@@ -115,7 +114,7 @@ class Gathering:
             yield from self._files_of_name(name)
 
     def _files_of_name(self, name: str) -> Iterator[str]:
-        """A file named by itself, and what a folder had in whose place it is, or that is gone."""
+        """Yields a file named by itself, and the former specs below a folder of that name."""
         self.named = False
         gone = list(self._lost(name))
         yield from gone
@@ -124,11 +123,13 @@ class Gathering:
             yield name
 
     def _folder(self, name: str) -> Iterator[str | NoFile]:
+        """Yields the specs of a folder, and those that it had."""
         self.named, folder = False, _bare(name)
         yield from self._inside(folder, folder)
         yield from self._lost(folder)
 
     def _pattern(self, pattern: str) -> Iterator[str | NoFile]:
+        """Yields the files that match a pattern, and those that did."""
         start, rest = split(pattern)
         why = strays(os.path.join(start, os.curdir))
         if why is not None:
@@ -136,11 +137,11 @@ class Gathering:
         for name in matches(pattern) if why is None else ():
             try:
                 mode = os.stat(name).st_mode
-            except OSError:  # a link that leads nowhere: whoever reads it says so
+            except OSError:  # a link that leads nowhere: reading it reports that
                 mode = None
             if mode is not None and S_ISDIR(mode):
                 yield from self._inside(name, start)
-            elif mode is None or S_ISREG(mode):  # to open a pipe would wait for its writer
+            elif mode is None or S_ISREG(mode):  # opening a pipe would wait for a writer
                 yield self._file_unless_outside(name, start)
         if self.gone is not None:
             for path in self.gone.below(start, is_yaml(pattern)):
@@ -149,33 +150,35 @@ class Gathering:
                 below = more is not None and (not more or (is_yaml(path) and is_met(more)))
                 if below and self._is_lost(name):
                     yield name
-            if self._is_lost(pattern):  # which had a file that was called just so
+            if self._is_lost(pattern):  # there was a file with the very name of the pattern
                 yield pattern
 
     def _lost(self, folder: str) -> Iterator[str]:
-        """The specs that a folder had, but for those that came already."""
+        """Yields the former specs of a folder that were not yielded yet."""
         for path in self.gone.below(folder, True) if self.gone is not None else ():
             name = os.path.join(folder, *path.split("/"))
             if is_met(path.split("/")) and self._is_lost(name):
                 yield name
 
     def _is_lost(self, name: str) -> bool:
+        """Returns whether a former file was a spec and was not yielded yet."""
         assert self.gone is not None
         try:
             seen = self._once.has_named(self.gone.path(name))
-        except Unreadable:  # to be said
+        except Unreadable:  # reading it reports that
             seen = False
         return not seen and self.gone.was_spec(name)
 
     def _file_unless_outside(self, name: str, top: str) -> str | NoFile:
-        """Returns a file that was found below a folder, unless a link leads out of that."""
+        """Returns a file found below a folder, or a problem if a link leads out of the folder."""
         why = strays(name, top or os.curdir) if os.path.islink(name) else None
         if why is None:
             return name
-        self._first(name)  # it is told of here
+        self._first(name)  # so that it is not reported again
         return NoFile(name, f"cannot read {name}: {why}")
 
     def _skip(self, kind: str, name: str) -> None:
+        """Counts something that is left out, and keeps the first names."""
         self._skipped[kind] += 1
         if len(self._names) < _MOST_NAMES:
             self._names.append(name)
@@ -183,7 +186,7 @@ class Gathering:
     def _or_none(
         self, found: Iterable[str | NoFile], name: str, says: str
     ) -> Iterator[str | NoFile]:
-        """Yields all of `found`; if that is nothing, a problem."""
+        """Yields all of `found`; a problem if that is empty and must not be."""
         skipped, empty = self._skipped["skipped"], True
         for each in found:
             empty = False
@@ -194,19 +197,19 @@ class Gathering:
             yield NoFile(name, f"{says}{more}; --allow-empty accepts that")
 
     def _inside(self, folder: str, top: str) -> Iterator[str | NoFile]:
-        """The specs in a folder and those below it, sorted by name at each level.
+        """Yields the specs in a folder and below, sorted by name at each level.
 
-        `top`: the folder that is meant, this one or one above.
+        `top`: the folder that is named, this one or one above.
         """
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
             yield NoFile(folder, f"cannot read {folder}: {why}")
             return
-        # Below it no link is followed, so that nothing leads out. Whether it is looked into stands
-        # beside each folder: of one that is not, specs are counted.
+        # No link is followed below the folder, so that nothing leads out. Each folder comes with
+        # whether it is searched; in one that is not, specs are only counted.
         waiting = [(folder, True)]
         while waiting:
             path, entered = waiting.pop()
-            if path and not os.path.basename(path):  # a file; see below
+            if path and not os.path.basename(path):  # a spec, which `_met` marks by a separator
                 yield from self._spec_or_unreadable(path[:-1], top)
                 continue
             try:
@@ -222,7 +225,7 @@ class Gathering:
     def _met(
         self, folder: str, entries: Sequence[tuple[str, str]], entered: bool, top: str
     ) -> Iterator[tuple[str, bool]]:
-        """The folders in a folder and the specs, each of these with a separator at its end."""
+        """Yields the subfolders to search and the specs of a folder, which end with a separator."""
         for name, kind in entries:
             path = os.path.join(folder, name)
             if kind == "folder":
@@ -237,7 +240,7 @@ class Gathering:
                 yield path + os.sep, True
 
     def _spec_or_unreadable(self, path: str, top: str) -> Iterator[str | NoFile]:
-        """A YAML file, if it is a spec or cannot be looked at."""
+        """Yields a YAML file if it is a spec, or a problem if it cannot be read."""
         kept = self._file_unless_outside(path, top)
         if isinstance(kept, NoFile) or self._may_be_spec(path):
             yield kept
@@ -245,7 +248,7 @@ class Gathering:
             self._skip("skipped", path)
 
     def _may_be_spec(self, path: str) -> bool:
-        """Whether a file is a spec, or whoever reads it has something to report of it."""
+        """Returns whether a file is a spec, or has a problem that reading it will report."""
         try:
             with within(self.most):
                 return is_spec(read(path))
@@ -253,7 +256,10 @@ class Gathering:
             return True
 
     def _files_of_list(self, source: str) -> Iterator[str | NoFile]:
+        """Yields the files that a list of names selects."""
+
         def meant() -> Iterator[str | NoFile]:
+            """Yields the files of each name in the list."""
             for name in names:
                 if _is_settings(name):
                     yield from self._meant(name)
@@ -284,10 +290,10 @@ class Gathering:
 
 
 def _names(stream: BinaryIO) -> Iterator[str]:
-    """Names ended by null bytes, or where there are none by line ends; empty ones are left out.
+    """Yields the names in a list, ended by null bytes, or by line ends if there are none.
 
-    Nothing else is cut off or split: a name may hold line ends, and start or end with blanks.
-    Raises ValueError for a name that is too long.
+    Empty ones are left out. Nothing else is cut off or split: a name may contain line ends, and
+    start or end with blanks. Raises ValueError for a name that is too long.
     """
     rest = stream.read(_LONGEST_NAME)
     end = b"\0" if b"\0" in rest else b"\n"
@@ -303,14 +309,16 @@ def _names(stream: BinaryIO) -> Iterator[str]:
 
 
 def _decoded(names: Iterable[bytes], end: bytes) -> Iterator[str]:
+    """Yields the names as text, without empty ones and without carriage returns."""
     for name in names:
         if name.endswith(b"\r") and end == b"\n" and not os.path.lexists(name):
-            name = name[:-1]  # lists of Windows end their lines so
+            name = name[:-1]  # lines of a list may end as on Windows
         if name:
             yield os.fsdecode(name)
 
 
 def _is(test: Callable[[str], bool], name: str) -> bool:
+    """Returns the result of a test on a path; False where the path is impossible."""
     try:
         return test(name)
     except (OSError, ValueError):  # ValueError: a null byte in the name
@@ -318,7 +326,7 @@ def _is(test: Callable[[str], bool], name: str) -> bool:
 
 
 def _is_settings(name: str) -> bool:
-    """Whether a file is one of settings."""
+    """Returns whether a file has the name of a settings file."""
     if not name.endswith(".toml"):
         return False
 
@@ -326,33 +334,33 @@ def _is_settings(name: str) -> bool:
 
 
 def _is_left_out(kind: str, link: str, top: str) -> bool:
-    """Whether what a link may hide is met nowhere else below `top`."""
+    """Returns whether a link hides something that is found nowhere else below `top`."""
     if kind == "folders":
         return is_entered(os.path.basename(link)) and not _is_met_in(link, top)
     return kind == "dangling" and is_yaml(link)
 
 
 def _is_met_in(link: str, top: str) -> bool:
-    """Whether what is in a folder that a link leads to is met below `top` by its own name."""
+    """Returns whether the folder that a link leads to is searched below `top` by its own name."""
     target, above = real(link), real(top or os.curdir)
     inside = os.path.relpath(target, above).split(os.sep)
     return is_below(target, above) and (target == above or all(map(is_entered, inside)))
 
 
 def _bare(folder: str) -> str:
-    """Returns how names of what is in a folder start: without `./`, as those of a repository do."""
+    """Returns a folder's path without `./`, as names of files in it start."""
     whole = folder if os.pardir in folder.split(os.sep) else os.path.normpath(folder)
     return "" if whole == os.curdir else whole
 
 
 def _kind(entry: os.DirEntry[str]) -> str:
-    """`folder`, `file` or neither; a link: `folders` to one of those, `dangling` to nothing."""
+    """Returns `folder` or `file`; of a link, `folders` or `dangling` (to nothing); else empty."""
     try:
         if entry.is_dir(follow_symlinks=False):
             return "folder"
         if entry.is_file():
             return "file"
-        if entry.is_symlink():  # a folder could lead round in a circle
+        if entry.is_symlink():  # following links to folders could go in circles
             return "folders" if entry.is_dir() else "dangling"
     except OSError:
         return "dangling"
@@ -360,12 +368,12 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 
 def _entries(folder: str) -> list[tuple[str, str]]:
-    """Returns the names in a folder, sorted, each with what it is."""
+    """Returns the names in a folder, sorted, each with its kind."""
     with os.scandir(folder) as found:
         return sorted((each.name, _kind(each)) for each in found)
 
 
 def _has_submodules(folder: str) -> bool:
-    """Whether the work tree around a folder has any, so that an empty folder may be one of them."""
+    """Returns whether the work tree has submodules, so that an empty folder may be one of them."""
     top = work_tree(folder)
     return top is not None and os.path.lexists(os.path.join(top, ".gitmodules"))

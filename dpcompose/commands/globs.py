@@ -1,4 +1,4 @@
-"""Patterns of file names, such as `specs/**/*.yaml`: what they match, here and elsewhere."""
+"""Patterns of file names, such as `specs/**/*.yaml`, and which folders are searched."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 _PATTERN = frozenset("*?[")
-_NO_SPECS_IN = frozenset({"node_modules"})  # and what starts with a dot
+_NO_SPECS_IN = frozenset({"node_modules"})  # nor in folders whose name starts with a dot
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name has wildcards.
+    """Returns whether a name has wildcards.
 
-    A file that is called just so changes nothing: whoever adds it could else have a pattern mean
-    that file alone.
+    A file with that very name does not change this: whoever adds it could otherwise have a pattern
+    mean that file alone.
     """
     return not _PATTERN.isdisjoint(name) and "\0" not in name
 
 
 def is_entered(folder: str) -> bool:
-    """Whether a folder of this name is looked into, where one above it is meant."""
+    """Returns whether a folder of this name is searched if one above it is named."""
     return folder[0] != "." and folder not in _NO_SPECS_IN
 
 
@@ -33,7 +33,7 @@ def split(pattern: str) -> tuple[str, tuple[str, ...]]:
 
 
 def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Returns the parts of a path below what matches a pattern; None where nothing of it does."""
+    """Returns the parts of a path below what matches a pattern; None if nothing of it matches."""
     if not pattern or not path:
         return None if pattern else path
     if pattern[0] == "**":
@@ -46,7 +46,7 @@ def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | N
 
 
 def matches(pattern: str) -> list[str]:
-    """Returns what matches a pattern, sorted; `**` goes down folders but not along links.
+    """Returns the paths that match a pattern, sorted; `**` does not follow links.
 
     As in a shell, names that start with a dot match no wildcard. A file that is called like the
     pattern is among them.
@@ -66,5 +66,5 @@ def matches(pattern: str) -> list[str]:
 
 
 def is_met(path: Sequence[str]) -> bool:
-    """Whether the folders of a path below a folder that is meant are looked into."""
+    """Returns whether all folders on a path below a named folder are searched."""
     return all(map(is_entered, path[:-1]))

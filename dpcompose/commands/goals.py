@@ -1,4 +1,4 @@
-"""Numbers on the command line: budgets, and where to state an ε or a δ; exact, as in a spec."""
+"""Numbers on the command line: budgets, and the δ's and ε's to state bounds at; all exact."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 
 @dataclass(frozen=True, slots=True)
 class AskedPoints:
-    """Where to state an ε (`deltas`, each in [0, 1)) and a δ (`epsilons`, each ≥ 0), as asked.
+    """The points to state an ε at (`deltas`, each in [0, 1)) and a δ at (`epsilons`, each ≥ 0).
 
-    `risk`: what an attacker gains, for specs that do not say where.
-    `attributes`: whether to say what is learnt of each column by itself.
+    `risk`: the rates for an attacker's gain, for specs that give none. `attributes`: whether to
+    bound what is learnt of each column.
     """
 
     deltas: tuple[Fraction, ...] = ()
@@ -31,8 +31,7 @@ def points_of(
     flag: str = "delta",
     risk: bool = False,
 ) -> AskedPoints:
-    """Returns what the flags --`flag`, --at-epsilon and --risk ask for, in their order. Raises
-    BadCall."""
+    """Returns what the flags --`flag`, --at-epsilon and --risk ask for. Raises BadCall."""
     return AskedPoints(
         tuple(_probability(flag, text) for text in deltas or ()),
         tuple(_number("at-epsilon", text) for text in epsilons or ()),
@@ -73,6 +72,7 @@ def limit_of(
 
 
 def _number(name: str, text: str) -> Fraction:
+    """Returns the number ≥ 0 that a flag gives. Raises BadCall."""
     try:
         value = parse(text, {})
     except ExpressionError as error:
@@ -83,6 +83,7 @@ def _number(name: str, text: str) -> Fraction:
 
 
 def _probability(name: str, text: str) -> Fraction:
+    """Returns the number in [0, 1) that a flag gives. Raises BadCall."""
     value = _number(name, text)
     if value >= 1:
         raise BadCall(f"--{name} {text}: a probability below 1 is due")

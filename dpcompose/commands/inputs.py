@@ -1,4 +1,4 @@
-"""Reading specs: files and standard input, as bytes, never more than can be analysed."""
+"""Reading specs from files and standard input, as bytes, never more than can be analysed."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ from dpcompose.source import MAX_BYTES, is_spec
 if TYPE_CHECKING:
     from dpcompose.report import Report
 
-#: The name that stands for standard input.
+#: The argument that means standard input.
 STANDARD_INPUT = "-"
-#: Faults whose words hold nothing of the file: too large or too deep, no text, empty.
+#: Codes of faults that quote nothing of the file: too large or too deep, no text, empty.
 _QUOTING_NOTHING = ("DPC001", "DPC002", "DPC003", "DPC004", "DPC008", "DPC009", "DPC016")
 
 
 class Unreadable(Exception):
-    """A file that cannot be read; the message names it and the reason."""
+    """A file cannot be read; the message names it and the reason."""
 
 
 def is_yaml(name: str) -> bool:
-    """Whether a file is called as YAML files are, in letters of any size."""
+    """Returns whether a file name ends in `.yaml` or `.yml`, in upper or lower case."""
     return name.lower().endswith((".yaml", ".yml"))
 
 
 def name_of_file(file: str) -> str:
-    """Returns how a report calls the file."""
+    """Returns the name of a file in reports; `<stdin>` for standard input."""
     return "<stdin>" if file == STANDARD_INPUT else file
 
 
 def read(file: str) -> bytes:
-    """Returns the bytes of `file`, one more than the limit at most: the reader then refuses the
-    size.
+    """Returns the bytes of a file, at most one more than the limit, by which the size is refused.
 
     Raises Unreadable.
     """
@@ -55,9 +54,9 @@ def read(file: str) -> bytes:
 
 
 def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
-    """Returns the reports on a file that holds `data`; one without its text where it is no spec.
+    """Returns the reports on a file, without any of its text if the file is no spec.
 
-    It may be anything that a link, or an argument by mistake, leads to.
+    Such a file may be anything that a link, or an argument by mistake, leads to.
     """
     bad = next((each for each in reports if each.status == "invalid"), None)
     if bad is None or is_spec(data):
@@ -66,11 +65,12 @@ def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
 
 
 def unquoting_fault(error: InvalidSpec, data: bytes) -> InvalidSpec:
-    """The same of a fault in a file that holds `data`."""
+    """Returns the fault of a file, without any of its text if the file is no spec."""
     return error if is_spec(data) else InvalidSpec(_unquoted(error.diagnostics), error.file)
 
 
 def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Returns the findings that quote nothing, or the finding that the file is no spec."""
     says = "no spec: no document of the file has the key `dpcompose` at its top"
     hint = "a spec starts with `dpcompose: 1`; nothing is shown of other files"
     told = (

@@ -1,4 +1,4 @@
-"""`check --ledger`: whether releases may join those of a folder, and whether these still stand."""
+"""The option `check --ledger`: whether new releases may join those of a folder."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ def join_ledger(
     outputs: Sequence[str] | None,
     look: Look,
 ) -> ExitCode:
-    """`check --ledger`: whether new releases may join those of a folder. Raises BadCall.
+    """Runs `check --ledger` and returns its exit code. Raises BadCall.
 
-    The populations of the new ones are looked at, and no others. With a revision those are new that
-    the folder did not have there, and what it had is held against what it has. `unused`: options
-    that are given, and say something of single specs alone. `strict`: whether what is left out is a
-    failure.
+    Only the populations of the new releases are looked at. With a revision, releases are new if the
+    folder did not have them there, and what it had is compared with what it has. `unused`: options
+    that are given but concern only single specs. `strict`: whether what is left out is a failure.
     """
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
@@ -83,7 +82,7 @@ def join_ledger(
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
     def of(releases: Sequence[Release]) -> list[Release]:
-        """Returns the releases that are looked at, those that are new last and marked as such."""
+        """Returns the releases to add up, the new ones last and marked as such."""
         before = [standing.limited(each) for each in releases if id(each) not in is_new]
         kept = [each for each in before if each.resolved.population in about]
         return [*kept, *(standing.limited(replace(each, new=True)) for each in new)]
@@ -91,7 +90,7 @@ def join_ledger(
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
     total = added_up(of(known.releases), asked, selection)
-    if standing.rewritten:  # the record, as it was: whatever is wrong with one of them counts
+    if standing.rewritten:  # also with the record as it was: the worse total counts
         as_it_was = added_up(of(standing.counted(known.releases)), asked, selection)
         total = None if total is None or as_it_was is None else _worse(total, as_it_was)
     if total is not None:
@@ -106,10 +105,10 @@ def join_ledger(
 def _of_their_own(
     new: Sequence[Release], standing: LedgerAudit, sources: Sources
 ) -> Iterator[tuple[Source, Diagnostic]]:
-    """Yields the finding that a new release names people of whom the ledger had none, and so opens
-    a fresh budget.
+    """Yields a finding for each new release on people of whom the ledger had none.
 
-    Fine are those that the settings of the revision list, and the first releases of a ledger.
+    Such a release opens a fresh budget. It is fine if the settings of the revision list the
+    population, or if the ledger was empty.
     """
     known = {each.old.resolved.population for each in standing.entries}
     if not known:
@@ -129,7 +128,7 @@ def _of_their_own(
 
 
 def _worse(one: Sum, other: Sum) -> Sum:
-    """Of each population the total of which less is known, or that spends more."""
+    """Returns for each population the worse of its totals in two sums."""
     found: dict[str | None, Total] = {}
     for each in (*other.totals, *one.totals):
         known = found.get(each.population)
@@ -139,6 +138,7 @@ def _worse(one: Sum, other: Sum) -> Sum:
 
 
 def _badness(total: Total) -> tuple[bool, bool, bool, object]:
+    """Returns a key by which a worse total is larger."""
     over = total.verdict is not None and not total.verdict.ok
     spent = 0 if total.record is None else total.record.share
     return total.refused is not None, not total.finite, over, spent

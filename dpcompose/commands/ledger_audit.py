@@ -1,4 +1,4 @@
-"""Whether the releases of a ledger still stand as they did in a revision of git."""
+"""Whether the releases of a ledger are still what they were in a revision of git."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from dpcompose.report.findings import REWRITTEN
 from dpcompose.report.verdict import implies, strictest_limits
 from dpcompose.source import Source, documents
 
-#: A finding with the file that it is about, and the lines of that.
+#: A file, its lines, and a finding on it.
 _About = tuple[str, Sequence[str], Diagnostic]
 
 
 @dataclass(slots=True)
 class LedgerAudit:
-    """What became of the releases that a ledger had in a revision.
+    """The comparison of a ledger's releases with those that it had in a revision.
 
-    `entries`: each of them. `findings`: what was taken out or made less. `limits`: by file, the
-    budgets of the revision that settings raise. `code`: what the findings make of the run.
+    `entries`: each of those, then and now. `findings`: those that were removed or weakened.
+    `limits`: by file, the budgets of the revision that settings raise now. `code`: the exit code by
+    the findings.
     """
 
     revision: str = ""
@@ -47,24 +48,24 @@ class LedgerAudit:
 
     @property
     def rewritten(self) -> list[Release]:
-        """Returns the releases that are gone or say less, as they were."""
+        """Returns the releases that were removed or declare less now, as they were."""
         return [each.old for each in self.entries if each.counted is each.old and not each.same]
 
     def counted(self, releases: Sequence[Release]) -> list[Release]:
-        """Releases of now, with those that are gone or say less as they were."""
+        """Returns the releases of now, with those that are gone or declare less as they were."""
         was = {id(each.new): each.counted for each in self.entries if each.new is not None}
         gone = [each.old for each in self.entries if each.new is None]
         return [*(was.get(id(each), each) for each in releases), *gone]
 
     def limited(self, release: Release) -> Release:
-        """Returns a release under the budget that it had, too, where that was raised."""
+        """Returns a release with its former budget added, where settings raise that."""
         was = self.limits.get(release.file, ())
         return (
             replace(release, limits=strictest_limits((*was, *release.limits))) if was else release
         )
 
     def of(self, population: str | None) -> RecordCheck | None:
-        """Returns what became of the releases of a population; None where nothing was looked up."""
+        """Returns the comparison for one population; None where nothing was compared."""
         if not self.revision:
             return None
         its = [each for each in self.entries if each.old.resolved.population == population]
@@ -78,7 +79,7 @@ class LedgerAudit:
     def note(
         self, file: str, source: Source | None, finding: Diagnostic, policies: Policies
     ) -> None:
-        """Note a finding at the level that settings give it; no comment in a spec lowers that.
+        """Adds a finding at the level that settings give it; no comment in a spec lowers that.
 
         The name of a file that is gone may be followed by `@` and a revision. Raises BadSettings.
         """
@@ -93,12 +94,12 @@ class LedgerAudit:
 
 
 def is_unnamed(file: str) -> bool:
-    """Whether an argument names no file or folder that a revision may have."""
+    """Returns whether an argument is standard input or a pattern, which no revision has by name."""
     return file == STANDARD_INPUT or is_pattern(file)
 
 
 def can_look_up(past: Past, ledger: str) -> None:
-    """See that a revision can say something of a folder, before it is read. Raises BadCall."""
+    """Raises BadCall unless a folder exists now or in a revision."""
     if is_unnamed(ledger):
         raise BadCall("--ledger with --changed-since takes a folder by its name")
     try:
@@ -110,7 +111,7 @@ def can_look_up(past: Past, ledger: str) -> None:
 
 
 def as_before(sources: Sources, revision: str) -> Sources:
-    """Returns where settings come from that a change cannot alter: those of the revision."""
+    """Returns the sources of settings that a change cannot alter: those of the revision."""
     if sources.isolated or sources.revision is not None:
         return sources
     return Sources(True, sources.files, revision)
@@ -124,11 +125,11 @@ def looked_up(
     sources: Sources,
     counted: bool = True,
 ) -> tuple[LedgerAudit, ExitCode]:
-    """Returns what became of the releases that folders had, of those that they have. Raises
-    BadCall.
+    """Returns the comparison of a ledger's releases with a revision, and an exit code for failures.
 
-    `limit`: the budget of flags. `counted`: whether what is gone or says less is counted as it was,
-    with the budgets of the revision. The settings that say how bad it is are those of the revision.
+    `limit`: the budget of flags. `counted`: whether what is gone or declares less is counted as it
+    was, with the budgets of the revision. The settings that decide the levels of findings are those
+    of the revision. Raises BadCall.
     """
     names = folder.files
     now, before = policies_of(sources), policies_of(as_before(sources, past.revision))
@@ -172,12 +173,15 @@ def looked_up(
     return found, ExitCode.FINE
 
 
-#: What was found of a file, with its text where there is one.
+#: A file, its source where there is one, and a finding on it.
 Found = tuple[str, Source | None, Diagnostic]
 
 
 def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
-    """Yields what is gone, or says less than in a revision; `counted`: as it was there."""
+    """Yields a finding for each release that is gone, or declares less than in the revision.
+
+    `counted`: whether it is counted as it was there.
+    """
     revision = found.revision
     as_it_was = ", and is counted as it was there" if counted else ""
     for each in found.entries:
@@ -193,7 +197,7 @@ def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
 
 
 def gone(release: Release, says: str, restore: str) -> Found:
-    """Returns the finding that a release is no longer there; `restore`: how its file has to be."""
+    """Returns the finding that a release no longer exists; `restore`: how to bring it back."""
     source = release.resolved.source
     bounds = certify(release.resolved.problem).bounds
     spent = f" that spent {bound_text(bounds[0])}" if bounds else ""
@@ -219,7 +223,10 @@ def changed(release: Release, says: str, path: Path) -> Found:
 def _invalid(
     found: LedgerAudit, invalid: Sequence[tuple[str, str]], now: Sequence[Release]
 ) -> Iterator[Found]:
-    """Yields what was no valid spec: with one in its place nothing can be compared."""
+    """Yields a finding for each file that was no valid spec in the revision.
+
+    If there is a spec in its place now, it cannot be compared with the former one.
+    """
     taken = {id(each.new) for each in found.entries}
     left = [each for each in now if id(each) not in taken]
     for file, label in invalid:
@@ -238,7 +245,7 @@ def _invalid(
 def _raised(
     found: LedgerAudit, known: Gathered, now: Policies, before: Policies
 ) -> Iterator[Found]:
-    """Budgets of the settings that were less in the revision, which hold as well."""
+    """Yields a finding for each budget of the settings that was smaller then, and still holds."""
     told: set[str] = set()
     for file in known.held:
         settings = now.of(file)

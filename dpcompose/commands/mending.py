@@ -1,4 +1,4 @@
-"""`--fix`: the certain corrections of specs, shown, and written where somebody says so."""
+"""The option `--fix`: shows the certain corrections of specs, and writes them if agreed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCode:
-    """Show what the certain corrections change in each file, and write it if that is wanted.
+    """Shows what the certain corrections change, writes them if agreed, returns the exit code.
 
     `agreed`: nobody is asked. Without a terminal to ask on nothing is written. `past`: files that
     are as they were in it are left alone. Raises BadCall.
@@ -31,7 +31,7 @@ def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCo
     for item in gathering.items():
         if isinstance(item, NoFile) or item in found:
             continue
-        with suppress(Unreadable):  # the analysis tells of it
+        with suppress(Unreadable):  # the analysis reports it
             data = read(item)
             if past is not None and past.has(item, data):
                 continue
@@ -56,7 +56,7 @@ def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCo
 
 
 def _agreed(what: str) -> bool:
-    """Whether somebody at a terminal wants it."""
+    """Returns whether a person at the terminal agrees to write the corrections."""
     try:
         asked = sys.stdin.isatty() and sys.stderr.isatty()
     except (AttributeError, ValueError):  # a stream is missing, or closed
@@ -73,6 +73,7 @@ def _agreed(what: str) -> bool:
 
 
 def _write(found: dict[str, tuple[bytes, Corrected]], what: str) -> ExitCode:
+    """Writes the corrected files, unless one changed meanwhile, and returns the exit code."""
     try:
         changed = [item for item, (data, _) in found.items() if read(item) != data]
         if changed:

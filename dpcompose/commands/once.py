@@ -1,4 +1,4 @@
-"""Files told apart, whatever they are called: links and other spellings are the same file."""
+"""Which files were met before, by identity: links and other spellings are the same file."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ from typing import Any
 
 @dataclass(slots=True)
 class Once:
-    """Which files there were already; small, since there may be very many."""
+    """The files that were met so far, stored compactly since there may be very many."""
 
     _seen: dict[int, set[int]] = field(default_factory=dict, init=False)
     _paths: set[str] = field(default_factory=set, init=False)
 
     def first(self, file: str) -> bool:
-        """Whether a file comes for the first time; pipes and devices always do."""
+        """Returns whether a file is met for the first time; always true for pipes and devices."""
         try:
             found = os.stat(file)
-        except (OSError, ValueError):  # it cannot be read: to be said once
+        except (OSError, ValueError):  # it cannot be read, which is reported once
             return self._is_new(self._paths, os.path.abspath(file))
         if not stat.S_ISREG(found.st_mode):
             return True
-        if not found.st_ino:  # a file system without such numbers
+        if not found.st_ino:  # a file system without inode numbers
             return self._is_new(self._paths, os.path.realpath(file))
         return self._is_new(self._seen.setdefault(found.st_dev, set()), found.st_ino)
 
     def first_named(self, name: str) -> bool:
-        """Whether a name comes for the first time, where names tell files apart."""
+        """Returns whether a name is met for the first time, where names identify files."""
         return self._is_new(self._paths, name)
 
     def has_named(self, name: str) -> bool:
-        """Whether there was such a name."""
+        """Returns whether a name was met before."""
         return name in self._paths
 
     @staticmethod
     def _is_new(seen: set[Any], key: object) -> bool:
+        """Adds a key to a set and returns whether it is new."""
         before = len(seen)
         seen.add(key)
         return len(seen) > before

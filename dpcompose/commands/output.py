@@ -1,4 +1,4 @@
-"""Writing results: to standard output piece by piece, or to a file all at once."""
+"""Writing results: to standard output piece by piece, or to files all at once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
 
-#: Columns: the fewest that make sense, those of a pipe or a file, and what no page is wider than.
+#: Columns: the least that is accepted, the width of a pipe or a file, and the most.
 NARROWEST, AWAY, MOST_COLUMNS = 40, 100, 10_000
 
 
 class Color(StrEnum):
-    """When to colour."""
+    """When output is coloured."""
 
     AUTO = "auto"
     ALWAYS = "always"
@@ -29,7 +29,7 @@ class Color(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How people want to see results.
+    """How the user wants to see results.
 
     `width`: columns, None for those of the terminal. `detail` and `whole`: as in `Style`.
     """
@@ -43,7 +43,7 @@ class Look:
 def look_of(
     color: Color, width: int | None, brief: bool = False, full: bool = False, whole: bool = False
 ) -> Look:
-    """Returns what the flags of a command ask for. Raises BadCall."""
+    """Returns the look that the flags of a command ask for. Raises BadCall."""
     if brief and full:
         raise BadCall("--brief and --full: one of them")
     if width is not None and width < NARROWEST:
@@ -56,8 +56,8 @@ def look_of(
 def style_for(path: str | None, look: Look) -> Style:
     """Returns the style for the file at `path`, or for standard output.
 
-    For colours the flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. Lines
-    are as wide as asked, then as the terminal or COLUMNS says, and 100 columns elsewhere.
+    For colours the flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. The
+    width is what was asked for, then that of the terminal or COLUMNS, else 100 columns.
     """
     stream = sys.stdout
     printed = to_standard_output(path) and stream is not None
@@ -72,7 +72,7 @@ def style_for(path: str | None, look: Look) -> Style:
 
 
 def _columns(terminal: bool) -> int:
-    """Those of the terminal; elsewhere what COLUMNS says, and else as many as fit a log."""
+    """Returns the width of the terminal; elsewhere what COLUMNS says, else 100."""
     if terminal:
         return shutil.get_terminal_size().columns
     said = os.environ.get("COLUMNS", "")
@@ -80,6 +80,7 @@ def _columns(terminal: bool) -> int:
 
 
 def _coloured(color: Color, terminal: bool) -> bool:
+    """Returns whether output is coloured, by the flag, the environment and the terminal."""
     if color is not Color.AUTO:
         return color is Color.ALWAYS
     if os.environ.get("NO_COLOR"):
@@ -90,16 +91,17 @@ def _coloured(color: Color, terminal: bool) -> bool:
 
 
 def _is_terminal(stream: TextIO) -> bool:
+    """Returns whether a stream is a terminal."""
     try:
         return stream.isatty()
-    except ValueError:  # closed
+    except ValueError:  # the stream is closed
         return False
 
 
 def deliver(pieces: Iterable[str], path: str | None, raw: bool = False) -> None:
-    """Print each piece as it comes, or write all of them to the file at `path` (not `-`).
+    """Prints each piece as it comes, or writes all of them to the file at `path` (not `-`).
 
-    `raw`: whether every byte matters, as in a file of data; else no log reads a command in it.
+    `raw`: whether every byte matters, as in a data file; else commands for a log are escaped.
     Raises SystemExit where writing fails.
     """
     deliver_all(((0, piece) for piece in pieces), [path], raw=raw)
@@ -111,10 +113,11 @@ def deliver_all(
     commanding: Collection[int] = (),
     raw: bool = False,
 ) -> None:
-    """Write each piece to the one of `paths` that its number names; None and `-` are printed.
+    """Writes each piece to the one of `paths` that its number names; None and `-` are printed.
 
     What is printed goes out as it comes; files appear at the end, whole, or not at all. The pieces
-    of the numbers `commanding` are commands for a log. Raises SystemExit where writing fails.
+    with a number in `commanding` are meant as commands for a log. Raises SystemExit where writing
+    fails.
     """
     if not raw:
         inert = [Inert(number in commanding) for number in range(len(paths))]
@@ -143,12 +146,13 @@ def deliver_all(
 
 
 class _Printing:
-    """Prints beside other outputs, which are written although nobody reads this one any more."""
+    """A writer to standard output that lets other outputs go on when nobody reads it any more."""
 
     def __init__(self) -> None:
         self.unread: SystemExit | None = None
 
     def __call__(self, piece: str) -> None:
+        """Prints a piece, unless nobody reads standard output any more."""
         if self.unread is not None:
             return
         try:
@@ -160,17 +164,17 @@ class _Printing:
 
 
 def to_standard_output(path: str | None) -> bool:
-    """Whether results go to standard output."""
+    """Returns whether results go to standard output."""
     return path is None or path == "-"
 
 
 def print_out(text: str) -> None:
-    """Print lines of text, without commands for a log. Raises SystemExit as `deliver`."""
+    """Prints text with commands for a log escaped. Raises SystemExit as `deliver`."""
     _print(Inert()(text))
 
 
 def _print(text: str) -> None:
-    """Write `text` to standard output now. Raises SystemExit where nobody can take it."""
+    """Writes text to standard output at once. Raises SystemExit where that fails."""
     stream = sys.stdout
     if stream is None:
         closed()
@@ -182,11 +186,12 @@ def _print(text: str) -> None:
 
 
 def would_overwrite(path: str | None, files: Sequence[str]) -> bool:
-    """Whether writing to `path` would overwrite one of `files`."""
+    """Returns whether writing to `path` would overwrite one of `files`."""
     return not to_standard_output(path) and any(_same(str(path), each) for each in files)
 
 
 def _same(one: str, other: str) -> bool:
+    """Returns whether two paths lead to one existing file."""
     try:
         return os.path.isfile(one) and os.path.samefile(one, other)
     except (OSError, ValueError):

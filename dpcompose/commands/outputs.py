@@ -1,4 +1,4 @@
-"""Several outputs of one run: where each goes, in which format, and all of them from one pass."""
+"""Several outputs of one run: the format and file of each, all rendered from one pass."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dpcompose.render import Format as Format
 
 
 class By(StrEnum):
-    """What a bound is asked for apart from what a spec protects."""
+    """By what a bound is also asked for, beside what a spec protects."""
 
     ATTRIBUTE = "attribute"
 
 
 class BookFormat(StrEnum):
-    """How the theorem book is printed."""
+    """The formats of the theorem book."""
 
     TEXT = "text"
     JSON = "json"
@@ -30,7 +30,7 @@ class BookFormat(StrEnum):
 
 
 class SchemaOf(StrEnum):
-    """What a JSON Schema is asked for."""
+    """The documents whose JSON Schema can be asked for."""
 
     SPEC = "spec"
     RESULT = "result"
@@ -42,7 +42,7 @@ class SchemaOf(StrEnum):
 
 
 class Shell(StrEnum):
-    """A shell that completes commands."""
+    """The shells with a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -62,10 +62,10 @@ class Output(Generic[_Form]):
 
 
 def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form], ...]:
-    """Returns what `--format` and every `--output` ask for, the main output first.
+    """Returns the outputs that `--format` and every `--output` ask for, the main one first.
 
-    `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which is of the format
-    `form`. `FORMAT=-` takes its place on standard output. Raises BadCall.
+    `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which has the format
+    `form`. `FORMAT=-` replaces it on standard output. Raises BadCall.
     """
     plain: list[str] = []
     named: list[Output[_Form]] = []
@@ -92,13 +92,13 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
 
 
 def _ending(path: str, forms: type[StrEnum]) -> str | None:
-    """Returns the format that a file's ending is the name of; None where that says nothing."""
+    """Returns the format that the ending of a file names; None if it names none."""
     ending = path.rpartition(".")[2].lower()
     return ending if ending in set(forms) and ending != "text" else None
 
 
 def _output_of_format(value: str, forms: type[_Form]) -> Output[_Form] | None:
-    """Returns the output that `FORMAT=FILE` asks for; None where the value is a plain file."""
+    """Returns the output that `FORMAT=FILE` asks for; None if the value is a plain file."""
     name, equals, path = value.partition("=")
     if not equals or not name.isalpha():
         return None
@@ -115,6 +115,7 @@ def _output_of_format(value: str, forms: type[_Form]) -> Output[_Form] | None:
 
 
 def _refuse_twice(outputs: Sequence[Output[_Form]]) -> None:
+    """Raises BadCall where two outputs go to one file."""
     seen: set[str] = set()
     for each in outputs:
         place = "-" if to_standard_output(each.path) else _target(str(each.path))
@@ -125,22 +126,24 @@ def _refuse_twice(outputs: Sequence[Output[_Form]]) -> None:
 
 
 def _target(path: str) -> str:
+    """Returns the path of a file with links followed."""
     try:
         return os.path.realpath(path)
-    except ValueError:  # a null byte: refused when it is opened
+    except ValueError:  # a null byte: opening the file reports it
         return path
 
 
-#: Gives the pieces of one output.
+#: A function that yields the pieces of one output.
 Rendering = Callable[[Iterable[_Item]], Iterator[str]]
 
 
 def rendered(
     reports: Iterable[_Item], renderings: Sequence[Rendering[_Item]]
 ) -> Iterator[tuple[int, str]]:
-    """The pieces of every rendering with its number; the reports are made once, and not kept.
+    """Yields the pieces of every rendering, each with the rendering's number.
 
-    The rendering that is furthest behind goes on, so that no more reports wait than it is behind.
+    The reports are made once, and not kept: the rendering that has read the fewest reports goes on,
+    so that few of them wait for it.
     """
     if len(renderings) == 1:
         yield from ((0, piece) for piece in renderings[0](reports))
@@ -148,6 +151,7 @@ def rendered(
     taken = [0] * len(renderings)
 
     def counted(number: int, copy: Iterable[_Item]) -> Iterator[_Item]:
+        """Yields the reports of one rendering, and counts them."""
         for report in copy:
             taken[number] += 1
             yield report

@@ -1,4 +1,4 @@
-"""What settings ask of each spec that a command reads: of flags, the environment and files."""
+"""The settings that apply to each spec of a command: from flags, the environment and files."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Which settings count beside those of the environment and of flags.
+    """The sources of settings beside the environment and flags.
 
-    `isolated`: whether settings files that nobody names are left alone. `files`: those that are
-    named. `revision`: a git revision, whose settings files count as well.
+    `isolated`: whether settings files that nobody names are ignored. `files`: those that are named.
+    `revision`: a git revision, whose settings files count as well.
     """
 
     isolated: bool = False
@@ -51,14 +51,14 @@ class Revision:
     _around: dict[str, tuple[File, ...]] = field(default_factory=dict, init=False)
 
     def layers(self, file: str) -> list[Layer]:
-        """Returns what the settings files around a file said, at each of its paths. Raises
-        BadSettings."""
+        """Returns the settings that files around each path of a file had. Raises BadSettings."""
         try:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
             raise BadSettings(str(error)) from error
 
     def _files(self, name: str) -> tuple[File, ...]:
+        """Returns the settings files in the folder of a file and above, up to the root."""
         folder = os.path.dirname(name)
         if folder not in self._around:
             found: list[File] = []
@@ -75,11 +75,11 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Where settings come from; each of them can only tighten what the others say.
+    """All sources of settings of a command; each of them can only tighten the others.
 
-    `isolated`: whether settings files that nobody names are left alone. `over`: the settings of
-    the environment and of flags. `named`: settings files that somebody named. `revision`: those of
-    a git revision. `accepted`: what authors vouch for, where that is asked.
+    `isolated`: whether settings files that nobody names are ignored. `over`: the settings of the
+    environment and of flags. `named`: settings files that are named. `revision`: those of a git
+    revision. `accepted`: the accepted assumptions, where these are checked.
     """
 
     isolated: bool = False
@@ -89,7 +89,7 @@ class Policies:
     accepted: Accepted | None = None
 
     def of(self, file: str) -> Settings:
-        """Returns what holds for a file. Raises BadSettings."""
+        """Returns the settings that apply to a file. Raises BadSettings."""
         name = _path(file)
         named = [each.layer(name) for each in self.named]
         if self.revision is not None:
@@ -98,22 +98,21 @@ class Policies:
         return merged([*named, *self.over, *self._layers_of_files(name)])
 
     def settings_of(self, file: str) -> Settings:
-        """Returns what the settings files around a file say, which nobody named. Raises
-        BadSettings."""
+        """Returns the settings of the files around a file that nobody named. Raises BadSettings."""
         return merged(self._layers_of_files(_path(file)))
 
     def _layers_of_files(self, name: str) -> list[Layer]:
+        """Returns the layers of the settings files around a file; none if isolated."""
         return [] if self.isolated else found_layers(name)
 
 
 def _path(file: str) -> str:
-    """Returns a file, or what stands for standard input: it is as if it were in the working
-    folder."""
+    """Returns a file; for standard input, a file in the working folder."""
     return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
 def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:
-    """Returns the policies of a call, `flags` by the key that they set. Raises BadCall."""
+    """Returns the policies of a call, with `flags` by the key that they set. Raises BadCall."""
     given = flags or {}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
     if not given and not variables and not sources.files and sources.revision is None:
@@ -141,9 +140,9 @@ def audited(
     accepted: Accepted | None = None,
     document: int | None = None,
 ) -> Report:
-    """Returns the report of a valid spec as its settings and its comments want it.
+    """Returns the report of a valid spec, changed as its settings and comments ask.
 
-    `accepted`: the only claims that it may make. `document`: its number in its file.
+    `accepted`: the only claims that the spec may make. `document`: its number in its file.
     """
     quiet = settings is DEFAULTS and accepted is None
     if quiet and not MENTION.search(source.lines.text):
@@ -154,7 +153,7 @@ def audited(
 
 
 def accepted_in(path: str) -> Accepted:
-    """Returns the accepted assumptions in a file. Raises BadCall, also where there is none."""
+    """Returns the accepted assumptions in a file. Raises BadCall, also if it does not exist."""
     from dpcompose.policy.accepted import BadAccepted, accepted
 
     try:

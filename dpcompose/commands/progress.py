@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for a person who waits, and for nobody else."""
+"""Progress bars on standard error, shown only to a person who waits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-_PATIENCE, _PAUSE = 0.5, 0.1  # seconds before the bar appears, and between its pictures
+_PATIENCE, _PAUSE = 0.5, 0.1  # seconds until the bar appears, and between updates
 
 
 class Progress:
-    """How many of `total` items are done. Without a stream nothing is shown."""
+    """A bar for how many of `total` items are done. Without a stream nothing is shown."""
 
     __slots__ = ("_bar", "_done", "_next", "_stream", "_total")
 
@@ -28,7 +28,7 @@ class Progress:
         self._bar: Bar | None = None
 
     def step(self) -> None:
-        """Note that one more item is done."""
+        """Counts one more finished item, and draws the bar if it is time."""
         self._done += 1
         if self._stream is None or time.monotonic() < self._next:
             return
@@ -42,7 +42,7 @@ class Progress:
             self._stream = self._bar = None
 
     def clear(self) -> None:
-        """Take the bar away, before something else is said and at the end."""
+        """Removes the bar, before something else is printed and at the end."""
         if self._bar is not None:
             with suppress(OSError):
                 self._bar.stop()
@@ -50,10 +50,10 @@ class Progress:
 
 
 class Waiting:
-    """One long piece of work: `says` what it is, and the count of what `step` notes in it.
+    """A context that shows one long piece of work (`says`) and how many steps of it are done.
 
-    Drawn by a thread, since nothing is done in between; no process may be forked meanwhile. Without
-    a stream nothing is shown. `total`: how many steps there will be, None where nobody knows.
+    A thread draws it, since nothing else does meanwhile; no process may be forked then. Without a
+    stream nothing is shown. `total`: how many steps there will be, None if unknown.
     """
 
     __slots__ = ("_done", "_over", "_says", "_stream", "_thread", "_total", "_unit")
@@ -76,18 +76,19 @@ class Waiting:
         self.clear()
 
     def step(self) -> None:
-        """Note that one more step is done."""
+        """Counts one more step."""
         self._done += 1
 
     def clear(self) -> None:
-        """Take it away, before something else is said and at the end."""
+        """Removes the bar, before something else is printed and at the end."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def _draw(self, stream: TextIO) -> None:
-        # What goes wrong with the picture must not be seen in its place.
+        """Draws the bar until the work is over; runs in a thread."""
+        # A failure to draw must not be printed in place of the bar.
         with suppress(OSError, ValueError, MemoryError):
             if self._over.wait(_PATIENCE):
                 return
@@ -101,10 +102,9 @@ class Waiting:
 
 
 def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "") -> Bar:
-    """Returns a bar that leaves nothing behind, without a thread: processes are forked from this
-    one.
+    """Returns a bar of rich that disappears at its end and draws in no thread.
 
-    `unit`: what is counted, empty where nothing is.
+    Processes are forked from this one. `unit`: what is counted, empty where nothing is.
     """
     from rich.console import Console
     from rich.progress import (
@@ -143,13 +143,16 @@ def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "")
 
 
 def waiting_stream(prints: bool) -> TextIO | None:
-    """Standard error where somebody watches it; not while a terminal shows results (`prints`)."""
+    """Returns standard error if a person watches it, else None.
+
+    None also while a terminal shows results (`prints`).
+    """
     stream = sys.stderr
     try:
         if stream is None or not stream.isatty() or os.environ.get("TERM") in ("dumb", None):
             return None
         if prints and sys.stdout is not None and sys.stdout.isatty():
             return None
-    except ValueError:  # closed
+    except ValueError:  # the stream is closed
         return None
     return stream

@@ -1,4 +1,4 @@
-"""Files that are complete or untouched at any moment, whatever happens while they are made."""
+"""Writing files that are complete or untouched at any moment, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import NoReturn, TextIO
 from dpcompose.commands.parallel.interrupts import held_back
 from dpcompose.places import is_below, work_tree
 
-#: Folders whose links are the system's own, such as /dev/stdout.
+#: Folders whose links belong to the system, such as /dev/stdout.
 _SYSTEM = ("/dev", "/dev/fd", "/proc/self/fd")
-#: Adds text to a file. Raises Unwritable.
+#: A function that appends text to a file. Raises Unwritable.
 Write = Callable[[str], None]
 
 
 class Unwritable(Exception):
-    """A file that cannot be written; the message names it and the reason."""
+    """A file cannot be written; the message names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A file to be made: `temporary` becomes `final`; None where it is written to at once."""
+    """A file being written: `temporary` becomes `final`; None where it is written to at once."""
 
     path: str
     stream: TextIO
@@ -35,36 +35,39 @@ class _Target:
     final: str
 
     def write(self, text: str) -> None:
+        """Writes text. Raises Unwritable."""
         with _naming(self.path):
             self.stream.write(text)
 
     def close(self) -> None:
+        """Closes the stream. Raises Unwritable."""
         with _naming(self.path):
             self.stream.close()
 
     def replace(self) -> None:
+        """Moves the temporary file to its final place. Raises Unwritable."""
         if self.temporary is not None:
             with _naming(self.path):
                 os.chmod(self.temporary, _mode(self.final))
                 os.replace(self.temporary, self.final)
 
     def abandon(self) -> None:
+        """Closes the stream and removes the temporary file, if it is still there."""
         with suppress(OSError):
             self.stream.close()
         if self.temporary is not None:
-            with suppress(OSError):  # not there once it has become the file
+            with suppress(OSError):  # gone if it was moved to its final place
                 os.unlink(self.temporary)
 
 
 @contextmanager
 def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
-    """What writes to each of `paths`; the files appear once the block ends well.
+    """Yields a writer for each of `paths`; the files appear once the block ends without exception.
 
-    Until then what is written waits in temporary files beside them, which vanish where the block
-    ends by any exception, Ctrl-C and a request to terminate included. What is no regular file (a
-    device, a pipe) cannot be replaced and is written to at once.
-
-    Raises Unwritable, before the block is entered wherever that can be known.
+    Until then the text is in temporary files beside them, which are removed where the block ends by
+    any exception, including Ctrl-C and a request to terminate. What is no regular file (a device, a
+    pipe) cannot be replaced and is written to at once. Raises Unwritable, before the block is
+    entered wherever that can be known.
     """
     targets: list[_Target] = []
     with _termination_raises():
@@ -82,12 +85,12 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
 
 
 def _open(path: str, targets: list[_Target]) -> None:
-    """Add what writes to a path to `targets`, before anything can end the run."""
+    """Appends the target for a path to `targets`, so that it is cleaned up whatever happens."""
     with _naming(path):
-        place = os.path.abspath(path)  # without links before `..`
+        place = os.path.abspath(path)  # so that `..` follows no link
         if (link := _link(place)) is not None:
             raise OSError(f"{link} is a symbolic link, which nothing is written through")
-        if os.path.exists(place) and not os.path.isfile(place):  # a directory fails here
+        if os.path.exists(place) and not os.path.isfile(place):  # opening a directory fails
             targets.append(_Target(path, _writing(place), None, place))
             return
 
@@ -99,11 +102,10 @@ def _open(path: str, targets: list[_Target]) -> None:
 
 
 def _link(path: str) -> str | None:
-    """Returns the link that writing to a path would follow; those of the system on the way are
-    none.
+    """Returns the link that writing to a path would follow, except links of the system, or None.
 
-    A repository has links as others made them: below its top, or else the working folder, no folder
-    on the way is one.
+    A repository has links that others made: below its top, or else the working folder, no folder on
+    the path may be one.
     """
     if os.path.dirname(path) in _SYSTEM:
         return None
@@ -117,12 +119,13 @@ def _link(path: str) -> str | None:
 
 
 def _writing(file: str | int) -> TextIO:
+    """Returns a stream that writes text in UTF-8 to a file."""
     return open(file, "w", encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager
 def _naming(path: str) -> Iterator[None]:
-    """What goes wrong in the block is said of `path`, not of a temporary file."""
+    """Raises Unwritable with the name `path`, not a temporary one, for failures in the block."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
@@ -131,7 +134,7 @@ def _naming(path: str) -> Iterator[None]:
 
 
 def _mode(final: str) -> int:
-    """Returns the permissions of the file to be replaced, or those of any new file."""
+    """Returns the permissions of the file to be replaced, or those of a new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(final).st_mode)
     mask = os.umask(0)
@@ -141,7 +144,7 @@ def _mode(final: str) -> int:
 
 @contextmanager
 def _termination_raises() -> Iterator[None]:
-    """SIGTERM ends the block by SystemExit, so that it can clean up; where nobody else minds it."""
+    """Lets SIGTERM end the block by SystemExit, so that it can clean up, unless it is handled."""
     if threading.current_thread() is not threading.main_thread() or (
         signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     ):
@@ -149,6 +152,7 @@ def _termination_raises() -> Iterator[None]:
         return
 
     def end(number: int, _: object) -> NoReturn:
+        """Raises SystemExit with the exit code of a process that a signal ended."""
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, end)

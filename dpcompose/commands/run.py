@@ -1,4 +1,4 @@
-"""A run over many files: each is read and analysed by itself, and the largest exit code wins."""
+"""Analyses many files independently; the largest exit code wins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
 
 
-#: Findings of a valid spec that are listed, and the code of what counts the rest.
+#: So many findings of a valid spec are listed; the code of the finding that counts the others.
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
@@ -36,13 +36,13 @@ MAX_LISTED, MORE = 1_000, "DPC017"
 class FileTask:
     """What to do with every file.
 
-    `limit` replaces the budget of every spec. `points` adds to where the specs ask for an ε or a
-    δ. `checking`: whether the budget decides the code. `stdin_name`: what to call standard input.
-    `policies`: where the settings of each file come from. `most`: what each spec may take.
-    `recheck`: whether the stand-alone checker goes through every certificate; `certificate`:
-    whether reports carry theirs. `advise`: whether to look for what would make a bound less, True
-    for all of it; None: as the settings say, where `advisable`.
-    `extent`: how much is read of the report of one spec, `of_many`: of each of several.
+    `limit` replaces the budget of every spec. `points`: further δ's and ε's to state bounds at.
+    `checking`: whether the budget decides the exit code. `stdin_name`: the name of standard input.
+    `policies`: the sources of settings. `most`: the limits of each spec. `recheck`: whether the
+    stand-alone checker goes through every certificate; `certificate`: whether reports carry theirs.
+    `advise`: whether to look for statements that would make a bound less, True for all of them;
+    None: as the settings say, where `advisable`. `extent`: how much of the report is filled in for
+    one spec, `of_many`: for each of several.
     """
 
     limit: Budget | None = None
@@ -59,14 +59,14 @@ class FileTask:
     advise: bool | None = None
 
     def advised(self, settings: Settings) -> bool:
-        """Whether a report says what would make its bound less."""
+        """Returns whether a report says what would make its bound less."""
         wanted = settings.advise if self.advise is None else self.advise
         return self.advisable and wanted
 
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """A file to read, or what was read already."""
+    """A file to read, or one with the content that was read already."""
 
     file: str
     data: bytes | None = None
@@ -74,9 +74,9 @@ class _Input:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What came of one file: reports, lines for standard error, and the exit code of the worst.
+    """The result of one file: reports, lines for standard error, and its worst exit code.
 
-    `name`: what to call it where there is no report. `fault`: what dpcompose itself did wrong.
+    `name`: its name where there is no report. `fault`: an internal error of dpcompose.
     """
 
     reports: list[Report] = field(default_factory=list)
@@ -86,23 +86,24 @@ class _Outcome:
     name: str = ""
 
     def worse(self, code: ExitCode, complaint: str | None = None) -> None:
-        """Note a code, and what to say about it."""
+        """Records an exit code, and a line for standard error."""
         self.code = max(self.code, code)
         if complaint is not None:
             self.complaints.append(complaint)
 
 
 class Faulty(Exception):
-    """A fault of dpcompose in another process; the message is its traceback."""
+    """An internal error of dpcompose in another process; the message is its traceback."""
 
 
 @dataclass(slots=True)
 class Run:
-    """Analyses files; `code` is the worst so far, `unread` counts the files without a report.
+    """Analyses files; `code` is the worst exit code so far, `unread` counts files without a report.
 
-    `jobs`: how many processes may work. `watched`: where progress is shown. `written`: files
+    `jobs`: the number of processes. `watched`: the stream where progress is shown. `written`: files
     that the results go to, which must not be among those that are read. `strict`: whether what is
-    left out is a failure. `past`: files that are as they were in it are counted as `unchanged`.
+    left out is a failure. `past`: files that are as they were in this revision are counted as
+    `unchanged`.
     """
 
     task: FileTask
@@ -118,20 +119,20 @@ class Run:
     _said: set[str] = field(default_factory=set, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
-        """A report for every document of every file that can be read, in order.
+        """Yields a report for every document of every file, in order; unread files have one too.
 
-        The last one counts what was left out, if anything was.
+        The last report counts what was left out, if anything was.
         """
         items: Iterable[str | NoFile] = (
             each for each in gathering.items() if not self._is_as_before(each)
         )
         total = 0
-        if self.watched is not None:  # somebody waits: worth the list
+        if self.watched is not None:  # the bar needs the number of files
             items = list(items)
             total = len(items)
         alone = gathering.single
         progress = Progress(total, None if alone else self.watched)
-        apart = self.task.most.is_limited  # no thread draws while processes are forked
+        apart = self.task.most.is_limited  # then processes are forked, and no thread may draw
         waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
         try:
@@ -139,7 +140,7 @@ class Run:
             for outcome in outcomes:
                 waiting.clear()
                 done += 1
-                if done == 2:  # one spec by itself is done before there is much garbage
+                if done == 2:  # a single spec ends before there is much garbage
                     settle()
                 progress.step()
                 if outcome.complaints or outcome.fault:
@@ -152,7 +153,7 @@ class Run:
                 self._fault = self._fault or outcome.fault
                 yield from outcome.reports or [self._without(outcome)]
         finally:
-            outcomes.close()  # other processes end with it
+            outcomes.close()  # it ends the other processes
             progress.clear()
             waiting.clear()
         found = replace(gathering.left_out, unread=self.unread)
@@ -162,7 +163,7 @@ class Run:
             yield counted(found, self.strict)
 
     def _is_as_before(self, item: str | NoFile) -> bool:
-        """Whether a file is as it was, and nothing needs to be said of it."""
+        """Returns whether a file is as it was in the past revision, and counts it as unchanged."""
         if self.past is None or isinstance(item, NoFile) or item == STANDARD_INPUT:
             return False
         try:
@@ -173,14 +174,14 @@ class Run:
         return same
 
     def _without(self, outcome: _Outcome) -> Report:
-        """Returns what stands for a file that gave no report."""
+        """Returns the report of a file that could not be read, and counts it."""
         self.unread += 1
         says = " ".join(outcome.complaints)
         finding = Diagnostic(UNREADABLE, says, None)
         return Report(outcome.name, "", "unreadable", findings=(finding,))
 
     def finish(self) -> ExitCode:
-        """Returns the exit code. Raises the first fault of dpcompose itself, if there was one."""
+        """Returns the exit code. Raises the first internal error of dpcompose, if there was one."""
         if isinstance(self._fault, Faulty):
             complain_lines(str(self._fault))
             complain("this is a fault of dpcompose, not of the spec")
@@ -190,11 +191,12 @@ class Run:
         return self.code
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
+        """Yields the result of each file, by one process or several."""
         inputs = (self._taken(item) for item in items)
         specs, apart = 0, self.task.most.is_limited
         if apart:
             warm_up()
-        while specs < 2:  # one spec among files that cannot be read is told as one
+        while specs < 2:  # a single readable spec is reported in full
             given = next(inputs, None)
             if given is None:
                 return
@@ -212,8 +214,7 @@ class Run:
     def _spread(
         self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
     ) -> Iterator[_Outcome]:
-        """Yields what comes of files in processes of their own, some of them here unless
-        `apart`."""
+        """Yields the results of files by several processes, some done here unless `apart`."""
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
@@ -222,7 +223,7 @@ class Run:
         return spread(inputs, work, self.jobs, ending, apart)
 
     def _taken(self, item: str | NoFile) -> _Input | _Outcome:
-        """Returns what a process is to look at: standard input is read here."""
+        """Returns what a process is to read: standard input is read here. Raises BadCall."""
         if isinstance(item, NoFile):
             return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
@@ -237,7 +238,7 @@ class Run:
 
 
 def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
-    """Returns what comes of a file whose process was ended."""
+    """Returns the result of a file whose process was killed or ended."""
     if isinstance(given, _Outcome):
         return given
     report = not_analysed(given.file, ended(most, how))
@@ -245,14 +246,14 @@ def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
 
 
 def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """Returns what comes of one file; whatever goes wrong with it does not end the run."""
+    """Returns the result of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
         return given
 
     outcome = _Outcome(name=given.file)
     try:
         data = given.data if given.data is not None else read(given.file)
-        # The time is of each spec alone, the memory of all that a file holds.
+        # The time limits each document, the memory the whole file.
         with within(Most(None, task.most.megabytes)):
             _examine(task, given.file, data, outcome)
     except TooMuch as error:
@@ -267,7 +268,10 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
 
 
 def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """The same, with what is read of it alone, and a fault as text: it may not be sendable."""
+    """Returns the result of one file in a form that can be sent to another process.
+
+    A fault is text, and reports without findings have no source lines unless they need them.
+    """
     outcome = _examined(task, given)
     outcome.reports = [
         each if each.findings or task.extent == "all" else replace(each, lines=())
@@ -279,6 +283,7 @@ def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
 
 
 def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
+    """Adds the reports of a file's documents and their exit codes to an outcome."""
     from dpcompose.pipeline import analyze
 
     settings = task.policies.of(file)
@@ -316,22 +321,21 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
 
 
 def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """Returns as many findings as are listed, those of the highest level first, and a count of
-    the rest."""
+    """Returns the findings to list, the highest levels first, and a count of the rest."""
     unlisted = len(findings) - MAX_LISTED
     if unlisted <= 0:
         return findings
     ranked = sorted(findings, key=lambda each: -LEVELS.index(each.level))
-    # It fails a run as the rest would.
+    # The count has the worst level of the findings that it replaces, and fails a run as they would.
     level = ranked[MAX_LISTED].level
     rest = Diagnostic(MORE, f"{unlisted} more findings are not listed", None, level=level)
     return (*in_order(ranked[:MAX_LISTED]), rest)
 
 
 def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:
-    """Returns the report that `work` makes, with what would make its bound less.
+    """Returns the report that `work` makes, with statements that would make its bound less.
 
-    Where the budget decides that is only asked of one that is not met.
+    Where the budget decides, only for a budget that is not met.
     """
     from dpcompose.planning.advising import advised
 
@@ -339,14 +343,13 @@ def _advised(work: Callable[[], Report], document: Document, file: str, task: Fi
     if task.checking and (report.verdict is None or report.verdict.ok):
         return report
     everything = task.advise is True
-    # Of a check it is the budget's δ that counts.
+    # In a check the δ of the budget counts.
     delta = None if task.checking else next(iter(task.points.deltas), None)
     return advised(report, document.data, file, document.lines_before, everything, delta)
 
 
 def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
-    """Returns the exit code that a report gives, and what to say where it is no finding of the
-    spec."""
+    """Returns the exit code for a report, and a line for standard error if no finding says it."""
     if report.status == "invalid":
         return ExitCode.INVALID, None
     if task.checking and report.verdict is None:

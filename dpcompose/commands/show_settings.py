@@ -1,4 +1,4 @@
-"""`--show-settings`: what holds for each spec, and where it was set."""
+"""The option `--show-settings`: the settings of each spec, and where each is set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpcompose.report.wording import number
 
 
 def show_settings(task: FileTask, gathering: Gathering) -> ExitCode:
-    """Print the settings of every spec; nothing is analysed."""
+    """Prints the settings of every spec, without an analysis, and returns the exit code."""
     code, before = ExitCode.FINE, ""
     for item in gathering.items():
         if isinstance(item, NoFile):
@@ -36,7 +36,7 @@ def show_settings(task: FileTask, gathering: Gathering) -> ExitCode:
     return code
 
 
-#: What stands for a key that nothing sets; for others an empty text.
+#: The value shown for a key that nothing sets; for other keys an empty text.
 _UNSET: dict[str, Any] = {
     "require-relation": (),
     "require-because": (),
@@ -50,9 +50,9 @@ _UNSET: dict[str, Any] = {
 
 
 def _lines(settings: Settings, limit: Budget | None) -> Iterator[str]:
-    """`key = value  # origin` for every key, as it would stand in a settings file.
+    """Yields `key = value # origin` for every key, as it would stand in a settings file.
 
-    A key of which several layers count has a line for each of them.
+    A key that several layers set, all of which count, has a line for each of them.
     """
     rows = []
     for key in FIELDS:
@@ -66,7 +66,7 @@ def _lines(settings: Settings, limit: Budget | None) -> Iterator[str]:
 
 
 def toml(value: Any) -> str:
-    """Returns a value of a setting as it would stand in a settings file."""
+    """Returns the value of a setting as it would stand in a settings file."""
     if isinstance(value, Budget):
         value = {name: number(amount) for name, amount in value.parameters}
     if value is None:

@@ -1,4 +1,4 @@
-"""`init`: a commented starter spec, and the schema that lets an editor check it."""
+"""The command `init`: a commented starter spec, and the schema that lets an editor check it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ budget: {{epsilon: 1}}
 
 
 def write_starter(file: str, force: bool) -> None:
-    """The command `init`. Raises BadCall where the file is there already, and SystemExit where it
-    cannot be written.
+    """Runs the command `init`.
+
+    Raises BadCall if the file exists already, and SystemExit if it cannot be written.
     """
     if to_standard_output(file):
         print_out(STARTER)

@@ -1,4 +1,4 @@
-"""Standard streams that nobody can take: what a write to them ends in, whoever writes."""
+"""Standard streams that cannot be written to: how a failed write ends the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcompose.render.logs import Inert
 
 
 def unprintable(stream: TextIO, error: OSError) -> NoReturn:
-    """End the run: `stream`, which is standard output, does not take what is printed."""
+    """Ends the run, since standard output does not take what is printed."""
     _abandon(stream, error)
     if isinstance(error, BrokenPipeError):
         raise SystemExit(ExitCode.NO_READER) from error
@@ -23,20 +23,22 @@ def unprintable(stream: TextIO, error: OSError) -> NoReturn:
 
 
 def closed() -> NoReturn:
-    """End the run: there is no standard output, and something to print."""
+    """Ends the run, since there is no standard output, and something to print."""
     _unwritable("it is closed")
 
 
 def _unwritable(why: str) -> NoReturn:
+    """Reports on standard error why standard output cannot be written to, and ends the run."""
     complain(f"cannot write to standard output: {why}")
     raise SystemExit(ExitCode.USAGE)
 
 
 def guard() -> None:
-    """Let what others print, such as help texts, end the run as `print_out` does.
+    """Replaces the standard streams, so that failed writes by others end the run as in `print_out`.
 
-    What cannot be said on standard error is left unsaid, and nothing there is a command for a log,
-    which typer may repeat from a bad call. Both streams take every character.
+    Others are, for example, help texts. A failed write to standard error is ignored, and nothing
+    there is a command for a log, which typer may repeat from a bad call. Both streams take every
+    character.
     """
     if sys.stdout is None:
         sys.stdout = _Closed()
@@ -47,9 +49,9 @@ def guard() -> None:
 
 
 class _Guarded(TextIOWrapper):
-    """The stream `over` again; `fail` says what a write that it does not take ends in.
+    """A copy of the stream `over` that calls `fail` when a write fails.
 
-    `inert`: what is done to all that is written.
+    `inert`: a function applied to everything that is written.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class _Guarded(TextIOWrapper):
         )
 
     def write(self, text: str) -> int:
+        """Writes a text and returns its length, also where that failed and `fail` returned."""
         try:
             super().write(text if self._inert is None else self._inert(text))
             return len(text)
@@ -77,6 +80,7 @@ class _Guarded(TextIOWrapper):
             return len(text)
 
     def flush(self) -> None:
+        """Writes what is buffered; `fail` is called where that fails."""
         try:
             super().flush()
         except OSError as error:
@@ -84,12 +88,15 @@ class _Guarded(TextIOWrapper):
 
 
 class _Closed(StringIO):
+    """A standard output that does not exist: a write to it ends the run."""
+
     def write(self, _text: str) -> int:
+        """Ends the run."""
         closed()
 
 
 def _abandon(stream: TextIO, _error: OSError) -> None:
-    """Send what is still buffered nowhere, so that Python does not fail on it at exit."""
+    """Redirects a stream to nowhere, so that Python does not fail on buffered text at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

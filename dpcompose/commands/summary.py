@@ -1,4 +1,4 @@
-"""The last line of a run over several specs: how many came out how."""
+"""The last line of a run over several specs: how many had which result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpcompose.report import LeftOut, Report
 
 
 class Tally:
-    """Counts reports as they pass; `outcome` says in a word or two how one came out."""
+    """Counts reports as they pass; `outcome` gives the result of a report in a word or two."""
 
     __slots__ = ("_left_out", "_outcome", "_seen")
 
@@ -20,7 +20,7 @@ class Tally:
         self._left_out = LeftOut()
 
     def counted(self, reports: Iterable[Report]) -> Iterator[Report]:
-        """The same reports; what was not read, or left out, is no spec."""
+        """Yields the same reports, and counts them; unread or left-out files are no specs."""
         for report in reports:
             self._left_out = report.left_out or self._left_out
             if report.status not in NO_SPEC:
@@ -28,11 +28,11 @@ class Tally:
             yield report
 
     def line(self, unchanged: int = 0, always: bool = False, counted: bool = False) -> str | None:
-        """`3 specs: 2 certified, 1 invalid; …`; None where there is nothing to sum up.
+        """Returns `3 specs: 2 certified, 1 invalid; …`; None where there is nothing to sum up.
 
-        `unchanged`: files that were left alone since they are as they were. `always`: whether there
-        is something to sum up of a single spec too. `counted`: whether what was printed counts the
-        specs, so that only the rest is said.
+        `unchanged`: the number of files that were not analysed since they are as they were.
+        `always`: whether a single spec is summed up too. `counted`: whether the output counts the
+        specs already, so that only the rest is said.
         """
         count, out = self._seen.total(), self._left_out
         if count + out.unread < 2 and not (out.untold or unchanged or always):
@@ -49,9 +49,10 @@ class Tally:
 
     @property
     def untold(self) -> bool:
-        """Whether there is something that the count alone tells of."""
+        """Returns whether something was left out that only the count mentions."""
         return self._left_out.untold > 0
 
 
 def _many(count: int, noun: str) -> str:
+    """Returns a count with its noun, in the plural where due."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""`total`: what several releases on the same people cost together."""
+"""The command `total`: what several releases on the same people cost together."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def total_of(
     look: Look,
     as_of: str | None = None,
 ) -> ExitCode:
-    """Runs the command `total`; `asked` is a totals.Asked. Raises BadCall.
+    """Runs the command `total` and returns its exit code; `asked` is a TotalAsked. Raises BadCall.
 
-    `as_of`: a revision of git whose files are meant.
+    `as_of`: a revision of git whose files are added up.
     """
     assert isinstance(asked, TotalAsked)
     if asked.fixed is not None and not says_something(asked.fixed):
@@ -69,7 +69,7 @@ def total_of(
 
 
 def _in_order(found: Gathered, history: Past) -> None:
-    """Bring releases in the order of the commits that added them. Raises BadCall."""
+    """Sorts the releases by the commits that added them. Raises BadCall."""
     placed: list[tuple[float, Release]] = []
     for each in found.releases:
         try:
@@ -90,9 +90,9 @@ def _stand(
     limit: Budget | None,
     sources: Sources,
 ) -> tuple[LedgerAudit | None, ExitCode]:
-    """Whether the releases of files and folders still stand as they came; None: that is not known.
+    """Returns an audit of the releases since they were added (None: unknown), and an exit code.
 
-    `present`: whether the files of now are meant, and not those of a revision. Raises BadCall.
+    `present`: whether the files of now are meant, not those of a revision. Raises BadCall.
     """
     named = [*selection.files]
     if selection.files_from is not None or any(map(is_unnamed, named)):

@@ -1,4 +1,4 @@
-"""Renderers: reports in, text out. Pure: files, terminals, exit codes live elsewhere."""
+"""Renderers: functions from reports to text, without files, terminals or exit codes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from dpcompose.render.layout import Style
     from dpcompose.report import Report
 
-#: Takes reports as they come and gives pieces of text as soon as they are ready; a piece at least,
-#: be it empty, before it takes a second report further.
+#: A function that reads reports one by one and yields text as soon as it is ready: at least one
+#: piece, be it empty, for every second report read, so that several renderers can take turns.
 Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 
 
 class Format(StrEnum):
-    """How results are printed: each is a module here with a function `render`, but for the first
-    and for `jsonl`. The bounds alone (`--quiet`) are no format: see `dpcompose.render.quiet`."""
+    """The output formats of `analyze` and `check`.
+
+    Each is a module of this package with a function `render`, except `text` and `jsonl`. The bounds
+    alone (`--quiet`) are no format: see `dpcompose.render.quiet`.
+    """
 
     TEXT = "text"
     CONCISE = "concise"
@@ -40,10 +43,11 @@ _ELSEWHERE = {
 
 
 def _renderer(form: Format, checking: bool) -> Renderer:
-    """Returns the renderer of a format; `checking`: a budget that is not met is a problem."""
+    """Returns the renderer of a format; `checking`: whether an unmet budget is a problem."""
     module, function = _ELSEWHERE.get(form, (form.value, "render"))
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
+        """Yields the text of the reports, by the module of the format, which is loaded now."""
         made = getattr(import_module(f"dpcompose.render.{module}"), function)
         found: Iterator[str] = made(reports, style, checking)
         return found
@@ -51,6 +55,6 @@ def _renderer(form: Format, checking: bool) -> Renderer:
     return render
 
 
-#: Every format by name, as `analyze` prints it, and as `check` does, where the budget decides.
+#: The renderer of every format by name: for `analyze`, and for `check`, where the budget decides.
 RENDERERS: Mapping[str, Renderer] = {form.value: _renderer(form, False) for form in Format}
 CHECKERS: Mapping[str, Renderer] = {form.value: _renderer(form, True) for form in Format}

@@ -1,4 +1,4 @@
-"""The part of a report on an adversary with two hypotheses, for people."""
+"""A report's section on an adversary with two hypotheses, for people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_STEPS = 14
 
 
 def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
-    """The bound with its label, and the steps to it; nothing where there is no adversary."""
+    """Yields the bound against the adversary with its reasoning; nothing without an adversary."""
     found = report.adversary
     if found is None:
         return
@@ -41,6 +41,7 @@ def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def _steps(found: AgainstAdversary, style: Style) -> Table:
+    """Returns the reasoning as a table: numbered steps, theorem, other bounds, assumptions."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
     table.add_column(ratio=1)
@@ -55,7 +56,7 @@ def _steps(found: AgainstAdversary, style: Style) -> Table:
     if entry is not None:
         text = f"{entry.title}: {bound_text(found.bound)}" if found.bound else entry.title
         table.add_row("", literal(text, style, "strong"), literal(in_short(entry.id), style))
-    of_dp = in_role(Role.ALL_HYPOTHESES).id  # which is said already
+    of_dp = in_role(Role.ALL_HYPOTHESES).id  # that bound is shown above already
     for each in found.alternatives:
         if each.bound is not None and each.theorem != of_dp:
             table.add_row("", literal(f"Also: {bound_text(each.bound)}, by {each.why}", style), "")
@@ -65,5 +66,6 @@ def _steps(found: AgainstAdversary, style: Style) -> Table:
 
 
 def _step(line: Line) -> str:
+    """Returns one step as a sentence with its bound."""
     bound = "" if line.bound is None else f": {bound_text(line.bound)}"
     return sentence(f"{line.says}{bound}")

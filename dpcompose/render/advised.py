@@ -1,4 +1,4 @@
-"""What would make a bound less, for people."""
+"""A report's section on statements that would make the bound smaller, for people."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dpcompose.render.layout import Style
 from dpcompose.render.numbers import route_text
 from dpcompose.report import Advice, Report
 
-#: So many texts are written out for one advice, unless everything is; JSON has them all.
+#: So many texts are shown for one advice, unless everything is asked for; JSON has them all.
 _MOST_TEXTS = 2
 
 
 def advice(report: Report, style: Style) -> list[RenderableType]:
-    """Returns a heading and a table; nothing where there is nothing to say."""
+    """Returns a heading and a table of the advice; empty without any."""
     if not report.advice:
         return []
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False, expand=True)
@@ -32,7 +32,7 @@ def advice(report: Report, style: Style) -> list[RenderableType]:
 
 
 def _rows(each: Advice, table: Table, style: Style) -> None:
-    """The number, when it holds, and what to write; equal texts once, with their lines."""
+    """Adds the rows of one advice: the number, the condition, the text to write with its lines."""
     lines: dict[str, list[int]] = {}
     for place in each.places:
         lines.setdefault(place.write, []).append(place.span.line)
@@ -51,11 +51,12 @@ def _rows(each: Advice, table: Table, style: Style) -> None:
 
 
 def _number(each: Advice) -> str:
+    """Returns the number that the advice would lead to."""
     return route_text(each.after).removeprefix("≤ ")
 
 
 def _less(each: Advice) -> str:
-    """Returns how much less it is, as a share, rounded towards nothing saved."""
+    """Returns by what share the number becomes less, rounded down; empty if it was not finite."""
     if each.before is None or not each.before or each.saves is None:
         return ""
     percent = 100 * each.saves / each.before

@@ -1,4 +1,4 @@
-"""A code of a finding for people: what it means, why, what gives it, and what silences it."""
+"""The explanation of a finding's code: meaning, reason, example, level, how to silence it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpcompose.render.theorem_text import book, cited
 
 
 def in_text(code: str) -> str:
-    """The same as plain text without a heading, for formats of machines."""
+    """Returns the explanation of a code as plain text without a heading, for machine formats."""
     entry = code_entries()[code]
     parts = [entry.why]
     for name, lines in snippets(entry):
@@ -20,7 +20,7 @@ def in_text(code: str) -> str:
 
 
 def in_markdown(code: str) -> str:
-    """The same as Markdown without a heading."""
+    """Returns the explanation of a code as Markdown without a heading."""
     entry = code_entries()[code]
     parts = [entry.why]
     for name, lines in snippets(entry):
@@ -30,6 +30,7 @@ def in_markdown(code: str) -> str:
 
 
 def _facts(code: str, entry: CodeEntry) -> Iterator[str]:
+    """Yields sentences on a code's level, on what silences it, and on its theorems."""
     yield f"Level: {level(code)}."
     yield f"Silenced: {silenced(code)}."
     if entry.theorems:
@@ -37,7 +38,7 @@ def _facts(code: str, entry: CodeEntry) -> Iterator[str]:
 
 
 def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:
-    """The lines that belong to an entry, each part with its heading."""
+    """Yields the example lines of a code with headings: what gives it, what to write instead."""
     found = {
         "analyze": "Gives it",
         "check": "Gives it, with `check`",

@@ -1,4 +1,4 @@
-"""What was compared: the route or theorem that gives the number, the looser ones, and why not."""
+"""The section on what was compared: the route or theorem used, looser ones, and unusable ones."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from dpcompose.render.numbers import (
 from dpcompose.render.theorem_text import book
 from dpcompose.report import At, Report, Route
 
-#: So many are told, unless everything is asked for.
+#: So many of each are shown, unless everything is asked for.
 _MOST_ROUTES, _MOST_USABLE, _MOST_UNUSABLE = 3, 3, 3
 _VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six digits
 
 
 def _cut(found: Sequence[object], most: int, style: Style) -> int:
-    """Returns how many of what was found are told."""
+    """Returns how many of the found items are shown."""
     return len(found) if style.detail == "full" else min(most, len(found))
 
 
 def compared(report: Report, style: Style) -> Iterator[RenderableType]:
-    """The routes and theorems that were compared: the one used, the looser ones, and why not."""
+    """Yields the routes and theorems compared: the one used, the looser ones, and the unusable."""
     usable = [*_routes(report, style), *_usable(report, style)]
     unusable = _unusable(report, style)
     if not usable and not unusable:
@@ -67,6 +67,7 @@ _Row = tuple[Text, Text, Text, Text]
 
 
 def _row(mark: str, name: str, value: str, excess: str, why: str, style: Style) -> _Row:
+    """Returns the cells of one row: mark, name with reason, value, excess over the bound."""
     text = literal(name, style)
     if why:
         text.append_text(literal(f": {why}", style, "weak"))
@@ -79,6 +80,7 @@ def _row(mark: str, name: str, value: str, excess: str, why: str, style: Style) 
 
 
 def _routes(report: Report, style: Style) -> Iterator[_Row]:
+    """Yields a row for each route to the number that was asked for, the winning one first."""
     at = requested_number(report)
     if at is None or at.value is None:
         return
@@ -96,6 +98,7 @@ def _routes(report: Report, style: Style) -> Iterator[_Row]:
 
 
 def _route(route: Route, at: At, style: Style) -> _Row:
+    """Returns the row of a route that did not win."""
     if route.value is None or at.value is None:
         return _row("", route.name, "none", "", route.why, style)
     value = equation(other_parameter(at), route_text(route.value))
@@ -103,13 +106,14 @@ def _route(route: Route, at: At, style: Style) -> _Row:
 
 
 def _visible_lower(at: At) -> Fraction | None:
-    """Returns the lower bound, where it is seen to differ from the number that holds."""
+    """Returns the lower bound of a number if it differs visibly from the number, else None."""
     if at.value is None or not at.lower or at.value - at.lower <= _VISIBLE * at.value:
         return None
     return at.lower
 
 
 def _usable(report: Report, style: Style) -> Iterator[_Row]:
+    """Yields a row for each further bound that holds, with how much looser it is."""
     found = [each for each in report.alternatives if each.bound is not None]
     told = _cut(found, _MOST_USABLE, style)
     for each in found[:told]:
@@ -126,7 +130,7 @@ def _usable(report: Report, style: Style) -> Iterator[_Row]:
 
 
 def _unusable(report: Report, style: Style) -> list[tuple[Text, Text]]:
-    """Returns the theorems that do not hold here, those with one reason together."""
+    """Returns the theorems that do not apply, grouped by the reason."""
     by_reason: dict[str, list[str]] = {}
     for each in report.alternatives:
         if each.bound is None and each.theorem is not None:
@@ -145,11 +149,13 @@ def _unusable(report: Report, style: Style) -> list[tuple[Text, Text]]:
 
 
 def _refused(names: Sequence[str], style: Style) -> Text:
+    """Returns the names of unusable theorems, with titles where all is asked for."""
     if style.detail != "full":
         return literal(", ".join(names), style)
     return literal("; ".join(f"{each} {_title(each)}" for each in names), style)
 
 
 def _title(identifier: str) -> str:
+    """Returns the title of a theorem; empty for an id that is not in the book."""
     entry = book().get(identifier)
     return "" if entry is None else entry.title

@@ -1,7 +1,7 @@
-"""Rich, as all that people see goes through it: one set of renderables, wherever they go.
+"""The renderables of rich that all output for people is made of, and their rendering to text.
 
-What comes from a spec or from a file name is made by `literal`: it is never markup, holds nothing
-that a terminal acts upon, and is in characters that the output can carry before rich measures it.
+Text from a spec or a file name is made by `literal`: it is never markup, contains nothing that a
+terminal acts upon, and is in characters that the output can carry before rich measures it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from dpcompose.render.layout import LOOKS, STAND_IN, Style
 
 
 def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> str:
-    """Returns what rich makes of `parts`, one below the other, in the width, colours and characters
-    given.
+    """Returns the renderables as text, one below the other, in the style's width and colours.
 
     Lines have no blanks at their ends.
     """
@@ -47,15 +46,15 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
 
 
 def literal(text: str, style: Style, how: str = "") -> Text:
-    """`text` as it stands, on one or more lines, in the colour of a meaning."""
-    return Text().append(style.plain(text), how or None)  # what is appended has its own
+    """Returns a text as it is, safe for a terminal, in the colour of a meaning (`how`)."""
+    return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 
 def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:
-    """Aligned cells without lines; the last column takes what is left and wraps under itself.
+    """Returns aligned cells without rules; the last column takes the remaining width and wraps.
 
-    `widths`: for each column before the last `fixed` (never wrapped), `right` (the same, against
-    the right) or `part` (at most two fifths of the page, wrapped), which is usual.
+    `widths`: for each column before the last `fixed` (never wrapped), `right` (the same, aligned
+    right) or `part` (the default: at most two fifths of the page, wrapped).
     """
     listed = [
         [each if isinstance(each, Text) else literal(each, style) for each in row] for row in rows
@@ -75,7 +74,7 @@ def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[st
 
 
 def ruled(name: str, style: Style, says: str = "") -> Rule:
-    """Returns a heading across the page, and a few words on what stands below it."""
+    """Returns a heading across the page, with a few words on the section below it."""
     title = literal(f"{name} ", style, "heading")
     if says:
         title.append_text(literal(f" {says} ", style, "weak"))

@@ -1,4 +1,4 @@
-"""What each mechanism costs: what it adds at the worst change, and its part of the whole."""
+"""The table of what each mechanism costs: what it adds at the worst change, and its share."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dpcompose.render.numbers import (
 from dpcompose.render.panel import bar, share_text
 from dpcompose.report import Report, Share
 
-#: Of more alike the first are told, unless everything is asked for.
+#: Of more equal shares only the first are listed, unless everything is asked for.
 _MOST_ALIKE = 3
 _MOST_SHARES = 12
 _BAR = 12
 
 
 def costs(report: Report, style: Style) -> Iterator[RenderableType]:
-    """Yields what each mechanism adds at the worst change, and its part of the whole."""
+    """Yields the table of what each mechanism adds at the worst change; nothing without costs."""
     if not report.shares:
         return
     yield ruled("What each mechanism costs", style, _where(report))
@@ -57,14 +57,14 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def _heading(text: str, style: Style) -> Text:
-    """Returns a heading of a column."""
+    """Returns the heading of a column as styled text."""
     return literal(text, style, "weak")
 
 
 def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:
-    """The shares to tell, each by itself or for those that it stands for.
+    """Yields the shares to list, each with the shares that its row stands for (empty: itself only).
 
-    Of many alike the first are told, and of many in all those that cost most.
+    Of many equal ones the first are listed, and of many in all the largest.
     """
     left = list(shares)
     if style.detail == "full":
@@ -88,16 +88,18 @@ def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list
 
 
 def _have_equal_bounds(shares: Sequence[Share]) -> bool:
+    """Returns whether all shares have the same bound."""
     return all(each.bound == shares[0].bound for each in shares)
 
 
 def _sum_of_shares(shares: Sequence[Share]) -> Fraction | None:
+    """Returns the sum of the shares of the whole; None where none is known."""
     parts = [each.of_whole for each in shares if each.of_whole is not None]
     return summed(parts) if parts else None
 
 
 def _where(report: Report) -> str:
-    """At which δ, where that matters."""
+    """Returns `at δ = 1e-6` where the costs depend on a δ, else nothing."""
     if report.bound is None or any(each.without is not None for each in report.shares):
         at = next(iter(report.at_delta), None)
         return "" if at is None else f"at {given_text(at)}"
@@ -105,7 +107,7 @@ def _where(report: Report) -> str:
 
 
 def _unit(report: Report) -> str:
-    """Returns the parameters that the costs are given in."""
+    """Returns the symbols of the parameters in which the costs are given."""
     if report.record is not None:
         return ", ".join(SIGNS[name] for name, _ in report.record.limit)
     if report.bound is None:
@@ -114,6 +116,7 @@ def _unit(report: Report) -> str:
 
 
 def _adds(report: Report) -> str:
+    """Returns the symbol of the unit in which the costs add up."""
     if report.record is not None:
         return report.record.notion.facts.unit.split(" ")[0]
     if report.bound is None:
@@ -122,6 +125,7 @@ def _adds(report: Report) -> str:
 
 
 def _part(part: Fraction | None, style: Style) -> Text:
+    """Returns a share of the whole as a bar with per cent."""
     if part is None:
         return Text()
     return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))

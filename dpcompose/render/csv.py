@@ -1,7 +1,7 @@
-"""CSV: what each mechanism costs, a line for each, for spreadsheets and data frames (RFC 4180).
+"""The format `csv`: one line for the cost of each mechanism, for spreadsheets (RFC 4180).
 
-Text is quoted, so that no line begins with a word of a spec, and what a spreadsheet would take for
-a formula has an apostrophe before it.
+Text is quoted, so that no line begins with a word of a spec, and text that a spreadsheet would take
+for a formula gets an apostrophe before it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.problems import problems
 from dpcompose.report import Report, Share
 
-#: `cost` is ε, ρ or μ, by the notion, and `share` its part of the whole, both rounded up. `status`
+#: `cost` is ε, ρ or μ, by the notion, `share` its part of the sum, both rounded up. `status`
 #: is that of the result, or `problems` where `check` finds errors in it.
 COLUMNS = ("file", "name", "line", "notion", "cost", "delta", "share", "status")
-#: Significant digits.
+#: The significant digits of a number.
 _DIGITS = 12
-#: With one of these in front a spreadsheet reads a formula (OWASP, "CSV injection").
+#: A spreadsheet takes text that starts so for a formula (OWASP, "CSV injection").
 _FORMULAS = ("=", "+", "-", "@")
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """A heading, then the lines of each report: one without a name where it tells no costs."""
+    """Yields a heading, then the lines of each report: one without a mechanism if it costs none."""
     head = ",".join(COLUMNS) + "\n"
     for report in reports:
         wrong = checking and any(each.level == "error" for each in problems(report, checking))
@@ -38,6 +38,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _row(report: Report, share: Share | None, status: str) -> str:
+    """Returns the line of one mechanism's cost."""
     cells = ["", "", "", "", "", ""]
     if share is not None:
         cells = [
@@ -50,9 +51,11 @@ def _row(report: Report, share: Share | None, status: str) -> str:
 
 
 def _number(value: Fraction | None) -> str:
+    """Returns a number as a decimal rounded up; empty for None."""
     return "" if value is None else decimal_up(value, _DIGITS)
 
 
 def _text(text: str) -> str:
+    """Returns a quoted text, with an apostrophe before what would be a formula."""
     told = printable(text).replace('"', '""')
     return f'"\'{told}"' if told.startswith(_FORMULAS) else f'"{told}"'

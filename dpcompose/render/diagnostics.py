@@ -1,4 +1,4 @@
-"""Diagnostics for people: what is wrong, the lines it is about, what to write instead."""
+"""Findings for people: what is wrong, the source lines it is about, and what to write instead."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dpcompose.render.layout import Style
 from dpcompose.report import Report
 
 _COLOURS: dict[Level, str] = {"error": "bad", "warning": "warn", "note": "note"}
-_MOST_PLACES = 3  # of one finding that are shown; the others are named
+_MOST_PLACES = 3  # places of one finding with source lines; the others are only named
 _MOST_NAMED = 20
 
 
 def diagnostics(report: Report, style: Style) -> list[RenderableType]:
-    """Returns every finding of a report, with the lines it is about."""
+    """Returns the findings of a report as renderables, with the source lines they are about."""
     return print_findings(report.findings, report.file, report.lines, style)
 
 
 def refusal(error: InvalidSpec, style: Style) -> str:
-    """Returns the faults of a spec that is refused, as lines without an end."""
+    """Returns the faults of an invalid spec as text, without a newline at the end."""
     parts = print_findings(error.diagnostics, error.file, error.lines, style)
     return printed(parts, style).removesuffix("\n")
 
@@ -32,11 +32,11 @@ def refusal(error: InvalidSpec, style: Style) -> str:
 def print_findings(
     findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
 ) -> list[RenderableType]:
-    """Returns each finding, those that say the same together, with an empty line between them."""
+    """Returns the findings as renderables, equal ones at several places together."""
     alike: dict[object, list[Diagnostic]] = {}
     for each in findings:
         key = (each.code, each.level, each.message, each.hint, each.label)
-        # What is said of related places is said of one finding alone.
+        # Findings with related places are merged only if these are the same.
         alike.setdefault((*key, each.related) if each.related else key, []).append(each)
     said: set[str] = set()
     parts: list[RenderableType] = []
@@ -54,7 +54,7 @@ def print_findings(
 
 
 def difference(file: str, lines: Sequence[str], fix: Fix, style: Style) -> str:
-    """Returns what a fix changes in a file, all of it, as lines without an end."""
+    """Returns every line that a fix changes in a file, as text without a newline at the end."""
     largest = max([1, *(each.span.end_line for each in fix.replacements)])
     gutter = Gutter(largest, style)
     head = hanging(gutter.arrow(), literal(file, style))
@@ -69,7 +69,7 @@ def _one(
     style: Style,
     notes: Iterable[str],
 ) -> Iterator[RenderableType]:
-    """A finding at one or more places; `notes`: what is said once in a report, and here."""
+    """Yields one finding at one or more places; `notes`: remarks that a report makes only once."""
     first = group[0]
     colour = _COLOURS[first.level]
     head = Text(f"{first.level}[{first.code}]: ", colour)
@@ -93,17 +93,18 @@ def _one(
 
 
 def _marks(spans: Sequence[Span], label: str) -> Iterator[Mark]:
-    """The main places; the first one has the label, unless others share its line."""
+    """Yields a mark at each place of a finding; the first one has the label."""
     for index, span in enumerate(spans):
         yield Mark(span, "" if index else label, True)
 
 
 def _note(word: str, says: str, gutter: Gutter, style: Style) -> RenderableType:
+    """Returns a line such as `= help: …` below the source lines."""
     return hanging(gutter.note() + Text(f"{word}: ", "strong"), literal(says, style))
 
 
 def _places(spans: Sequence[Span]) -> str:
-    """`lines 4, 7 and 12`, the first of them where they are many."""
+    """Returns the lines of places in words: `lines 4, 7 and 12`, only the first ones of many."""
     numbers = list(dict.fromkeys(str(span.line) for span in spans))
     if len(numbers) == 1:
         return f"line {numbers[0]}"

@@ -1,4 +1,4 @@
-"""What a change does to the bound, as JSON: a contract, as that of results."""
+"""The result of `diff` as JSON, in a versioned shape."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from dpcompose.report.bound_changes import NumberChange
 def json(
     found: Iterable[Change | Invalid], left_out: Callable[[], LeftOut] = LeftOut
 ) -> Iterator[str]:
-    """One document with all changes; `left_out` counts what has none, once they are all found."""
+    """Yields one document with all changes; `left_out` counts files without a result at the end."""
     shapes = [_invalid(each) if isinstance(each, Invalid) else _change(each) for each in found]
     out = {"left_out": left_out_shape(left_out())} if left_out().summary else {}
     yield dumped({**head(), "changes": shapes, **out}, indent=2)
 
 
 def _file(found: Change | Invalid, report: Report) -> Shape:
-    """Returns what names a spec: its file as in its result, and the files that it was and is in."""
+    """Returns the keys that name a spec: its document, and its file now and before."""
     old, new = found.files
     return {
         "file": new or old,
@@ -41,6 +41,7 @@ def _file(found: Change | Invalid, report: Report) -> Shape:
 
 
 def _invalid(found: Invalid) -> Shape:
+    """Returns a spec of which a version is invalid as a JSON object."""
     return {
         **_file(found, found.reports[-1]),
         "direction": "invalid",
@@ -49,6 +50,7 @@ def _invalid(found: Invalid) -> Shape:
 
 
 def _change(change: Change) -> Shape:
+    """Returns a spec before and now as a JSON object."""
     return {
         **_file(change, change.source_to_show),
         "direction": change.direction,
@@ -88,6 +90,7 @@ def _change(change: Change) -> Shape:
 
 
 def _number(each: NumberChange, change: Change) -> Shape:
+    """Returns one number before and now as a JSON object."""
     versions = (("old", each.old, change.old), ("new", each.new, change.new))
     return {
         "name": each.name,
@@ -103,7 +106,7 @@ def _number(each: NumberChange, change: Change) -> Shape:
 
 
 def _is_exact(name: str, report: Report | None) -> bool:
-    """Whether a number is the bound itself, not rounded up; those at a δ may be."""
+    """Returns whether a number is the exact bound, not rounded up; numbers at a δ are not."""
     if report is None or report.bound is None or " at " in name:
         return False
     return report.bound.delta_exact if name == "δ" else report.bound.exact

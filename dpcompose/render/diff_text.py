@@ -1,4 +1,4 @@
-"""What a change does to the bound, for people."""
+"""The result of `diff` for people: how each spec changed, and how its bound moved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIGNS = {"increased": "▲", "incomparable": "!", "decreased": "▼", "same": "
 
 
 def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
-    """A section for each spec that changed; of several, those that did not are counted."""
+    """Yields a section for each spec that changed; the others are counted."""
     unchanged, told, only = 0, 0, None
     settings: dict[str, None] = {}
     for each in found:
@@ -38,7 +38,8 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
             continue
         yield ("\n" if told else "") + printed(_parts(each, style), style)
         told += 1
-    if not told and unchanged == 1 and only is not None:  # one spec by itself is told
+    # a single spec is shown even if it is unchanged
+    if not told and unchanged == 1 and only is not None:
         yield printed(_parts(only, style), style)
     elif unchanged:
         more: list[RenderableType] = [literal(f"{unchanged} unchanged", style, "strong")]
@@ -48,7 +49,7 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
 
 
 def is_unchanged(change: Change) -> bool:
-    """Whether there is nothing to tell of a spec: not its bound, nor what it says or rests on."""
+    """Returns whether nothing about a spec changed: its bound, its text, its assumptions."""
     told = (
         change.edits,
         change.findings,
@@ -62,6 +63,7 @@ def is_unchanged(change: Change) -> bool:
 
 
 def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
+    """Yields the renderables of one changed or invalid spec."""
     if isinstance(found, Invalid):
         for report in found.reports:
             yield from parts(report, style)
@@ -79,7 +81,7 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
 
 
 def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[RenderableType]]]:
-    """The sections that have something to tell."""
+    """Yields the sections of a change that have content, each with its heading."""
     tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
         ("Because", _items(change.because if len(change.because) > 1 else ())),
@@ -106,7 +108,7 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
 
 
 def headline(change: Change) -> str:
-    """`budget increased from ε = 1.2 to 1.7 because …`, in one sentence."""
+    """Returns a change in one sentence: `budget increased from ε = 1.2 to 1.7 because …`."""
     if change.new is None:
         return _removed(change)
     around = neighbours(change.new)
@@ -133,6 +135,7 @@ def headline(change: Change) -> str:
 
 
 def _removed(change: Change) -> str:
+    """Returns the sentence on a spec that was removed."""
     was = change.source_to_show
     if was.status == "invalid":
         return "removed spec: it was invalid"
@@ -147,16 +150,20 @@ def _removed(change: Change) -> str:
 
 
 def _value(each: NumberChange) -> str:
+    """Returns the new value of a number with its name."""
     return f"{each.name} = {amount(each.new)}"
 
 
 def amount(value: Fraction | None) -> str:
+    """Returns a number in words; `none` for None."""
     return "none" if value is None else number(value)
 
 
 def budget_words(change: Change) -> str:
-    """Returns what its budget says of the spec now, and which it had before; empty where it has
-    none."""
+    """Returns the verdict of the spec now, with its former budget if that differs.
+
+    Empty where the spec has no budget.
+    """
     if change.new is None:
         return ""
     words = verdict_words(change.new)
@@ -170,8 +177,7 @@ def budget_words(change: Change) -> str:
 
 
 def free(change: Change) -> list[str]:
-    """Returns the finding that mechanisms cost nothing which did, or were not there; a sentence
-    each."""
+    """Returns a sentence for each mechanism that newly counts as post-processing, at no cost."""
     return [
         f"`{each}` is said to use released outputs alone, and so costs nothing"
         for each in change.free
@@ -179,20 +185,21 @@ def free(change: Change) -> list[str]:
 
 
 def _findings(change: Change, style: Style) -> list[RenderableType]:
-    """Returns the new findings; of more than so many the first."""
+    """Returns the new findings, only the first ones of many."""
     shown = diagnostics(replace(change.source_to_show, findings=change.findings[:MOST]), style)
     more = len(change.findings) - MOST
     return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
 
 
 def _items(sentences: Sequence[str]) -> list[tuple[str]]:
+    """Returns sentences as rows, only the first ones of many."""
     rows = [(sentence(each),) for each in sentences[:MOST]]
     more = len(sentences) - MOST
     return [*rows, (f"and {more} more",)] if more > 0 else rows
 
 
 def worst_rows(change: Change) -> list[tuple[str, str]]:
-    """Returns the worst change; before and now where they differ."""
+    """Returns the worst change as rows; before and now where they differ."""
     if change.new is None:
         return []
     was, now = _happens(change.old), _happens(change.new)
@@ -202,25 +209,28 @@ def worst_rows(change: Change) -> list[tuple[str, str]]:
 
 
 def _happens(report: Report | None) -> str | None:
+    """Returns the worst change of a report in one line; None without one."""
     if report is None or report.worst is None:
         return None
     return "; ".join(report.worst.says)
 
 
 def _mechanism_rows(change: Change) -> list[tuple[str, str, str]]:
+    """Returns the mechanisms that add another amount at the worst change, as rows."""
     rows = [(each.mechanism, *before_now(each)) for each in change.moved[:MOST]]
     more = len(change.moved) - len(rows)
     return [*rows, (f"and {more} more", "", "")] if more > 0 else rows
 
 
 def before_now(moved: Moved) -> tuple[str, str]:
-    """Returns what a mechanism adds at the worst change, before and now, with its line."""
+    """Returns what a mechanism adds at the worst change, before and now with its line."""
     line = moved.new.span if moved.new is not None else None
     place = "" if line is None else f" (line {line.line})"
     return _share(moved.old), f"→ {_share(moved.new)}{place}"
 
 
 def _share(share: Share | None) -> str:
+    """Returns the amount that a mechanism adds; `nothing` for None."""
     if share is None:
         return "nothing"
     delta = "" if share.bound.delta is None else f", {number(share.bound.delta)}"
@@ -228,6 +238,7 @@ def _share(share: Share | None) -> str:
 
 
 def _at(change: Change) -> list[tuple[str, str]]:
+    """Returns the numbers at chosen δ's before and now, as rows."""
     return [
         (each.name, f"{amount(each.old)} → {amount(each.new)}")
         for each in change.numbers
@@ -236,6 +247,7 @@ def _at(change: Change) -> list[tuple[str, str]]:
 
 
 def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    """Returns the keys of the spec that differ, as rows."""
     rows: list[tuple[str, str]] = []
     for each in edits[:MOST]:
         name = f"{each.kind} {each.name}" if each.name else "the spec"
@@ -248,6 +260,7 @@ def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, str]]:
 
 
 def _key(name: str, old: str | None, new: str | None) -> str:
+    """Returns the values of a key before and now."""
     start = f"{name}: " if name else ""
     if old is None:
         return f"{start}{new} (new)"

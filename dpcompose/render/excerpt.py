@@ -1,4 +1,4 @@
-"""Lines of a source for people: windowed to the room there is, with marks below them."""
+"""Source lines for people: cut to the width of the page, with marks and corrections."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rich.text import Text
 from dpcompose.errors import Fix, Replacement, Span
 from dpcompose.render.layout import Style
 
-#: Columns of source that are shown however narrow the page is.
+#: The least columns of source that are shown, however narrow the page is.
 _LEAST = 16
-_LONGEST_MARK = 30  # columns below a mapping in braces
-_MOST_CHANGES = 4  # stretches of a file that are shown changed
-_MOST_LINES = 8  # of one stretch, before and after each
+_LONGEST_MARK = 30  # a longer mapping in braces is marked at its first entry only
+_MOST_CHANGES = 4  # changed stretches of a file that are shown
+_MOST_LINES = 8  # lines shown of one stretch, before and after
 
 
 class Mark(NamedTuple):
-    """A stretch of the source with a few words on it; `main`: it is what the finding is about."""
+    """A stretch of the source with a label; `main`: it is what the finding is about."""
 
     span: Span
     label: str
@@ -29,32 +29,30 @@ class Mark(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """What is shown of a line: `columns` are those at which its characters from `first` start."""
+    """The part of a line that is shown; `columns`: where its characters from `first` on start."""
 
     text: str
     first: int
     columns: list[int]
 
     def between(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the columns from one character to another, as far as they are shown; one at
-        least."""
+        """Returns the columns from one character to another, as far as shown, at least one wide."""
         last = len(self.columns) - 1
         left = self.columns[min(max(start - self.first, 0), last)]
         right = self.columns[min(max(end - self.first, 0), last)]
         return left, max(right, left + 1)
 
     def shows(self, start: int) -> bool:
-        """Whether a character, or the end of the line, is in the window."""
+        """Returns whether a character, or the end of the line, is in the window."""
         return self.first <= start < self.first + len(self.columns)
 
 
 def _window(
     line: str, start: int, end: int, room: int, style: Style, most_before: int | None = None
 ) -> _Window:
-    """Returns the part of a line around the characters from `start` to `end` that fits `room`
-    columns.
+    """Returns the part of a line around the characters from `start` to `end` that fits `room`.
 
-    `most_before`: the columns that are left of them at most; None for as many as there is room for.
+    `most_before`: at most so many columns are shown before them; None for as many as fit.
     """
     start = min(start, len(line))
     whole = _forms(line, 0, 2 * room, style) if len(line) <= 2 * room else None
@@ -78,6 +76,7 @@ def _window(
 
 
 def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
+    """Returns the characters of a line as the output can carry them."""
     return [style.plain(char) for char in line[start:end]]
 
 
@@ -93,6 +92,7 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
+    """Returns a window of these characters, with dots where the line is cut."""
     columns = [cell_len(before)]
     for form in forms:
         columns.append(columns[-1] + cell_len(form))
@@ -103,7 +103,7 @@ def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Windo
 
 
 class Gutter:
-    """The margin left of a source: numbers of lines, as wide as the largest one."""
+    """The margin left of source lines: line numbers, as wide as the largest one."""
 
     def __init__(self, largest: int, style: Style) -> None:
         self.wide = len(str(largest))
@@ -111,23 +111,23 @@ class Gutter:
         self.room = max(_LEAST, style.width - self.wide - 4)
 
     def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
-        """` 5 | `, or the same without a number."""
+        """Returns the margin of a line: ` 5 | `, or the same without a number."""
         shown = "" if number is None else str(number)
         return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 
     def arrow(self) -> Text:
-        """Returns what stands before the name of a file."""
+        """Returns the margin before a file name: ` --> `."""
         return Text.assemble((f" {'':{self.wide}}--> ", "frame"))
 
     def note(self) -> Text:
-        """Returns what stands before help and notes."""
+        """Returns the margin before help and notes: ` = `."""
         return Text.assemble((f" {'':{self.wide}} = ", "frame"))
 
 
 def excerpt(
     lines: Sequence[str], marks: Iterable[Mark], gutter: Gutter, how: str, style: Style
 ) -> Iterator[RenderableType]:
-    """The marked lines in their order, those of `marks` that are there, with what is said of them.
+    """Yields the marked source lines in order, each with its marks and labels below it.
 
     `how`: the colour of the main marks.
     """
@@ -148,6 +148,7 @@ def excerpt(
 def _marked(
     line: str, number: int, marks: list[Mark], gutter: Gutter, how: str, style: Style
 ) -> Iterator[RenderableType]:
+    """Yields one source line, its marks, and the labels that do not fit beside them."""
     ordered = sorted(marks, key=lambda mark: mark.span.column)
     main = next((mark for mark in ordered if mark.main), ordered[0])
     start, end = _stretch(main.span, line)
@@ -177,9 +178,9 @@ def _marked(
 
 
 def _stretch(span: Span, line: str) -> tuple[int, int]:
-    """From where to where a span goes on its first line, counted from 0.
+    """Returns where a span starts and ends on its first line, counted from 0.
 
-    Of a mapping in braces it is the first entry: which one it is can be seen from that.
+    Of a long mapping in braces only the first entry, which identifies it.
     """
     start, end = span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line)
     if line[start : start + 1] == "{" and end - start > _LONGEST_MARK:
@@ -189,12 +190,13 @@ def _stretch(span: Span, line: str) -> tuple[int, int]:
 
 
 def _bare(text: Text) -> Text:
+    """Returns a text without blanks at its end."""
     text.rstrip()
     return text
 
 
 def hanging(before: Text, text: Text) -> RenderableType:
-    """`text` after `before`, its further lines below its first one."""
+    """Returns `text` after `before`, its further lines aligned below its first one."""
     grid = Table.grid()
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -206,7 +208,7 @@ def hanging(before: Text, text: Text) -> RenderableType:
 
 
 class Changed(NamedTuple):
-    """Lines of a source from `number` on, before and after some replacements."""
+    """Consecutive source lines from `number` on, before and after some replacements."""
 
     number: int
     before: list[str]
@@ -214,7 +216,7 @@ class Changed(NamedTuple):
 
 
 def changes(lines: Sequence[str], replacements: Iterable[Replacement]) -> Iterator[Changed]:
-    """The lines that replacements change, in their order."""
+    """Yields the source lines that replacements change, in order."""
     waiting: list[Replacement] = []
     for each in sorted(replacements, key=lambda each: (each.span.line, each.span.column)):
         if waiting and each.span.line > max(one.span.end_line for one in waiting):
@@ -226,6 +228,7 @@ def changes(lines: Sequence[str], replacements: Iterable[Replacement]) -> Iterat
 
 
 def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
+    """Returns the source lines that some replacements change, before and after."""
     first = replacements[0].span.line
     last = min(max(each.span.end_line for each in replacements), len(lines))
     before = list(lines[first - 1 : last])
@@ -249,7 +252,7 @@ def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
 def corrected(
     lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style, everything: bool = False
 ) -> Iterator[Text]:
-    """The lines that a fix changes, as they are and as they would be; the first ones of many."""
+    """Yields the lines that a fix changes, before and after, only the first ones of many."""
     shift, most = 0, None if everything else _MOST_LINES
     for index, each in enumerate(changes(lines, fix.replacements)):
         if index == _MOST_CHANGES and not everything:
@@ -269,6 +272,6 @@ def corrected(
 
 
 def _difference(text: str, other: str) -> int:
-    """Returns where a line starts to differ from another one."""
+    """Returns the index of the first character in which a line differs from another one."""
     most = min(len(text), len(other))
     return next((at for at in range(most) if text[at] != other[at]), most)

@@ -1,7 +1,7 @@
-"""Workflow commands of GitHub Actions: an annotation in the file for each problem.
+"""The format `github`: annotations for GitHub Actions, one for each problem.
 
-Nothing is printed for a spec without problems. Every line is a command whose text is escaped, so
-that no text from a spec can be a command; or, beyond as many as GitHub shows, text.
+Nothing is printed for a spec without problems. Every line is a workflow command whose text is
+escaped, so that no text from a spec can be a command; beyond as many as GitHub shows, it is text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COMMANDS: dict[Level, str] = {"error": "error", "warning": "warning", "note": "
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """A line for each problem; those that GitHub would not show are text of the log."""
+    """Yields a line for each problem; those that GitHub would not show are text of the log."""
     seen: Counter[Level] = Counter()
     for report in reports:
         lines = []
@@ -39,6 +39,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _logged(problem: Diagnostic, report: Report) -> str:
+    """Returns a problem as a line of text."""
     place = from_root(report.file) if report.file else ""
     if problem.span is not None:
         place += f":{problem.span.line}:{problem.span.column}"
@@ -46,6 +47,7 @@ def _logged(problem: Diagnostic, report: Report) -> str:
 
 
 def _annotation(problem: Diagnostic, report: Report) -> str:
+    """Returns a problem as a workflow command."""
     properties = {"file": from_root(report.file)} if report.file else {}
     span = problem.span
     if span is not None:
@@ -59,8 +61,10 @@ def _annotation(problem: Diagnostic, report: Report) -> str:
 
 
 def _data(text: str) -> str:
+    """Returns the message of a command, escaped."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
+    """Returns the value of a command's property, escaped."""
     return _data(printable(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,4 +1,4 @@
-"""What a report comes to, in one line or a few words, for every format that has no more room."""
+"""A report's result in one line or a few words, for all formats without room for more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
 
 def outcome(report: Report, checking: bool) -> str:
-    """Returns how a spec came out, for a count; `checking`: whether its budget decides."""
+    """Returns a spec's result in words for a count; `checking`: whether its budget decides."""
     if checking and (report.status == "ok" or report.verdict is not None):
         if report.verdict is None:
             return "without a budget"
@@ -38,7 +38,7 @@ def outcome(report: Report, checking: bool) -> str:
 
 
 def verdict_of_invalid(report: Report, style: Style) -> str:
-    """`bad.yaml: invalid spec, 2 errors`."""
+    """Returns the line of an invalid spec: `bad.yaml: invalid spec, 2 errors`."""
     count = Counter(each.level for each in report.findings)
     words = [
         f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
@@ -50,7 +50,7 @@ def verdict_of_invalid(report: Report, style: Style) -> str:
 
 
 def headline(report: Report, style: Style) -> str:
-    """Returns the bound, the notion, the relation and the verdict, on one line however long."""
+    """Returns the bound, the notion, the relation and the verdict in one line, never wrapped."""
     if report.status == "no-guarantee":
         bound = style.paint("no finite guarantee", "bad")
     elif report.bound is None:
@@ -66,14 +66,14 @@ def headline(report: Report, style: Style) -> str:
 
 
 def checked(report: Report, verdict: Verdict, style: Style) -> str:
-    """Returns the verdict, what was spent of what, and what is left, on one line however long."""
+    """Returns the verdict, the amount spent and what is left in one line, never wrapped."""
     word, rest = judged(report, verdict)
     painted = style.paint(word, "good" if verdict.ok else "bad")
     return f"{style.plain(report.label)}: {painted}: {style.plain(rest)}"
 
 
 def neighbours(report: Report) -> str:
-    """Returns the relation protected: `bounded neighbours`, `3 steps of unbounded neighbours`."""
+    """Returns the protected relation: `bounded neighbours`, `3 steps of unbounded neighbours`."""
     words = f"{report.relation} neighbours" + relation_words(report).removeprefix(
         str(report.relation)
     )
@@ -81,8 +81,7 @@ def neighbours(report: Report) -> str:
 
 
 def requested_number(report: Report) -> At | None:
-    """Returns the number that was asked for: at the budget's δ, or else at the first one with a
-    number."""
+    """Returns the number at the budget's δ, else at the first chosen point with one, else None."""
     verdict = report.verdict
     if verdict is not None and verdict.at is not None and not verdict.of_adversary:
         return verdict.at
@@ -91,7 +90,7 @@ def requested_number(report: Report) -> At | None:
 
 
 def profile_text(report: Report) -> str:
-    """Returns what holds where no notion is common to all mechanisms: `ε ≤ 2.3905 at δ = 1e-5`."""
+    """Returns the first ε at a δ of a profile: `ε ≤ 2.3905 at δ = 1e-5`."""
     for each in report.at_delta:
         if each.value is not None:
             return f"{found_text(each)} at {given_text(each)}"
@@ -99,7 +98,7 @@ def profile_text(report: Report) -> str:
 
 
 def verdict_words(report: Report) -> str:
-    """`within budget 2, 0.3 left`, `over budget 1.5 by 0.2`, `not comparable with …`."""
+    """Returns the verdict in words: `within budget 2, 0.3 left`, `over budget 1.5 by 0.2`."""
     verdict = report.verdict
     if verdict is None:
         return ""
@@ -117,14 +116,14 @@ def verdict_words(report: Report) -> str:
 
 
 def budget_text(verdict: Verdict, report: Report) -> str:
-    """Returns the budget: `2` where its parameter is plain, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
+    """Returns the budget: `2` where its parameter is obvious, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
     if report.bound is None and report.status == "ok":
         return ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     return limit_text(verdict.limit, report.bound)
 
 
 def not_comparable(report: Report) -> bool:
-    """Whether there is a guarantee, but none in terms that the budget could be compared with."""
+    """Returns whether there is a guarantee, but none that can be compared with the budget."""
     verdict = report.verdict
     if verdict is None or verdict.ok or report.status != "ok" or verdict.of_adversary:
         return False
@@ -132,7 +131,7 @@ def not_comparable(report: Report) -> bool:
 
 
 def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
-    """Returns the verdict in a word or two, then what was spent of what."""
+    """Returns the verdict in a word or two, and a sentence on what was spent of what."""
     limit, around = budget_text(verdict, report), neighbours(report)
     word = "within budget" if verdict.ok else "over budget"
     if report.record is not None:
@@ -150,7 +149,7 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
 
 
 def spending(record: FilterRecord) -> str:
-    """`ρ = 0.3 of 0.5 spent, 0.2 left`; of an (ε, δ) both."""
+    """Returns what a record has spent: `ρ = 0.3 of 0.5 spent, 0.2 left`; of an (ε, δ) both."""
     parts = []
     for (name, spent), (_, limit), (_, left) in zip(
         record.spent or (), record.limit, record.left, strict=False
@@ -163,11 +162,12 @@ def spending(record: FilterRecord) -> str:
 
 
 def _held(report: Report) -> str:
+    """Returns the bound of a report, or the first number of a profile."""
     return profile_text(report) if report.bound is None else bound_text(report.bound)
 
 
 def _terms(report: Report, verdict: Verdict) -> str:
-    """Returns what the number that was spent is: the winning route, or the notion of the bound."""
+    """Returns where the spent number comes from: the winning route, or the bound's notion."""
     if verdict.of_adversary:
         return "against the adversary alone, weaker than differential privacy, "
     if verdict.at is not None:
@@ -178,7 +178,7 @@ def _terms(report: Report, verdict: Verdict) -> str:
 
 
 def _spent(report: Report, verdict: Verdict) -> str:
-    """Returns what was held against the budget, in the parameter of the budget."""
+    """Returns the number that was compared with the budget, in the budget's parameter."""
     bound = verdict.by or report.bound
     if verdict.at is not None:
         at = verdict.at
@@ -194,13 +194,14 @@ def _spent(report: Report, verdict: Verdict) -> str:
 
 
 def _remaining(verdict: Verdict, slack: Fraction) -> str:
+    """Returns what is left of the budget, or by how much it is exceeded."""
     if slack < 0:
         return f"{excess_text(-slack)} too much"
     return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
 
 
 def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> str:
-    """`line 14` or `lines 9, 14-16`, between `before` and `after`; empty where nothing is known."""
+    """Returns `line 14` or `lines 9, 14-16`, between `before` and `after`; empty without spans."""
     lines = sorted({span.line for span in spans if span})
     if not lines:
         return ""
@@ -208,7 +209,7 @@ def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> st
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """`1, 4-6, 9`."""
+    """Returns numbers with runs abbreviated: `1, 4-6, 9`."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Words within Markdown: what comes from a spec is code, and never markup, a link or a mention."""
+"""Text within Markdown: what comes from a spec is code, never markup, a link or a mention."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import printable
 
-#: What our own words never hold, so that it comes from a spec: markup, mentions, addresses.
+#: Characters and addresses that our own sentences never contain, so that they come from a spec.
 _STRANGE = re.compile(r"[\\*_{}\[\]<>#|~@!&^$\"]|://|www[.]", re.IGNORECASE)
 
 
 def code(text: str) -> str:
-    """`text` as code, wherever inline markup may stand: in a cell of a table as well."""
+    """Returns a text as inline code for Markdown, safe in the cell of a table as well."""
     shown = "".join(
         each if not each.isascii() or each.isalnum() or each in " /.-" else f"&#{ord(each)};"
         for each in printable(text)
@@ -21,10 +21,9 @@ def code(text: str) -> str:
 
 
 def plain(words: str) -> str:
-    """Returns a sentence: what stands between backquotes is code, and so is what we would never
-    say.
+    """Returns a sentence for Markdown: text in backquotes and any text from a spec becomes code.
 
-    A name may hold backquotes itself, so that what seems to stand outside of them does not.
+    A name may contain backquotes, so that text that seems to be outside of them is not trusted.
     """
     pieces = printable(words).split("`")
     if len(pieces) % 2 == 0:  # an odd number of backquotes: none of them is trusted
@@ -36,6 +35,7 @@ def plain(words: str) -> str:
 
 
 def _outside(words: str) -> str:
+    """Returns words outside backquotes as they are, or as code if they contain markup."""
     if not _STRANGE.search(words) and "`" not in words:
         return words
     inside = words.strip()
@@ -43,15 +43,14 @@ def _outside(words: str) -> str:
     return f"{before}{code(inside)}{after}"
 
 
-#: Bytes of one document: GitHub shows no job summary of more than 1 MiB, which may hold two.
+#: The most bytes of one document: a job summary of GitHub, at most 1 MiB, may contain two.
 _MOST_BYTES = 450_000
 
 
 def within_summary(pieces: Iterable[str], most: int | None = None) -> Iterator[str]:
-    """Yields as many lines and sections as a job summary holds, and a note of how many are left
-    out.
+    """Yields as many pieces as a job summary may hold, and a note of how many are left out.
 
-    Rows of tables take half of the room at most.
+    Rows of tables take at most half of the room.
     """
     most = _MOST_BYTES if most is None else most
     size, rows, parts, waiting = 0, 0, 0, ""

@@ -1,8 +1,9 @@
-"""The public JSON shape, version 1: a contract, not a dump of internal objects.
+"""The formats `json` and `jsonl`: the public shape of results, version 1.
 
-Bounds are rounded up, budgets and what is left of them down; nothing is NaN or infinite: null
-stands for what no double can hold. `exact` gives a fraction as text wherever the bound is
-rational. Everything is ASCII, so that any text from a spec can be printed anywhere.
+It is a contract, not a dump of internal objects. Bounds are rounded up, budgets and what is left of
+them down; nothing is NaN or infinite: null replaces numbers that no double can hold. `exact` gives
+a fraction as text wherever the bound is rational. Everything is ASCII, so that any text from a spec
+can be printed anywhere.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Shape = dict[str, Any]
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One document with all results, each printed as soon as it is there."""
+    """Yields one document with all results, each as soon as it is ready."""
     yield dumped(head(), indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first, out = True, ""
     for report in reports:
@@ -64,12 +65,12 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def head() -> Shape:
-    """Returns the first keys of every document."""
+    """Returns the first keys of every document: the versions."""
     return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
 
 
 def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One result a line; the last one counts what was left out of the run."""
+    """Yields one line for each result; the last one counts what was left out of the run."""
     waiting: Shape | None = None
     for report in reports:
         if report.left_out is not None:
@@ -89,7 +90,7 @@ def render_certificates(reports: Iterable[Report], style: Style, checking: bool)
 
 
 def left_out_shape(found: LeftOut) -> Shape:
-    """Returns what a run met and has no result for."""
+    """Returns the counts of what a run met and has no result for as a JSON object."""
     return {
         "unread": found.unread,
         "skipped": found.skipped,
@@ -102,19 +103,18 @@ def left_out_shape(found: LeftOut) -> Shape:
 
 
 def dumped(value: object, indent: int | None = None) -> str:
-    """`value` as JSON text and a newline, which holds no command of a log (see `logs`)."""
+    """Returns a value as JSON text and a newline, free of commands of a log (see `logs`)."""
     return json.dumps(value, indent=indent, allow_nan=False).replace("##", "#\\u0023") + "\n"
 
 
 def indented(value: object, spaces: int) -> str:
-    """`value` as JSON text, every line behind so many spaces, without a newline at the end."""
+    """Returns a value as JSON text, indented by so many spaces, without a newline at the end."""
     margin = " " * spaces
     return margin + dumped(value, indent=2).rstrip("\n").replace("\n", "\n" + margin)
 
 
 def result(report: Report, checking: bool = False) -> Shape:
-    """Returns one RESULT of the contract; a budget that is due (`checking`) and missing is a
-    finding."""
+    """Returns one report as a JSON object; with `checking`, a missing budget is a finding."""
     return {
         "file": report.file,
         **({} if report.document is None else {"document": report.document}),
@@ -150,11 +150,13 @@ def result(report: Report, checking: bool = False) -> Shape:
 
 
 def _findings(report: Report, checking: bool) -> list[Diagnostic]:
+    """Returns the findings of a report, with the one that a budget is missing."""
     missing = [each for each in problems(report, checking) if each.code == NO_BUDGET]
     return [*missing, *report.findings]
 
 
 def _protect(report: Report) -> Shape | None:
+    """Returns the protected relation as a JSON object; None for an invalid spec."""
     if report.relation is None:
         return None
     keeps = {"keeps": list(report.keeps)} if report.keeps else {}
@@ -163,15 +165,17 @@ def _protect(report: Report) -> Shape | None:
 
 
 def _guarantee(report: Report) -> Shape | None:
-    """Returns the bound; a profile where the mechanisms have no notion in common."""
+    """Returns the bound, or a profile if the mechanisms share no notion, as a JSON object."""
     if report.status != "ok":
         return None
     return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
 
 
 def at_shape(at: At) -> Shape:
-    """Returns a number at a chosen one, which is rounded up as well: what holds there holds
-    above it."""
+    """Returns a number at a chosen δ or ε, both rounded up, as a JSON object.
+
+    A bound at some number holds at any larger one.
+    """
     found = other_parameter(at)
     exact = fraction_text(at.given)
     return {
@@ -190,8 +194,7 @@ def at_shape(at: At) -> Shape:
 
 
 def risk_shape(risk: Risk) -> Shape:
-    """Returns what an attacker gains, every rate rounded up; the rates it is from as they are
-    asked for."""
+    """Returns an attacker's gain as a JSON object, with every rate rounded up."""
     shape: Shape = {
         "advantage": number_up(risk.advantage),
         "membership": number_up(risk.membership),
@@ -206,11 +209,12 @@ def risk_shape(risk: Risk) -> Shape:
 
 
 def _up(value: Fraction | None) -> float | None:
+    """Returns a number rounded up to a double; None for None."""
     return None if value is None else number_up(value)
 
 
 def bound_shape(bound: Bound | None) -> Shape | None:
-    """Returns a bound in its notion; null for none."""
+    """Returns a bound as a JSON object; None for None."""
     if bound is None:
         return None
     shape: Shape = {"notion": bound.notion.value}
@@ -225,7 +229,7 @@ def bound_shape(bound: Bound | None) -> Shape | None:
 
 
 def theorem_shape(identifier: str | None) -> Shape | None:
-    """Returns an entry of the theorem book; null for none."""
+    """Returns an entry of the theorem book as a JSON object; None for None."""
     if identifier is None:
         return None
 
@@ -236,6 +240,7 @@ def theorem_shape(identifier: str | None) -> Shape | None:
 
 
 def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
+    """Returns the worst change as a JSON object; None for None."""
     if worst is None:
         return None
     return {
@@ -247,6 +252,7 @@ def _worst_change_shape(worst: WorstChange | None) -> Shape | None:
 
 
 def _advice(advice: Advice) -> Shape:
+    """Returns one advice as a JSON object."""
     return {
         "key": advice.key,
         "if": advice.condition,
@@ -259,7 +265,7 @@ def _advice(advice: Advice) -> Shape:
 
 
 def _learnt(learnt: Learnt) -> Shape:
-    """Returns the answer to a question; a guarantee as that of a result."""
+    """Returns the answer to a question about columns as a JSON object."""
     profile = {"notion": "profile"} if learnt.is_finite else None
     return {
         "name": learnt.name,
@@ -273,6 +279,7 @@ def _learnt(learnt: Learnt) -> Shape:
 
 
 def _touch(touch: Touch) -> Shape:
+    """Returns a mechanism that the worst change reaches as a JSON object."""
     return {
         "name": touch.mechanism,
         "dataset": touch.dataset,
@@ -284,6 +291,7 @@ def _touch(touch: Touch) -> Shape:
 
 
 def _step(line: Line) -> Shape:
+    """Returns a numbered sentence of the reasoning as a JSON object."""
     return {
         "number": line.number,
         "theorem": line.theorem,
@@ -295,7 +303,7 @@ def _step(line: Line) -> Shape:
 
 
 def _node(node: Node) -> Shape:
-    """Returns a line of the proof tree; a reading has its ε and δ, one of which was asked for."""
+    """Returns a line of the proof tree as a JSON object."""
     return {
         "number": node.number,
         "depth": node.depth,
@@ -309,6 +317,7 @@ def _node(node: Node) -> Shape:
 
 
 def _alternative(alternative: Alternative) -> Shape:
+    """Returns a theorem that was compared as a JSON object."""
     return {
         "theorem": alternative.theorem,
         "bound": bound_shape(alternative.bound),
@@ -317,11 +326,13 @@ def _alternative(alternative: Alternative) -> Shape:
 
 
 def _assumption(assumption: Assumption) -> Shape:
+    """Returns an assumption as a JSON object."""
     shape: Shape = {"says": assumption.says, "line": _line(assumption.span)}
     return shape if assumption.because is None else {**shape, "because": assumption.because}
 
 
 def _share(share: Share) -> Shape:
+    """Returns what one mechanism adds as a JSON object."""
     return {
         "mechanism": share.mechanism,
         "bound": bound_shape(share.bound),
@@ -332,7 +343,7 @@ def _share(share: Share) -> Shape:
 
 
 def finding_shape(finding: Diagnostic) -> Shape:
-    """Returns a fault or a remark, with its place."""
+    """Returns a finding as a JSON object, with its position."""
     span = finding.span
     return {
         "level": finding.level,
@@ -349,12 +360,13 @@ def finding_shape(finding: Diagnostic) -> Shape:
 
 
 def _fix(fix: Fix) -> Shape:
-    """Returns what to write instead, and whether it is certain that nothing else is meant."""
+    """Returns a correction as a JSON object: its edits, and whether it is certain."""
     edits = [{**_span(each.span), "text": each.text} for each in fix.replacements]
     return {"certain": fix.certain, "edits": edits}
 
 
 def _span(span: Span) -> Shape:
+    """Returns a stretch of the file as a JSON object."""
     return {
         "line": span.line,
         "column": span.column,
@@ -364,11 +376,12 @@ def _span(span: Span) -> Shape:
 
 
 def _ignored(ignored: Ignored) -> Shape:
+    """Returns a finding that a comment ignores as a JSON object, with the reason."""
     return {**finding_shape(ignored.finding), "reason": ignored.reason}
 
 
 def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
-    """Returns a budget held against `bound`, or against what the verdict names in its place."""
+    """Returns a verdict as a JSON object; `bound`: the report's own bound."""
     if verdict is None:
         return None
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
@@ -387,10 +400,10 @@ def budget_shape(verdict: Verdict | None, bound: Bound | None) -> Shape | None:
 
 
 def record_shape(record: FilterRecord) -> Shape:
-    """Returns what a filter has counted: the limit and what is left rounded down, what is spent
-    up."""
+    """Returns a filter's record as a JSON object: limit and rest rounded down, spent rounded up."""
 
     def down(parameters: Sequence[tuple[str, Fraction]]) -> Shape:
+        """Returns parameters rounded down."""
         return {name: number_down(value) for name, value in parameters}
 
     spent, cost = record.spent, record.cost
@@ -428,8 +441,7 @@ def _recheck(report: Report, found: Recheck) -> Shape:
 
 
 def _adversary(found: AgainstAdversary) -> Shape:
-    """Returns what is weaker than the guarantee, under a key of its own; δ is 0 where all is
-    pure."""
+    """Returns the bound against the adversary as a JSON object; δ is 0 for pure DP."""
     bound = found.bound
     return {
         "label": found.label,
@@ -447,12 +459,12 @@ def _adversary(found: AgainstAdversary) -> Shape:
 
 
 def _held(at: At) -> Shape:
-    """Returns which number at a δ was held against the budget."""
+    """Returns the number at a δ that was compared with the budget as a JSON object."""
     return {"delta": number_up(at.given), "epsilon": _up(at.value), "rule": at.rule}
 
 
 def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
-    """Whether the slack is a difference of stated numbers, nothing rounded or converted."""
+    """Returns whether the slack is a difference of stated numbers, not rounded or converted."""
     held, main = verdict.by or bound, verdict.limit.parameters[0][0]
     if held is None or verdict.at is not None:
         return False
@@ -460,4 +472,5 @@ def _is_exact(verdict: Verdict, bound: Bound | None) -> bool:
 
 
 def _line(span: Span | None) -> int | None:
+    """Returns the line of a position; None for None."""
     return span.line if span else None

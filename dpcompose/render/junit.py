@@ -1,4 +1,4 @@
-"""JUnit XML: a test suite for each spec, a test case for each thing that must hold of it.
+"""The format `junit`: JUnit XML with a test suite for each spec, a test case for each requirement.
 
 A valid spec must have a finite bound and, where the budget decides, meet it; an invalid one has a
 case with an error for each fault. The text is ASCII, so that it is the same in every encoding.
@@ -19,7 +19,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One document; each suite comes out as soon as it is there."""
+    """Yields one XML document; each suite is yielded as soon as its report is ready."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="dpcompose">\n'
     for report in reports:
         yield _suite(report, checking)
@@ -27,6 +27,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _suite(report: Report, checking: bool) -> str:
+    """Returns the test suite of one report."""
     if report.status == "left-out":
         return _left_out(report)
     found = [each for each in problems(report, checking) if each.level == "error"]
@@ -51,7 +52,7 @@ def _suite(report: Report, checking: bool) -> str:
 
 
 def _left_out(report: Report) -> str:
-    """Returns what has no result: a case that is skipped, or an error where it is one."""
+    """Returns the suite for what has no result: a skipped case, or an error if it is one."""
     (found,) = report.findings
     error = found.level == "error"
     counts = {"tests": "1", "failures": "0", "errors": str(int(error)), "skipped": str(1 - error)}
@@ -64,7 +65,7 @@ def _left_out(report: Report) -> str:
 
 
 def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Names of cases, numbered where several would have the same."""
+    """Yields the names of cases, numbered where several would be the same."""
     seen: Counter[str] = Counter()
     for each in found:
         name = _name(each)
@@ -73,7 +74,7 @@ def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def _name(problem: Diagnostic) -> str:
-    """Returns what should have been: names of cases stay the same when they begin to pass."""
+    """Returns the name of a problem's case, which stays the same when the case passes."""
     if problem.code == NO_BOUND:
         return "finite bound"
     if problem.code == UNREADABLE:
@@ -85,6 +86,7 @@ def _name(problem: Diagnostic) -> str:
 
 
 def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
+    """Returns a test case: passed without a problem, else with a failure or error."""
     case = {"name": name, "classname": report.label, "file": report.file}
     span = problem.span if problem else report.place
     if span is not None:
@@ -98,6 +100,7 @@ def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
 
 
 def _body(problem: Diagnostic, report: Report) -> str:
+    """Returns the text of a failure: position, message, code and hint."""
     span = problem.span
     place = f"{report.file}:{span.line}:{span.column}" if span else report.file
     lines = [f"{printable(place)}: {printable(problem.message)} [{problem.code}]"]
@@ -113,6 +116,6 @@ def _tag(name: str, attributes: dict[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """`text`, of printable characters and newlines, as content or as the value of an attribute."""
+    """Returns a printable text escaped for XML, as content or as the value of an attribute."""
     safe = text.translate(_ENTITIES).replace("##", "#&#35;")  # no command of a log (see `logs`)
     return safe.encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -1,4 +1,4 @@
-"""Pages of `dpcompose explain` on the spec language, and on the examples that the paper prints."""
+"""Pages of `dpcompose explain` on words of the spec language, and on examples in the paper."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
 from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
 
-#: What an analysis makes of a spec.
+#: A function that analyses the text of a spec.
 Analyze = Callable[[str], Report]
 
 
 def word_page(word: str, analyze: Analyze, style: Style) -> str:
-    """Returns all there is to know about a word of the spec language, with each of its meanings."""
+    """Returns the page of a word of the spec language, with each of its meanings."""
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
     sections = [*_meanings(meanings, style), *_topics(word, analyze, style)]
@@ -30,6 +30,7 @@ def word_page(word: str, analyze: Analyze, style: Style) -> str:
 
 
 def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
+    """Yields a section for each meaning of a word; many keys are listed in one section."""
     for each in meanings:
         if each.sort is not WordSort.KEY:
             yield _where(each), [paragraph(each.says, style), *_keys(each.keys, style)]
@@ -48,7 +49,7 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
 
 
 def _where(each: Meaning) -> str:
-    """`A key of a root or a graph`, `A kind of map, at map`."""
+    """Returns where a word may stand: `A key of a root or a graph`, `A kind of map, at map`."""
     if each.sort is WordSort.KEY:
         return f"A key of {either(each.of)}"
     sort = f"{each.sort[0].upper()}{each.sort[1:]}"
@@ -56,17 +57,20 @@ def _where(each: Meaning) -> str:
 
 
 def _left_out(key: Meaning) -> list[tuple[str, str]]:
+    """Returns what it means to leave a key out, as a row; empty if that is not said."""
     if key.needed:
         return [("left out", "never: it must be given")]
     return [("left out", f"it is {key.default}")] if key.default else []
 
 
 def _keys(keys: Sequence[Meaning], style: Style) -> list[RenderableType]:
+    """Returns the table of the keys that belong to a meaning."""
     rows = [(each.word, "needed" if each.needed else "", each.says) for each in keys]
     return ["", *aligned_rows(rows, style, ("key", "", "means"), fixed=2)] if rows else []
 
 
 def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
+    """Yields the sections of the topics of a word: text, example, its result, theorems."""
     for topic in topics_of(word):
         spec = full_spec(topic.example)
         report = analyze(spec)
@@ -80,11 +84,12 @@ def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
 
 
 def _beside(word: str, topic: Topic) -> list[str]:
+    """Returns the other words of a topic."""
     return [each for each in dict.fromkeys((*topic.words, *topic.see)) if each != word]
 
 
 def outcome(report: Report) -> str:
-    """`ε = 3/10 (0.3), by III.6`, then what holds at each δ and ε that was asked for."""
+    """Returns the result of an example: `ε = 3/10 (0.3), by III.6`, then numbers at points."""
     said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
     for at in (*report.at_delta, *report.at_epsilon):
         said.append(f"{found_text(at)} at {given_text(at)}")
@@ -96,7 +101,7 @@ def outcome(report: Report) -> str:
 
 
 def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> str:
-    """Returns an example that the paper prints, with specs of it and what they give."""
+    """Returns the page of an example in the paper, with specs of it and their results."""
     sections: list[Section] = []
     for each in example.specs:
         spec = full_spec(each.lines)
@@ -113,7 +118,7 @@ def example_page(number: str, example: PrintedExample, analyze: Analyze, style: 
 
 
 def language_page(style: Style) -> str:
-    """Returns every word of the language by topic, with what it means first."""
+    """Returns the page of all words of the language by topic, each with its first meaning."""
     parts: list[RenderableType] = []
     for heading, group in topics().items():
         rows = [(word, _in_short(word)) for topic in group for word in topic.words]
@@ -122,7 +127,7 @@ def language_page(style: Style) -> str:
 
 
 def _in_short(word: str) -> str:
-    """Returns what a word means first, in a line or two."""
+    """Returns the first meaning of a word, in a line or two."""
     meanings = vocabulary()[word]
     kinds = [each for each in meanings if each.sort not in (WordSort.KEY, WordSort.VALUE)]
     first, *more = [*kinds, *(each for each in meanings if each not in kinds)]

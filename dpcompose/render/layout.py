@@ -1,4 +1,4 @@
-"""How the output looks: width, colours, character set; and lines that are never wrapped."""
+"""The look of the output: width, colours, character set; and text that is never wrapped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 
-#: What colours mean, always beside a word or a sign that says the same.
+#: The colour of each meaning; a word or a sign beside it always says the same.
 LOOKS = {
     "dataset": "cyan",
     "mechanism": "bold",
@@ -24,7 +24,7 @@ LOOKS = {
     "frame": "cyan",
 }
 
-#: What stands in for a symbol that the output cannot carry; anything else becomes an escape.
+#: Substitutes for symbols that the output cannot carry; anything else becomes an escape.
 _STAND_INS = {
     "ε": "eps",
     "δ": "delta",
@@ -90,11 +90,11 @@ _STAND_INS = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the output looks: its `width` in columns, whether in colour, and its character set.
+    """The look of the output: its `width` in columns, whether in colour, and its character set.
 
-    `detail`: how much is told: of each report the panel alone (`brief`), what fits a screen
+    `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen
     (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
-    lists those that are fine too.
+    also lists those without problems.
     """
 
     width: int = 80
@@ -105,29 +105,30 @@ class Style:
 
     @property
     def wide(self) -> bool:
-        """Whether there is room for more than what has to be told: from so many columns on."""
+        """Returns whether the page has room for additional columns."""
         return self.width >= 100
 
     def plain(self, text: str) -> str:
-        """`text` with control characters made visible, in characters that the output can carry."""
+        """Returns a text in characters the output can carry, with control characters visible."""
         return transliterated(printable(text), self.encoding)
 
     def paint(self, text: str, how: str) -> str:
-        """`text` in bold and in the colour of a meaning, where colour is wanted."""
+        """Returns a text in bold and in the colour of a meaning, where colour is wanted."""
         if not self.colour or not text:
             return text
-        # Imported where it is needed: most lines of this kind go to files and pipes.
+        # Imported here: most output of this kind is not coloured.
         from rich.color import ColorSystem
         from rich.style import Style as Look
 
         return Look.parse(f"bold {LOOKS[how]}").render(text, color_system=ColorSystem.STANDARD)
 
 
-#: The codec error handler that writes a stand-in, or an escape, for what a stream cannot carry.
+#: The codec error handler that writes a substitute or an escape for unencodable characters.
 STAND_IN = "dpcompose.stand-in"
 
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    """Returns a character's substitute and the position after it, as codec error handlers do."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     char = error.object[error.start]
@@ -139,18 +140,18 @@ codecs.register_error(STAND_IN, _stand_in)
 
 
 def transliterated(text: str, encoding: str) -> str:
-    """`text` in characters that `encoding` can carry: `eps` for ε, else escapes."""
+    """Returns a text in characters that `encoding` can carry: `eps` for ε, else escapes."""
     return text if text.isascii() else text.encode(encoding, STAND_IN).decode(encoding)
 
 
 def sentence(text: str) -> str:
-    """`text` with a capital letter, unless it starts with a name, a symbol or a word like zCDP."""
+    """Returns a text with a capital letter, unless it starts with a name, symbol or acronym."""
     plain = text[:1].isascii() and not text[1:2].isupper()
     return text[:1].upper() + text[1:] if plain else text
 
 
 def clipped(text: str, width: int) -> str:
-    """`text`, cut in the middle where it takes more than `width` columns."""
+    """Returns a text, cut in the middle where it takes more than `width` columns."""
     if cells(text) <= width:
         return text
     half = (width - 3) // 2
@@ -158,6 +159,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def _leading(text: str, width: int) -> str:
+    """Returns as much of the start of a text as fits so many columns."""
     taken = 0
     for index, char in enumerate(text):
         taken += cells(char)

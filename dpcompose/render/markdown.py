@@ -1,7 +1,7 @@
-"""Markdown for a job summary or a comment in review: a table, then details of what needs a look.
+"""The format `markdown`, for a job summary or a review: a table, then details of problems.
 
-Text from specs stands in `<code>` with its punctuation as entities, or in a fence, so that none
-of it is markup, a link or a mention.
+Text from specs stands in `<code>` with its punctuation as entities, or in a fence, so that none of
+it is markup, a link or a mention.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from dpcompose.render.who_learns import in_markdown
 from dpcompose.report import Report
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
-_MOST_CHARACTERS = 6_000  # of one of them
-_MOST_POINTS = 4  # in a cell
+_MOST_CHARACTERS = 6_000  # of the details of one report
+_MOST_POINTS = 4  # numbers at chosen points in a cell
 
 _HEAD = "| Spec | Result | Bound | Budget | Left | Theorem |\n|---|---|---|---|---|---|\n"
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """The table and its details, as much of them as a job summary holds."""
+    """Yields the table and its details, as much of them as a job summary holds."""
     return within_summary(_everything(reports, style, checking))
 
 
 def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """A row for each report as it comes; the details of the first ones with problems at the end."""
+    """Yields a row for each report, then counts, then details of the first ones with problems."""
     plain = Style(encoding=style.encoding)
     seen: Counter[str] = Counter()
     details: list[str] = []
@@ -76,7 +76,7 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
 
 
 def _left_out(report: Report, style: Style) -> str:
-    """Returns a sentence about what has no result, and its names folded."""
+    """Returns a sentence about files without a result, with a folded list of names."""
     assert report.left_out is not None
     found, (finding,) = report.left_out, report.findings
     says = f"**{found.summary}**" if finding.level == "error" else found.summary
@@ -88,6 +88,7 @@ def _left_out(report: Report, style: Style) -> str:
 
 
 def _outcome(report: Report, checking: bool) -> str:
+    """Returns the result of a report in a word or two."""
     verdict = report.verdict
     if report.status == "invalid":
         return "invalid"
@@ -101,14 +102,14 @@ def _outcome(report: Report, checking: bool) -> str:
 
 
 def _row(report: Report, outcome: str) -> str:
+    """Returns the table's row of a report."""
     word = outcome if outcome in ("certified", "within budget") else f"**{outcome}**"
     cells = (code(report.label), word, _bound(report), _budget(report), _left(report), _by(report))
     return f"| {' | '.join(each or '–' for each in cells)} |\n"
 
 
 def _bound(report: Report) -> str:
-    """Returns the bound, then the numbers at a chosen δ or ε, the risk, and what holds against
-    an adversary."""
+    """Returns a cell with the bound, the numbers at chosen points, the risk and the adversary."""
     lines = []
     if report.bound is not None:
         lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
@@ -123,6 +124,7 @@ def _bound(report: Report) -> str:
 
 
 def _budget(report: Report) -> str:
+    """Returns the cell of the budget; empty without one."""
     if report.verdict is None:
         return ""
     words = ", ".join(parameter_text(*each) for each in report.verdict.limit.parameters)
@@ -130,6 +132,7 @@ def _budget(report: Report) -> str:
 
 
 def _left(report: Report) -> str:
+    """Returns the cell of what is left of the budget, negative where exceeded."""
     verdict = report.verdict
     if verdict is None or verdict.slack is None:
         return ""
@@ -139,12 +142,13 @@ def _left(report: Report) -> str:
 
 
 def _by(report: Report) -> str:
+    """Returns the cell of the theorem that gives the bound."""
     entry = book().get(report.theorem) if report.theorem else None
     return f"{entry.place} ({entry.source})" if entry else ""
 
 
 def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:
-    """Returns the report as text, folded."""
+    """Returns the report as folded text."""
     text = terminal.text(report, style)
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n…\n"

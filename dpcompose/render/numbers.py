@@ -1,4 +1,4 @@
-"""Numbers in reports: exact where they can be, otherwise rounded to the safe side.
+"""Numbers in reports: exact where possible, otherwise rounded to the safe side.
 
 A bound is rounded up and what is left of a budget is rounded down, so that no printed number
 promises more than was certified.
@@ -19,8 +19,8 @@ from dpcompose.report import At, Bound
 _DIGITS = 6  # of a rounded number in a report
 _EXACT_DIGITS = 12  # a decimal of so many digits is printed in full
 _LONGEST_FRACTION = 24  # characters
-_SAME = 1 + Fraction(1, 10_000)  # ratios below it do not matter to anybody
-_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
+_SAME = 1 + Fraction(1, 10_000)  # a smaller ratio is shown as "about the same"
+_SMALL = Fraction(1, 1000)  # smaller numbers are shown as decimals
 _MANY_BITS = 13_000  # about 4 000 digits: longer numbers are never written out
 
 
@@ -30,7 +30,7 @@ def bound_text(bound: Bound) -> str:
 
 
 def amounts_text(bound: Bound) -> str:
-    """The same without names, for tables: `17/10 (1.7)`, `≤ 0.707107`, `(6, 0.00006)`."""
+    """Returns a bound without symbols, for tables: `17/10 (1.7)`, `≤ 0.707107`, `(6, 0.00006)`."""
     if bound.delta is None:
         return amount_text(bound.value, bound.exact)
     pair = [(bound.value, bound.exact), (bound.delta, bound.delta_exact)]
@@ -41,14 +41,14 @@ def amounts_text(bound: Bound) -> str:
 
 
 def short_text(bound: Bound) -> str:
-    """Returns a bound for a table: `ε = 1.7`, `μ ≤ 0.707107`, as decimals alone."""
+    """Returns a bound for a table, as decimals only: `ε = 1.7`, `μ ≤ 0.707107`."""
     return ", ".join(
         _signed(name, _decimal(value, exact)) for name, value, exact in bound.parameters
     )
 
 
 def short_amounts(bound: Bound, alone: bool = False) -> str:
-    """The same without names: `1.7`, `≤ 0.707107`, `(6, 0.00006)`; `alone`: without the δ."""
+    """Returns a bound as decimals without symbols: `1.7`, `(6, 0.00006)`; `alone`: without δ."""
     if alone:
         return route_text(bound.value)
     if bound.delta is not None:
@@ -57,24 +57,25 @@ def short_amounts(bound: Bound, alone: bool = False) -> str:
 
 
 def _signed(name: str, text: str) -> str:
+    """Returns a parameter's symbol and number as an equation; a δ in its usual form."""
     if name == "delta":
         text = _chance(text)
     return equation(name, text)
 
 
 def equation(name: str, number: str) -> str:
-    """Returns a parameter and its number as it is written: `ε = 1.7`, or `ε ≤ 0.707107`."""
+    """Returns a parameter as an equation: `ε = 1.7`, or `ε ≤ 0.707107` if the number has a `≤`."""
     return f"{LIMITS[name]} {number}" if number.startswith("≤") else f"{LIMITS[name]} = {number}"
 
 
 def _chance(text: str) -> str:
+    """Returns a decimal in the usual form of small chances, such as `1e-6`, keeping a `≤`."""
     sign = "≤ " if text.startswith("≤ ") else ""
     return sign + chance(text.removeprefix(sign))
 
 
 def limit_text(limit: Budget, bound: Bound | None) -> str:
-    """Returns a budget for people: `2` where its one parameter is that of the bound, else `ρ =
-    2`."""
+    """Returns a budget: `2` where its one parameter is that of the bound, else `ρ = 2`."""
     main, value = limit.parameters[0]
     if len(limit.parameters) == 1 and (bound is None or bound.notion.facts.symbol == main):
         return amount_text(value)
@@ -82,15 +83,14 @@ def limit_text(limit: Budget, bound: Bound | None) -> str:
 
 
 def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:
-    """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where rounded up."""
+    """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` if rounded up."""
     return _signed(name, amount_text(value, exact))
 
 
 def amount_text(value: Fraction, exact: bool = True) -> str:
-    """Returns a number ≥ 0: the fraction and its decimal, `17/10 (1.7)`; `≤` before what was
-    rounded up.
+    """Returns a number ≥ 0 as fraction and decimal, `17/10 (1.7)`; with `≤` if rounded up.
 
-    A long fraction is left out, and so is one that says no more than its decimal (`1e-6`).
+    The fraction is left out if it is long, or says no more than the decimal (`1e-6`).
     """
     decimal = _decimal(value, exact)
     fraction = fraction_text(value) if exact else None
@@ -103,6 +103,7 @@ def amount_text(value: Fraction, exact: bool = True) -> str:
 
 
 def _decimal(value: Fraction, exact: bool) -> str:
+    """Returns a number as a decimal; with `≤` if it is rounded up."""
     decimal = decimal_up(value, _EXACT_DIGITS)
     if exact and Fraction(decimal) == value:
         return decimal
@@ -110,9 +111,9 @@ def _decimal(value: Fraction, exact: bool) -> str:
 
 
 def given_text(at: At) -> str:
-    """Returns the number that was chosen: `δ = 1e-6`, `ε = 1/3`; a long one is rounded up.
+    """Returns a chosen δ or ε: `δ = 1e-6`, `ε = 1/3`; a long one rounded up.
 
-    What holds at a number holds at any larger one.
+    A bound at some number holds at any larger one.
     """
     symbol, value = SIGNS[at.wanted], at.given
     decimal = decimal_up(value, _EXACT_DIGITS)
@@ -127,28 +128,25 @@ def given_text(at: At) -> str:
 
 
 def found_text(at: At) -> str:
-    """Returns what holds at the chosen number: `ε ≤ 4.77457`, `ε = 10`, `no finite ε`, `no δ
-    below 1`."""
+    """Returns the number found at a chosen point: `ε ≤ 4.77457`, `no finite ε`, `no δ below 1`."""
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
     return equation(other_parameter(at), route_text(at.value))
 
 
 def other_parameter(at: At) -> str:
-    """Returns the parameter that is found where the other one is chosen."""
+    """Returns "epsilon" for a number at a chosen δ, "delta" for one at a chosen ε."""
     return "epsilon" if at.wanted == "delta" else "delta"
 
 
 def route_text(value: Fraction) -> str:
-    """Returns a number that a route gives, ≥ 0: a short decimal, with `≤` where it was rounded
-    up."""
+    """Returns a route's bound, ≥ 0, as a short decimal; with `≤` if rounded up."""
     decimal = decimal_up(value, _DIGITS)
     return decimal if Fraction(decimal) == value else f"≤ {decimal}"
 
 
 def excess_over(value: Fraction, least: Fraction) -> str:
-    """Returns how much larger `value` is than `least`, to two digits: `+21%`, `2.1×`; empty at
-    0."""
+    """Returns by how much `value` exceeds `least`: `+21%`, `2.1×`; empty if not comparable."""
     if least <= 0 or value < least:
         return ""
     ratio = value / least
@@ -160,7 +158,7 @@ def excess_over(value: Fraction, least: Fraction) -> str:
 
 
 def left_text(value: Fraction) -> str:
-    """Returns what is left of a budget, ≥ 0: a decimal, rounded down."""
+    """Returns what is left of a budget, ≥ 0, as a decimal rounded down."""
     decimal = decimal_up(value, _DIGITS + 1)
     if Fraction(decimal) == value:
         return decimal
@@ -170,13 +168,13 @@ def left_text(value: Fraction) -> str:
 
 
 def excess_text(value: Fraction) -> str:
-    """Returns how much too much, > 0: a decimal, rounded up."""
+    """Returns by how much a budget is exceeded, > 0, as a decimal rounded up."""
     decimal = decimal_up(value, _EXACT_DIGITS)
     return decimal if Fraction(decimal) == value else decimal_up(value, _DIGITS)
 
 
 def fraction_text(value: Fraction) -> str | None:
-    """`17/10`; None where it would have thousands of digits."""
+    """Returns a fraction as text, `17/10`; None where it would have thousands of digits."""
     if value.numerator.bit_length() + value.denominator.bit_length() > _MANY_BITS:
         return None
     return str(value)
@@ -184,11 +182,10 @@ def fraction_text(value: Fraction) -> str | None:
 
 @lru_cache(maxsize=1024)  # a large spec repeats its numbers
 def number_up(value: Fraction) -> float | None:
-    """Returns the double that prints as the least decimal not below `value`; None beyond the
-    largest.
+    """Returns the double that prints as the least decimal not below `value`; None if too large.
 
-    17/10 gives 1.7: as printed it is not below the value, though the double that most programs
-    read it as is 4·10⁻¹⁷ short of it, as any double closest to a decimal may be.
+    17/10 gives 1.7: as printed it is not below the value, though the double that most programs read
+    it as is 4·10⁻¹⁷ less, as any double closest to a decimal may be.
     """
     try:
         near = value.numerator / value.denominator
@@ -198,10 +195,11 @@ def number_up(value: Fraction) -> float | None:
 
 
 def number_down(value: Fraction) -> float | None:
-    """As `number_up`, never above `value`."""
+    """Returns the double that prints as the largest decimal not above `value`, or None."""
     opposite = number_up(-value)
     return None if opposite is None else 0.0 - opposite
 
 
 def _finite(value: float) -> float | None:
+    """Returns a double, or None for infinity."""
     return value if math.isfinite(value) else None

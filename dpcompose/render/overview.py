@@ -1,4 +1,4 @@
-"""Many specs at a glance: problems first, then what is near its budget, and what each spends."""
+"""The table of many specs: problems first, then specs near their budget, with what each spends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpcompose.report import Report
 
 #: Cells of a bar, where there is room.
 _BAR = 10
-#: The kinds of rows in the order in which they are told, each with its sign.
+#: The kinds of rows in the order in which they are listed, each with its sign.
 _SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
 #: So many rows of a kind are listed, unless all are asked for.
 _MOST = 20
@@ -32,7 +32,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What the table says of a spec; the report itself is not kept."""
+    """The table's row of one spec; it replaces the report, which is not kept."""
 
     kind: str
     outcome: str
@@ -47,7 +47,7 @@ class _Row:
 
 
 def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """A table of the specs, the counts, and then every finding once."""
+    """Yields an empty piece for each report read, then the table, the counts and the findings."""
     rows: list[_Row] = []
     told: list[Report] = []
     for report in reports:
@@ -63,7 +63,7 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
 
 
 def _slim(report: Report, findings: tuple[object, ...]) -> Report:
-    """Returns what is needed to tell findings."""
+    """Returns a report with only what is needed to show findings."""
     return replace(
         Report(report.file, report.title, report.status),
         findings=findings,  # type: ignore[arg-type]
@@ -73,6 +73,7 @@ def _slim(report: Report, findings: tuple[object, ...]) -> Report:
 
 
 def _row(report: Report, checking: bool) -> _Row:
+    """Returns the table's row of one report."""
     verdict = report.verdict
     word = outcome(report, checking or verdict is not None)
     at = requested_number(report)
@@ -104,6 +105,7 @@ def _row(report: Report, checking: bool) -> _Row:
 
 
 def _number(report: Report) -> str:
+    """Returns the number of a report for its row: at the chosen δ, or else the bound."""
     at = requested_number(report)
     if at is not None:
         return found_text(at)
@@ -113,6 +115,7 @@ def _number(report: Report) -> str:
 
 
 def _limit(report: Report) -> str:
+    """Returns the budget of a report for its row; empty without one."""
     if report.verdict is None:
         return ""
     main, value = report.verdict.limit.parameters[0]
@@ -120,7 +123,7 @@ def _limit(report: Report) -> str:
 
 
 def _costs(report: Report) -> str:
-    """Returns what an invalid spec fails by, or what costs most in a valid one."""
+    """Returns why a spec fails, or the mechanism that costs most in a valid one."""
     if report.status == "invalid":
         first = report.findings[0] if report.findings else None
         if first is None:
@@ -139,6 +142,7 @@ def _costs(report: Report) -> str:
 
 
 def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[RenderableType]:
+    """Yields the table, the counts and the findings."""
     shown = list(_rows_to_list(rows, style))
     if shown:
         yield _table([row for row, _ in shown], dict(shown), style)
@@ -152,7 +156,10 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
 
 
 def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
-    """The rows to list, each with how many more of its kind follow; those that are fine last."""
+    """Yields the rows to list, each with the number of further rows of its kind that are left out.
+
+    Problems come first; if there are any, specs without problems are left out.
+    """
     wrong = any(row.kind != "fine" for row in rows)
     for kind in _SIGNS:
         of_kind = [row for row in rows if row.kind == kind]
@@ -163,7 +170,7 @@ def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
 
 
 def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
-    """Returns a line for each spec, each column only where some row has something there."""
+    """Returns the table; a column is left out where no row has content for it."""
     table = Table(
         box=None,
         padding=(0, 1),
@@ -197,8 +204,7 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
 
 
 def _last_head(rows: list[_Row]) -> str:
-    """Returns what the last column says: of a spec with a bound what costs most, else what is
-    wrong."""
+    """Returns the heading of the last column: what costs most, or what is wrong."""
     wrong = {row.wrong for row in rows if row.costs}
     if wrong == {True}:
         return "what is wrong"
@@ -206,10 +212,12 @@ def _last_head(rows: list[_Row]) -> str:
 
 
 def _wide(rows: list[_Row]) -> int:
+    """Returns the length of the longest name of a spec."""
     return max(len(row.label) for row in rows)
 
 
 def _cells(row: _Row, at: bool, limits: bool, style: Style) -> list[RenderableType]:
+    """Returns the cells of one row."""
     how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
     cells: list[RenderableType] = [
         literal(_SIGNS[row.kind], style, how),
@@ -225,6 +233,7 @@ def _cells(row: _Row, at: bool, limits: bool, style: Style) -> list[RenderableTy
 
 
 def _used(used: Fraction | None, style: Style, how: str) -> Text:
+    """Returns the cell on how much of the budget is used; empty without a budget."""
     if used is None:
         return Text()
     cells = _BAR if style.wide else 0
@@ -234,7 +243,7 @@ def _used(used: Fraction | None, style: Style, how: str) -> Text:
 
 
 def _counted(rows: list[_Row], style: Style) -> Text:
-    """`40 specs  1 invalid  19 over budget  7 findings  20 within budget`."""
+    """Returns the counts: `40 specs 1 invalid 19 over budget 7 findings 20 within budget`."""
     found = sum(row.findings for row in rows if row.kind != "wrong")
     words = [f"{len(rows)} specs"]
     words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]

@@ -1,4 +1,4 @@
-"""Pages of `dpcompose explain` and `dpcompose theorems`, of what rich offers for them."""
+"""Pages of `dpcompose explain` and `dpcompose theorems`, and the parts that they are made of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USED: Mapping[Subject, str] = {
     "question": "against an adversary",
 }
 
-#: A part of a page: its heading, and what stands below it.
+#: A section of a page: its heading and its content.
 Section = tuple[str, Sequence[RenderableType]]
 
 
@@ -30,7 +30,7 @@ def page(
     head: Sequence[RenderableType],
     sections: Iterable[Section],
 ) -> str:
-    """Returns a page: what it is about, then its parts, those without content left out."""
+    """Returns a page as text: its name, its head, then its sections, without the empty ones."""
     parts: list[RenderableType] = [ruled(name, style), *head]
     for heading, content in sections:
         if content:
@@ -39,7 +39,7 @@ def page(
 
 
 def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = "") -> str:
-    """Returns a panel of a help page: rows of what is typed or met, and what that means."""
+    """Returns a panel of a help page as text: what is typed beside what it means."""
     pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
     if max(len(typed) for typed, _ in rows) <= _TYPED:
         content: list[RenderableType] = [grid(pairs, style, ["fixed"])]
@@ -52,25 +52,24 @@ def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = 
     )
 
 
-#: Beside what is longer there is no room for words.
+#: With longer words on the left, their meaning is put below them.
 _TYPED = 16
 
 
 def paragraph(text: str, style: Style, how: str = "") -> RenderableType:
-    """Text below a heading."""
+    """Returns a paragraph below a heading."""
     return Padding(literal(text, style, how), (0, 0, 0, 2))
 
 
 def snippet(lines: Iterable[str], style: Style) -> list[RenderableType]:
-    """Lines of a file, as they stand there."""
+    """Returns lines of a file, shown as they are."""
     return [Padding(literal(each, style, "dataset"), (0, 0, 0, 2)) for each in lines]
 
 
 def aligned_rows(
     rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
 ) -> list[RenderableType]:
-    """Returns rows of texts in columns, the first `fixed` of which are never broken; none where
-    empty."""
+    """Returns texts in aligned columns, the first `fixed` of which never wrap; [] without rows."""
     cells = [*rows]
     if not cells:
         return []
@@ -80,7 +79,7 @@ def aligned_rows(
 
 
 def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
-    """Theorems with their titles, each once."""
+    """Returns theorem ids with their titles, each once."""
     known = book()
     found = dict.fromkeys(identifiers)
     return [(each, known[each].title if each in known else "") for each in found]
@@ -90,7 +89,7 @@ def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
-    """Returns the book, or what a filter leaves of it: a table for each notion."""
+    """Returns the theorems as text, one table for each notion."""
     groups: dict[str, list[tuple[str | Text, ...]]] = {name: [] for name in GROUPS}
     for entry in entries:
         title, formula = literal(entry.title, style), literal(entry.formula, style, "weak")
@@ -104,7 +103,7 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
 
 
 def theorem_page(entry: Theorem, style: Style) -> str:
-    """Returns one entry in full."""
+    """Returns the page of one theorem: statement, bound, hypotheses, uses, example."""
     source = SOURCES.get(entry.source)
     cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
     head = [literal(entry.title, style, "strong"), literal(cited_in, style, "weak")]
@@ -112,6 +111,7 @@ def theorem_page(entry: Theorem, style: Style) -> str:
 
 
 def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
+    """Yields the sections of the page of one theorem."""
     texts = flowing(entry.statement).split("\n\n")
     apart = (("", paragraph(each, style)) for each in texts)
     yield "Statement", [part for parts in apart for part in parts][1:]
@@ -134,6 +134,7 @@ def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
 def _conditions(
     entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style
 ) -> list[RenderableType]:
+    """Returns hypotheses in rows: how each is checked, its name, and what it says."""
     rows = [(entry.how(each), each.name, each.says) for each in hypotheses]
     return aligned_rows(rows, style)
 
@@ -142,7 +143,7 @@ def _conditions(
 
 
 def code_page(code: str, meaning: str, style: Style) -> str:
-    """Returns all there is to know about a code."""
+    """Returns the page of a code: meaning, reason, example, level, and how to silence it."""
     from dpcompose.handbook import code_entries
     from dpcompose.render.code import level, silenced, snippets
 

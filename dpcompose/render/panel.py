@@ -1,4 +1,4 @@
-"""The panel at the head of a report: the number that was asked for, the budget, what protects."""
+"""The panel at the head of a report: bound, budget, what is protected, theorem."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound, FilterRecord, Report, Verdict
 
-_BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar, where there is room and where not
+_BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar on wide and narrow pages
 _MOST_REASONS = 3
 _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
 
 def panel(report: Report, style: Style) -> RenderableType:
-    """Returns the panel of a valid spec; without a finite bound its body is the way out."""
+    """Returns the panel of a valid spec; without a finite bound it shows the reasons."""
     failed = report.status != "ok" or (report.verdict is not None and not report.verdict.ok)
     return framed(report.label, report.title, _rows(report, style), failed, style)
 
@@ -44,7 +44,7 @@ def panel(report: Report, style: Style) -> RenderableType:
 def framed(
     name: str, title: str, rows: Iterable[tuple[str, Text]], failed: bool, style: Style
 ) -> RenderableType:
-    """Named rows in a frame with a name above and a title below."""
+    """Returns named rows in a frame, with a name above and a title below."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="weak", no_wrap=True)
     table.add_column()
@@ -62,6 +62,7 @@ def framed(
 
 
 def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
+    """Returns the rows of the panel."""
     rows = [("bound", _bound(report, style))]
     rows += [("", each) for each in _further(report, style)]
     if report.risk is not None:
@@ -87,11 +88,12 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
 
 
 def _styled_words(text: str, style: Style) -> Text:
+    """Returns a sentence as styled text."""
     return literal(sentence(text), style)
 
 
 def _bound(report: Report, style: Style) -> Text:
-    """Returns the number that was asked for leads, where it comes from stands beside it."""
+    """Returns the number that was asked for, followed by the bound that it comes from."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
     first = requested_number(report)
@@ -105,7 +107,7 @@ def _bound(report: Report, style: Style) -> Text:
     return text
 
 
-#: The routes by which a number at a δ follows from the bound in a notion alone.
+#: For each notion the routes that compute a number at a δ from the bound alone.
 _FROM_BOUND = {
     "gdp": ("exact Gaussian", "zCDP conversion"),
     "zcdp": ("zCDP conversion",),
@@ -115,15 +117,17 @@ _FROM_BOUND = {
 
 
 def _notion(report: Report) -> str:
+    """Returns the notion of a report's bound; empty without one."""
     return "" if report.bound is None else report.bound.notion.value
 
 
 def _bound_with_names(bound: Bound) -> str:
+    """Returns a bound with the name of its notion."""
     return f"{bound_text(bound)} {bound.notion.facts.words}"
 
 
 def _further(report: Report, style: Style) -> list[Text]:
-    """Returns the other numbers that were asked for."""
+    """Returns the other numbers at chosen points, only the first ones of many."""
     first = requested_number(report)
     others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
     if report.status != "ok":
@@ -136,7 +140,7 @@ def _further(report: Report, style: Style) -> list[Text]:
 
 
 def budget(report: Report, verdict: Verdict, style: Style) -> Text:
-    """Returns a bar, how much of the budget is spent, and what is left of it."""
+    """Returns the row of a budget: a bar, how much is spent, and what is left."""
     limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
     of = " against the adversary alone" if verdict.of_adversary else ""
     if report.status != "ok":
@@ -164,8 +168,7 @@ def spent(verdict: Verdict, slack: Fraction, limit: str, style: Style) -> Text:
 
 
 def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
-    """Returns what a filter has counted, and what it costs that parameters are chosen along the
-    way."""
+    """Returns the rows of a filter's record: what is spent, and the cost of adaptivity."""
     limit = ", ".join(equation(name, left_text(value)) for name, value in record.limit)
     within = record.share <= 1
     how = "good" if within else "bad"
@@ -180,8 +183,7 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
 
 
 def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
-    """Returns one line: what is spent at a δ, and what it would be if all had been fixed in
-    advance."""
+    """Returns a line on what is spent at a δ, and on the same with fixed parameters."""
     delta, spent, fixed = cost
     at = f"at δ = {chance(decimal_up(delta, 6))}"
     if spent == fixed:
@@ -194,7 +196,7 @@ def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
 
 
 def share_used(verdict: Verdict) -> Fraction:
-    """Returns how much of the budget's first parameter is spent; above 1 where it is not met."""
+    """Returns how much of the budget's first parameter is spent; above 1 where exceeded."""
     assert verdict.slack is not None
     limit = verdict.limit.parameters[0][1]
     if limit == 0:
@@ -203,17 +205,17 @@ def share_used(verdict: Verdict) -> Fraction:
 
 
 def percent(part: Fraction) -> str:
-    """`89 %`, rounded up; `1417 %`."""
+    """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
     return f"{math.ceil(part * 100)} %"
 
 
 def share_text(part: Fraction) -> str:
-    """Returns a part of a whole, to the nearest per cent; `< 1 %` for what would be none."""
+    """Returns a share to the nearest per cent; `< 1 %` for what would be none."""
     return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"
 
 
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
-    """Returns so many cells, of which a part is filled."""
+    """Returns a bar of so many cells, of which the given share is filled."""
     filled = min(cells, math.ceil(part * cells))
     text = literal("━" * filled, style, how)
     return text.append_text(literal("─" * (cells - filled), style, "weak"))

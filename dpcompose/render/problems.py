@@ -1,4 +1,4 @@
-"""What is wrong with a spec, findings and verdict alike: what the formats of machines list.
+"""The problems of a report, from findings and verdict, which formats for machines list.
 
 There is a problem of level `error` exactly where the exit code is not 0, in every format.
 """
@@ -15,9 +15,9 @@ from dpcompose.report import LeftOut, Report
 BOUND = "DPC300"
 OVER_BUDGET, NO_BOUND, NOT_COMPARABLE, NO_BUDGET = "DPC301", "DPC302", "DPC303", "DPC304"
 UNREADABLE, LEFT_OUT, MOVED, EVENT = "DPC305", "DPC306", "DPC307", "DPC308"
-#: What a report has for a status where nothing could be said of the spec.
+#: The statuses of reports on specs that could not be analysed.
 BROKEN = ("invalid", "unreadable")
-#: What it has where it is of no spec.
+#: The statuses of reports that belong to no spec.
 NO_SPEC = ("unreadable", "left-out")
 
 #: The codes of verdicts with their meanings.
@@ -37,15 +37,15 @@ VERDICT_CODES = MappingProxyType(
 
 
 def problems(report: Report, checking: bool) -> tuple[Diagnostic, ...]:
-    """Returns the problem that the verdict is, if it is one, then the findings.
+    """Returns the problems of a report: the verdict, if it is one, then the findings.
 
-    `checking`: whether the budget decides the exit code. Elsewhere a budget that is not met is a
-    warning.
+    `checking`: whether the budget decides the exit code; elsewhere an unmet budget is a warning.
     """
     return (*_verdict(report, checking), *report.findings)
 
 
 def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
+    """Yields the problem that the verdict is, if any: no bound, no budget, or an unmet budget."""
     place, verdict = report.place, report.verdict
     if report.status == "no-guarantee":
         why = " ".join(sentence(each) for each in report.reasons)
@@ -59,7 +59,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
             yield Diagnostic(NO_BUDGET, "nothing to check against", place, hint)
         return
     if not verdict.ok and report.status == "ok":
-        # Imported where it is needed: most of what asks here only counts.
+        # Imported here: most callers only count.
         from dpcompose.render.headlines import judged
 
         word, rest = judged(report, verdict)
@@ -78,7 +78,7 @@ def _hint(report: Report) -> str | None:
 
 
 def counted(found: LeftOut, strict: bool) -> Report:
-    """Returns what stands for all that was left out, a failure where that is asked."""
+    """Returns a report that counts everything left out; an error if `strict`, else a note."""
     names = f": {', '.join(found.names)}" if found.names else ""
     more = found.untold - len(found.names)
     names += f" and {more} more" if more > 0 else ""

@@ -1,4 +1,4 @@
-"""The proof tree of a report as aligned lines: number, place, what reaches it, cost, theorem."""
+"""The proof tree of a report as an aligned table: number, dataset, change, cost, theorem, line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dpcompose.render.numbers import parameter_text, short_text
 from dpcompose.render.theorem_text import in_short
 from dpcompose.report import Node
 
-#: Of more equal lines that follow each other the first ones are told, and how many there are.
+#: Of more equal lines in a row only the first ones are shown, with the number of the others.
 _MOST_ALIKE = 3
-#: Of more mechanisms in one place than this the first ones are told; the table of costs has them.
+#: Of more mechanisms in one place only the first ones are shown; the table of costs lists all.
 _MOST_IN_A_PLACE, _FIRST = 14, 10
-#: Characters of a theorem's name that its column has room for.
+#: A theorem's name fits its column up to so many characters.
 _SHORT = 6
 #: So many levels of the tree are drawn.
 _MOST_LEVELS = 8
@@ -26,7 +26,7 @@ _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"
 
 
 def proof(nodes: Sequence[Node], style: Style) -> Table:
-    """Returns the tree; equal steps are told once, with their number, unless the style is full."""
+    """Returns the proof tree as a table; equal lines are merged, unless the style asks for all."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
     table.add_column(ratio=1)
@@ -54,9 +54,9 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A line that is shown; `more` says what it stands for where that is not itself.
+    """A row of the table; `more`: the words shown instead if it stands for several lines.
 
-    `stands`: for how many lines.
+    `stands`: the number of lines it stands for.
     """
 
     node: Node
@@ -65,13 +65,13 @@ class _Shown:
 
 
 def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
-    """Returns the guides, the name and what happens there, each wrapping under itself."""
+    """Returns the cell with tree guides, name and sentence, each wrapping below itself."""
     line = Table.grid()
     says = literal(more, style, "weak") if more else literal(node.says, style)
     if not node.name and not more:
         line.add_column()
         text = literal(sentence(node.says), style)
-        if len(_cited(node)) > _SHORT:  # where there is room for it
+        if len(_cited(node)) > _SHORT:  # too long for its column
             text.append_text(literal(f"  {_cited(node)}", style, "weak"))
         line.add_row(text)
         return line
@@ -85,7 +85,7 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
 
 
 def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> int:
-    """Columns for guides and names: what the longest needs, at most two fifths of the page."""
+    """Returns the columns for guides and names: the longest, at most two fifths of the page."""
     wanted = [
         len(guide) + literal(node.name, style).cell_len
         for node, guide in zip(nodes, guides, strict=True)
@@ -95,10 +95,12 @@ def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> i
 
 
 def _cited(node: Node) -> str:
+    """Returns the short name of a line's theorem; empty without one."""
     return in_short(node.theorem) if node.theorem else ""
 
 
 def _cost(shown: _Shown, style: Style) -> Text:
+    """Returns the cell with the bound of a line."""
     bound = None if shown.more else shown.node.bound
     if bound is None:
         return Text()
@@ -108,9 +110,9 @@ def _cost(shown: _Shown, style: Style) -> Text:
 
 
 def _guides(depths: Sequence[int]) -> list[str]:
-    """`├─ `, `└─ ` and `│  ` before the name of each line; of deep ones the last levels."""
+    """Returns the tree guides (`├─ `, `└─ `, `│ `) before each line; only the last levels."""
     guides: list[str] = []
-    goes_on: list[bool] = []  # at each level, whether a later line of this place hangs there
+    goes_on: list[bool] = []  # for each level: whether a later line continues it
     for depth in reversed(depths):
         goes_on += [False] * (depth + 1 - len(goes_on))
         first = max(1, depth + 1 - _MOST_LEVELS)
@@ -124,14 +126,13 @@ def _guides(depths: Sequence[int]) -> list[str]:
 
 
 def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
-    """Returns the lines, where of what happens alike in several places next to each other one is
-    told.
+    """Returns the rows with equal neighbouring subtrees merged: one is shown, and their number.
 
-    Such places differ in names and lines alone. Of mechanisms by themselves some are.
+    Subtrees are equal if only names and positions differ. Of equal single lines a few are shown.
     """
     shown: list[_Shown] = []
     ends = _ends(nodes)
-    skip_to: dict[int, tuple[int, int]] = {}  # after which line which one comes, and how many go
+    skip_to: dict[int, tuple[int, int]] = {}  # index -> (next index shown, merged lines)
     i = 0
     while i < len(nodes):
         size = ends[i] - i
@@ -155,7 +156,7 @@ def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
 
 
 def _ends(nodes: Sequence[Node]) -> list[int]:
-    """For each line the first one after it that is not below it."""
+    """Returns for each line the index of the first later line that is not below it."""
     ends = [len(nodes)] * len(nodes)
     waiting: list[int] = []
     for i, node in enumerate(nodes):
@@ -166,7 +167,7 @@ def _ends(nodes: Sequence[Node]) -> list[int]:
 
 
 def _same(nodes: Sequence[Node], ends: Sequence[int], i: int, j: int) -> bool:
-    """Whether what stands at and below two lines is the same but for names and places."""
+    """Returns whether two subtrees are equal except for names and positions."""
     if ends[i] - i != ends[j] - j:
         return False
     pairs = zip(nodes[i : ends[i]], nodes[j : ends[j]], strict=True)
@@ -174,12 +175,13 @@ def _same(nodes: Sequence[Node], ends: Sequence[int], i: int, j: int) -> bool:
 
 
 def _comparison_of_node(node: Node) -> tuple[object, ...]:
+    """Returns the fields of a line that are compared for equality."""
     says = node.says.rpartition(": ")[2] if node.says.startswith("block ") else node.says
     return (node.depth, node.kind, says, node.bound, node.theorem)
 
 
 def few(shown: Sequence[_Shown]) -> list[_Shown]:
-    """Returns the lines, where of many mechanisms in one place the first are told."""
+    """Returns the rows with only the first ones of many mechanisms in one place."""
     found: list[_Shown] = []
     i = 0
     while i < len(shown):

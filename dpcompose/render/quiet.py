@@ -1,4 +1,4 @@
-"""The numbers alone, one line a file, for shell scripts."""
+"""The output of `--quiet`: the numbers alone, one line for each file, for shell scripts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dpcompose.render.layout import Style
 from dpcompose.report import At, Report, Risk
 
 _DIGITS = 15
-#: A number with its name, empty where there is none: `inf`, `invalid`.
+#: A name (empty for `inf` and `invalid`) and a number as text.
 _Named = tuple[str, str]
 
 
 class NoNumber(Exception):
-    """Where one bare number is due there are two, or one in another notion; the message says so."""
+    """Raised where one bare number is due and there are two, or numbers of different notions."""
 
 
 def line(
@@ -24,13 +24,12 @@ def line(
     epsilons: Sequence[Fraction] = (),
     risk: bool = False,
 ) -> str:
-    """`epsilon=1.7`; `epsilon=6 delta=6e-5`; `inf` without a finite bound; `invalid`.
+    """Returns the numbers of a report as one line: `epsilon=1.7`, `inf`, or `invalid`.
 
-    With `deltas` or `epsilons`: the ε at each of them (`epsilon=2.4 delta=1e-5`), then the δ
-    (`delta=3e-7 at_epsilon=1`), in place of the bound, as many as were asked for, whatever the spec
-    says; `inf` where no ε is finite, `1` where no δ is below it. With `risk` the advantage, then
-    hits and chances of success, each with what it is from. Numbers are decimals in at most 15
-    digits, rounded up.
+    Without a finite bound it is `inf`. With `deltas` or `epsilons`: in place of the bound, the ε at
+    each of them (`epsilon=2.4 delta=1e-5`), then the δ (`delta=3e-7 at_epsilon=1`); `inf` where no
+    ε is finite, `1` where no δ below 1 holds. With `risk`: the advantage, then hits and success,
+    each with its rate. Numbers are decimals of at most 15 digits, rounded up.
     """
     return " ".join(
         f"{name}={text}" if name else text
@@ -41,6 +40,7 @@ def line(
 def _named_numbers(
     report: Report, deltas: Sequence[Fraction], epsilons: Sequence[Fraction], risk: bool
 ) -> Iterator[_Named]:
+    """Yields the numbers of a report with their names."""
     if report.status == "invalid":
         yield "", "invalid"
         return
@@ -58,14 +58,14 @@ def _named_numbers(
         yield from ((name, _text(value)) for name, value, _ in report.bound.parameters)
         return
     for at in report.at_delta if report.status == "ok" else ():
-        if at.value is not None:  # a profile: one point of it is a pair (ε,δ) as well
+        if at.value is not None:  # a profile: the first of its points (ε, δ)
             yield from (("epsilon", _text(at.value)), ("delta", _text(at.given)))
             return
     yield "", "inf"
 
 
 def _risk(risk: Risk | None) -> Iterator[_Named]:
-    """Yields what an attacker gains; an advantage of 1 where nothing is known."""
+    """Yields an attacker's gain with names; an advantage of 1 where nothing is known."""
     if risk is None:
         yield "advantage", "1"
         return
@@ -77,11 +77,13 @@ def _risk(risk: Risk | None) -> Iterator[_Named]:
 
 
 def _at(found: Sequence[At], given: Fraction, missing: str) -> str:
+    """Returns the number at a chosen point as text; `missing` where there is none."""
     value = next((each.value for each in found if each.given == given), None)
     return missing if value is None else _text(value)
 
 
 def _text(value: Fraction) -> str:
+    """Returns a number as a decimal, rounded up."""
     text = decimal_up(value, _DIGITS)
     return chance(text)
 
@@ -95,9 +97,9 @@ def render(
     bare: bool = False,
     risk: bool = False,
 ) -> Iterator[str]:
-    """A line for each report; `named`: with `FILE: ` before it; `bare`: one number without a name.
+    """Yields a line for each report; `named`: starting with `FILE: `; `bare`: one number only.
 
-    Raises NoNumber where that would hide what the number is.
+    Raises NoNumber where a bare number would hide what it is.
     """
     notions: dict[str, str] = {}
     for report in reports:

@@ -1,4 +1,4 @@
-"""The JSON Schema of results, version 1, for whoever reads them."""
+"""The JSON Schema of results (`--format json`), version 1."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from dpcompose.report import NodeKind
 
 
 def result_schema() -> Schema:
-    """Returns the JSON Schema (draft 2020-12) of what `--format json` and a line of `jsonl`
-    print."""
+    """Returns the JSON Schema of what `--format json` and a line of `jsonl` print."""
     return published(
         "dpcompose results",
         "What --format json prints, or one line of --format jsonl.",
@@ -46,6 +45,7 @@ _BOUND_PARAMETERS = {
 
 
 def _bound() -> Schema:
+    """Returns the schema of a bound, one form for each notion."""
     notions = []
     for notion, names in _BOUND_PARAMETERS.items():
         numbers = {
@@ -58,7 +58,7 @@ def _bound() -> Schema:
 
 
 def _chosen(wanted: str, found: str) -> Schema:
-    """Returns the least `found` at a chosen `wanted`."""
+    """Returns the schema of the least `found` (ε or δ) at a chosen `wanted` (δ or ε)."""
     forms = {"epsilon": AMOUNT, "delta": PROBABILITY}
     value = maybe(forms[found], f"The {found} that holds, rounded up; null: no finite one.")
     least = f"No true {found} is below it, rounded down; null: not known."
@@ -92,7 +92,7 @@ _FINDING: Schema = {
 }
 
 _POSITION: Schema = {"type": "integer", "minimum": 1}
-#: What a finding may say beside.
+#: The optional keys of a finding.
 _TOLD: Schema = {
     "label": {**TEXT, "description": "A few words on what stands there."},
     "fix": mapping(

@@ -1,4 +1,4 @@
-"""What a change does to the bound, for a review: as a comment, and as problems in its files."""
+"""The result of `diff` for a review: as a Markdown comment, and as problems in the files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _EVENTS: dict[Event, str] = {
 
 
 def problems_of(found: Iterable[Change | Invalid]) -> Iterator[Report]:
-    """A report for each spec whose findings are what there is to say of the change.
+    """Yields a report for each changed spec, whose findings are the changes that matter.
 
-    That is what the formats of machines list: where the bound went, what a review may stop at, and
-    the new findings; each an error where it fails.
+    The formats for machines list them: the direction of the bound, the events that a review may
+    stop at, and the new findings; each is an error where it fails.
     """
     for each in found:
         if isinstance(each, Invalid):
@@ -50,6 +50,7 @@ def problems_of(found: Iterable[Change | Invalid]) -> Iterator[Report]:
 
 
 def _events(change: Change) -> Iterator[Diagnostic]:
+    """Yields a finding for the bound's direction, and one for each event that reviews look at."""
     place, failing = change.source_to_show.place if change.new is not None else None, change.failing
     if change.direction != "same":
         level: Level = "note" if change.direction == "decreased" else "warning"
@@ -71,9 +72,9 @@ def _events(change: Change) -> Iterator[Diagnostic]:
 def markdown(
     found: Iterable[Change | Invalid], left_out: Callable[[], LeftOut] = LeftOut
 ) -> Iterator[str]:
-    """A comment for a review: a table of the specs, then the details of each.
+    """Yields a comment for a review: a table of the specs, then the details of each.
 
-    `left_out` counts what has none, once they are all found.
+    `left_out` counts what has no result; it is called after all changes were found.
     """
     listed = list(found)
     yield "| spec | before | now | |\n|---|---|---|---|\n"
@@ -97,6 +98,7 @@ def markdown(
 
 
 def _word(direction: str) -> str:
+    """Returns the word for a direction, bold where it needs a look."""
     words = {
         "increased": "**increased**",
         "incomparable": "**not comparable**",
@@ -107,12 +109,14 @@ def _word(direction: str) -> str:
 
 
 def _invalid(found: Invalid) -> Iterator[str]:
+    """Yields the findings of an invalid version of a spec."""
     for report in found.reports:
         yield f"\n{code(report.label)} is invalid:\n\n"
         yield from _points([_finding(each) for each in report.findings])
 
 
 def _details(change: Change) -> Iterator[str]:
+    """Yields what changed in one spec; nothing where nothing did."""
     if is_unchanged(change) and not change.settings:
         return
     yield f"\n**{code(change.label)}**: {plain(headline(change))}\n"
@@ -137,16 +141,19 @@ def _details(change: Change) -> Iterator[str]:
 
 
 def _points(items: Sequence[str]) -> Iterator[str]:
+    """Yields the items as a list, only the first ones of many."""
     yield from (f"- {each}\n" for each in items[:MOST])
     if len(items) > MOST:
         yield f"- and {len(items) - MOST} more\n"
 
 
 def _share_change(moved: Moved) -> str:
+    """Returns what a mechanism adds before and now, as one item."""
     return " ".join((code(moved.mechanism), *before_now(moved)))
 
 
 def _edits(edits: Iterable[Edit]) -> Iterator[str]:
+    """Yields one item for each key of the spec that differs."""
     for each in edits:
         name = f"{each.kind} {code(each.name)}" if each.name else "the spec"
         if not each.keys:
@@ -160,6 +167,7 @@ def _edits(edits: Iterable[Edit]) -> Iterator[str]:
 
 
 def _finding(finding: Diagnostic) -> str:
+    """Returns a finding as one item: line, level, message and code."""
     line = f"line {finding.span.line}: " if finding.span else ""
     level = "" if finding.level == "error" else f"{finding.level}: "
     return f"{line}{level}{plain(finding.message)} ({finding.code})"

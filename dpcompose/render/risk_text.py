@@ -1,4 +1,4 @@
-"""What an attacker gains, in natural frequencies, for people."""
+"""An attacker's greatest gain for people, in natural frequencies ("10 of 1 000")."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpcompose.render.layout import Style
 from dpcompose.render.numbers import equation, parameter_text, route_text
 from dpcompose.report import Report, Risk
 
-#: Out of so many people rates are told, or of more where fewer than `_FEWEST` would be counted.
+#: Rates are stated out of so many people, or of more where fewer than `_FEWEST` would be counted.
 _PEOPLE, _FEWEST = 1000, 10
 #: What a relation protects, in the plural.
 _UNITS = {"bounded": "records", "edge": "edges", "node": "vertices", "node-rewired": "vertices"}
-#: What is told, and a hit: where somebody may be in the data or not, and where another may be.
+#: The question that an attacker answers, and the words for a hit, by relation.
 _THERE = "Whether somebody is in the data", "found in the data"
 _WHICH = "Which of two neighbouring tables it was", "told from another"
 _QUESTIONS = {
@@ -32,7 +32,7 @@ _QUESTIONS = {
     "edge": ("Whether an edge is there", "found to be there"),
     "node": ("Whether a vertex is there", "found to be there"),
 }
-#: The two tables that are told apart: the one of the baseline, and the one that was read.
+#: The words for the two tables: the baseline's, and the one that was read.
 _ABSENT = "without their data", "with them"
 _TABLES = {
     "unbounded": _ABSENT,
@@ -43,18 +43,17 @@ _TABLES = {
     "node-rewired": ("with other edges of the vertex", "with its own"),
 }
 _NEIGHBOURS = "with a neighbouring table in its place", "with it"
-#: Of a replacement in some columns alone.
+#: The same for a replacement in some columns only.
 _COLUMNS = "with other values in these columns", "with its own"
 
 
 def tables(report: Report) -> tuple[str, str]:
-    """Returns the table of the baseline, and the one that was read: `without their data`, `with
-    them`."""
+    """Returns the words for the baseline's table and the one read: `without them`, `with them`."""
     return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 
 def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
-    """A table of what can be gained from each baseline, and what it is about."""
+    """Yields a table of an attacker's gain from each baseline, and sentences on its meaning."""
     risk = report.risk
     if risk is None:
         return
@@ -68,7 +67,7 @@ def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
     yield literal(_about(report), style, "weak")
 
 
-#: What the rows of a success are about.
+#: The explanation of the rows on success.
 _VALUES = (
     "A value guessed right is an attribute, or a whole record: from 1/2 one of two equally likely "
     "values. Membership is another question, told next."
@@ -76,11 +75,12 @@ _VALUES = (
 
 
 def _question(report: Report) -> tuple[str, str]:
+    """Returns the question that an attacker answers about membership, and the words for a hit."""
     return _WHICH if report.changes else _QUESTIONS.get(str(report.relation), _WHICH)
 
 
 def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
-    """Returns a chance of success by counts of what is protected."""
+    """Returns a chance of success as a sentence in counts of people or records."""
     of, (other, own) = _people(rate), tables(report)
     units = _UNITS.get(str(report.relation), "people")
     return (
@@ -90,7 +90,7 @@ def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
 
 
 def in_brief(report: Report) -> str:
-    """`at most 9.24 % found at 1 % false alarms; advantage ≤ 0.382925`, for the panel."""
+    """Returns the risk in one line: `at most 9.24 % found at 1 % false alarms; advantage ≤ 0.4`."""
     risk, said = report.risk, []
     if risk is None:
         return ""
@@ -105,7 +105,7 @@ def in_brief(report: Report) -> str:
 
 
 def point_text(risk: Risk) -> str:
-    """Returns the one (ε, δ) that is set beside the curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
+    """Returns the (ε, δ) compared with the whole curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
     assert risk.point is not None
     epsilon, delta = risk.point
     text = equation("epsilon", route_text(epsilon))
@@ -113,14 +113,15 @@ def point_text(risk: Risk) -> str:
 
 
 def per_cent(rate: Fraction) -> str:
-    """`9.24 %`, rounded up."""
+    """Returns a rate in per cent, rounded up: `9.24 %`."""
     return f"{decimal_up(rate * 100, 3)} %"
 
 
 def _table(risk: Risk, report: Report, style: Style) -> Table:
+    """Returns the table of baselines, false alarms, successes and hits."""
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=False)
     other, own = tables(report)
-    # A long one on two lines.
+    # A long heading is on two lines.
     for heading in ("", other, own, "odds"):
         lines = Text("\n").join(_heading(each, style) for each in wrap(heading, 20))
         table.add_column(lines, justify="left" if not heading else "right")
@@ -147,17 +148,19 @@ def _table(risk: Risk, report: Report, style: Style) -> Table:
 
 
 def _heading(text: str, style: Style) -> Text:
+    """Returns the heading of a column as styled text."""
     return literal(text, style, "weak")
 
 
 def _heading_of_point(risk: Risk, style: Style) -> Text:
-    """`by ε ≤ 4.77, δ = 1e-6 alone`, on two lines."""
+    """Returns the heading `by ε ≤ 4.77, δ = 1e-6 alone`, on two lines."""
     first, _, second = f"by {point_text(risk)} alone".partition(", ")
     lines = [_heading(each, style) for each in (f"{first}," if second else first, second) if each]
     return Text("\n").join(lines)
 
 
 def _told_apart(risk: Risk, question: str) -> str:
+    """Returns the sentence on how often membership is guessed right, and on the advantage."""
     right, of = risk.membership, _people(Fraction(1, 2))
     text = (
         f"{question}, which a coin tells right {of // 2} times of "
@@ -170,7 +173,7 @@ def _told_apart(risk: Risk, question: str) -> str:
 
 
 def _about(report: Report) -> str:
-    """Returns what is compared with what, and what is not covered."""
+    """Returns what is compared with what, and what the risk does not cover."""
     text = f"What differs is {report.protects} ({neighbours(report)}), all else known."
     rows = "other rows of the same person, " if report.relation in ("unbounded", "bounded") else ""
     text += (
@@ -186,7 +189,7 @@ def _about(report: Report) -> str:
 
 
 def _people(rate: Fraction) -> int:
-    """Out of how many a rate is told: a power of ten."""
+    """Returns the number of people out of which a rate is stated: a power of ten."""
     of = _PEOPLE
     while rate * of < _FEWEST and of < 10**30:
         of *= 10
@@ -194,22 +197,23 @@ def _people(rate: Fraction) -> int:
 
 
 def _count(of: int) -> str:
-    """`1 000`, `100 000`."""
+    """Returns a whole number with blanks between groups: `1 000`, `100 000`."""
     return f"{of:,}".replace(",", " ")
 
 
 def _share(rate: Fraction, of: int) -> str:
-    """Returns how many a rate is of so many, to three digits."""
+    """Returns a rate as a count out of so many people, to four digits."""
     value = rate * of
     return _count(value.numerator) if value.denominator == 1 else decimal_up(value, 4)
 
 
 def _rate_in_words(rate: Fraction, of: int) -> str:
+    """Returns a rate as a whole count out of so many people, rounded up."""
     return _count(min(of, math.ceil(rate * of)))
 
 
 def odds(rate: Fraction) -> str:
-    """`1 : 9.8`, or `5.4 : 1`; never less than they are."""
+    """Returns a rate as odds, `1 : 9.8` or `5.4 : 1`, rounded up."""
     if rate >= 1:
         return "certain"
     if 2 * rate >= 1:
@@ -221,5 +225,6 @@ def odds(rate: Fraction) -> str:
 
 
 def _equals(value: Fraction) -> str:
+    """Returns a number with `=`, or with `≤` where it is rounded up."""
     text = route_text(value)
     return text if text.startswith("≤") else f"= {text}"

@@ -1,4 +1,4 @@
-"""Rules of SARIF: what a code of a finding means, and what a theorem of the book says."""
+"""The rules of SARIF output: the meaning of each finding's code, and each theorem cited."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem_text import SOURCES, book, flowing
 from dpcompose.report.findings import FINDING_CODES
 
-#: What the codes of a family are about.
+#: The subject of the codes that start so.
 _KINDS = {
     "DPC0": "file",
     "DPC1": "spec",
     "DPC2": "remark",
     "DPC3": "verdict",
 }
-#: What GitHub calls the levels that have another name there.
+#: GitHub's names for the levels that are named differently there.
 _SEVERITY = {"note": "recommendation"}
 
 
@@ -31,7 +31,7 @@ def codes() -> dict[str, str]:
 
 
 def rule(identifier: str) -> dict[str, Any]:
-    """Returns the reporting descriptor of a code, or of a theorem."""
+    """Returns the SARIF reporting descriptor of a code or of a theorem's id."""
     meaning = codes().get(identifier)
     if meaning is not None:
         return _code(identifier, meaning)
@@ -40,6 +40,7 @@ def rule(identifier: str) -> dict[str, Any]:
 
 
 def _code(identifier: str, meaning: str) -> dict[str, Any]:
+    """Returns the reporting descriptor of a code."""
     entry = code_entries()[identifier]
     properties: dict[str, Any] = {"tags": [_KINDS[identifier[:4]]]}
     if entry.level != "none":
@@ -55,6 +56,7 @@ def _code(identifier: str, meaning: str) -> dict[str, Any]:
 
 
 def _theorem(entry: Theorem) -> dict[str, Any]:
+    """Returns the reporting descriptor of a theorem."""
     hypotheses = [f"- {each.name} ({entry.how(each)}): {each.says}" for each in entry.hypotheses]
     parts = [
         f"Bound: {entry.formula}",
@@ -77,5 +79,5 @@ def _theorem(entry: Theorem) -> dict[str, Any]:
 
 
 def _text(text: str, form: str = "text") -> dict[str, str]:
-    """Returns a message string, in which braces would be placeholders (§3.11.5)."""
+    """Returns a SARIF message string, with braces escaped, which are placeholders (§3.11.5)."""
     return {form: text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

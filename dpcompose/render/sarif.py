@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 (OASIS, 2020): a result for each problem, with the derivation as its code flow.
+"""The format `sarif` (SARIF 2.1.0, OASIS 2020): a result for each problem, with the derivation.
 
 `analyze` gives the certified bound as a result too, of level `none`; `check` only what is wrong,
 since code scanning shows every result as an alert, whatever its kind. The rules are codes of
@@ -26,12 +26,13 @@ from dpcompose.report import Line, Report, Touch
 Shape = dict[str, Any]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_FLOWING = frozenset({OVER_BUDGET, NOT_COMPARABLE, NO_BOUND})  # what the derivation explains
-_MOST_PLACES = 20  # of one step
+# problems that the derivation explains
+_FLOWING = frozenset({OVER_BUDGET, NOT_COMPARABLE, NO_BOUND})
+_MOST_PLACES = 20  # positions of one step
 _MOST_TOUCHES = 100
 _TOP = Span(1, 1, 1, 1)
 
-#: What a result says beside its message: the parts of the JSON shape, under the same names.
+#: The keys of the JSON shape that a result repeats as its properties.
 _KEPT = (
     "title", "status", "protect", "guarantee", "at_delta", "at_epsilon", "risk", "adversary",
     "theorem", "assumptions", "budget",
@@ -39,17 +40,18 @@ _KEPT = (
 
 
 class _Rules:
-    """The rules cited so far, by the order of their first use."""
+    """The rules cited so far, in the order of their first use."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
 
     def index(self, identifier: str) -> int:
+        """Returns the index of a rule, which is added if it is new."""
         return self.ids.setdefault(identifier, len(self.ids))
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One log with one run; results come out as they are made, the rules at the end."""
+    """Yields one log with one run: each result as it is ready, the rules at the end."""
     rules, first = _Rules(), True
     head = {"$schema": _SCHEMA, "version": "2.1.0"}
     yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "runs": [\n    {\n'
@@ -76,7 +78,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def _left_out(report: Report) -> Shape:
-    """Returns a notification about the run: what it counts has no place in any file."""
+    """Returns a notification about the run, for counts that belong to no file."""
     (found,) = report.findings
     return {
         "executionSuccessful": found.level != "error",
@@ -91,6 +93,7 @@ def _left_out(report: Report) -> Shape:
 
 
 def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
+    """Yields the results of a report: problems, ignored findings, and for `analyze` its bound."""
     for each in problems(report, checking):
         index = rules.index(each.code)
         told = _details(report, rules) if each.code in _FLOWING else {}
@@ -130,7 +133,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
 
 
 def _fixes(report: Report, problem: Diagnostic) -> Shape:
-    """Returns the correction where it is certain: others are not for machines (§3.55)."""
+    """Returns the correction of a problem if it is certain: others are not for machines (§3.55)."""
     fix = problem.fix
     if fix is None or not fix.certain:
         return {}
@@ -144,12 +147,13 @@ def _fixes(report: Report, problem: Diagnostic) -> Shape:
 
 
 def _problem_text(problem: Diagnostic) -> str:
+    """Returns the message of a problem with its hint."""
     hint = f"\nhint: {printable(problem.hint)}" if problem.hint else ""
     return printable(problem.message) + hint
 
 
 def _details(report: Report, rules: _Rules) -> Shape:
-    """Returns the derivation, the mechanisms that feel the worst change, and the numbers."""
+    """Returns the derivation, the mechanisms that the worst change reaches, and the numbers."""
     shape = result(report)
     details: Shape = {}
     if report.chain:
@@ -167,6 +171,7 @@ def _details(report: Report, rules: _Rules) -> Shape:
 
 
 def _step(line: Line, report: Report, rules: _Rules) -> Shape:
+    """Returns a step of the code flow for one sentence of the reasoning."""
     if line.theorem is not None:
         rules.index(line.theorem)
     bound = f" → {bound_text(line.bound)}" if line.bound else ""
@@ -186,6 +191,7 @@ def _step(line: Line, report: Report, rules: _Rules) -> Shape:
 
 
 def _related(number: int, touch: Touch, report: Report) -> Shape:
+    """Returns the related location of a mechanism that the worst change reaches."""
     says = f"`{touch.mechanism}` adds {amounts_text(touch.total)}; it reads {touch.dataset}"
     return {
         "id": number,
@@ -195,17 +201,18 @@ def _related(number: int, touch: Touch, report: Report) -> Shape:
 
 
 def _message(text: str) -> Shape:
-    """Returns a plain text: nothing in it is a placeholder (§3.11.5) or an embedded link
-    (§3.11.6)."""
+    """Returns a SARIF message without placeholders (§3.11.5) or embedded links (§3.11.6)."""
     plain = text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
     return {"text": plain}
 
 
 def _place(report: Report, span: Span | None) -> Shape:
+    """Returns the physical location of a span; the start of the file without one."""
     return {"artifactLocation": _artifact(report.file), "region": _region(span or _TOP)}
 
 
 def _region(span: Span) -> Shape:
+    """Returns the SARIF region of a span."""
     return {
         "startLine": span.line,
         "startColumn": span.column,
@@ -215,8 +222,7 @@ def _region(span: Span) -> Shape:
 
 
 def _artifact(file: str) -> Shape:
-    """Returns a relative path is one from the root of the sources, which is where the tool is
-    run."""
+    """Returns the location of a file: relative to the root of the sources, or absolute."""
     file = from_root(file)
     try:
         name = fsencode(file)

@@ -1,7 +1,7 @@
-"""What the JSON Schemas of all documents share.
+"""The parts that the JSON Schemas of all documents share.
 
-They say what is there, not what is not: later versions of dpcompose may add keys to version 1, so
-unknown keys are to be ignored.
+They say which keys there are, not which there are not: later versions of dpcompose may add keys to
+version 1, so readers should ignore unknown keys.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def published(
     title: str, description: str, root: Schema, definitions: Mapping[str, Schema]
 ) -> Schema:
-    """Returns a whole schema (draft 2020-12): `root`, and those of the `definitions` that it
-    needs."""
+    """Returns a whole schema (draft 2020-12): `root`, and the `definitions` that it needs."""
     needed: set[str] = set()
     wanted = list(_definition_names(root))
     while wanted:
@@ -37,7 +36,7 @@ def published(
 
 
 def _definition_names(schema: object) -> Iterator[str]:
-    """The definitions that a schema refers to."""
+    """Yields the names of the definitions that a schema refers to."""
     if isinstance(schema, dict):
         for key, value in schema.items():
             if key == "$ref":
@@ -50,7 +49,7 @@ def _definition_names(schema: object) -> Iterator[str]:
 
 
 def mapping(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
-    """Returns an object with `required` and `optional` keys."""
+    """Returns the schema of an object with `required` and `optional` keys."""
     return {
         "description": says,
         "type": "object",
@@ -60,24 +59,24 @@ def mapping(says: str, optional: Schema | None = None, /, **required: Schema) ->
 
 
 def array_of(items: Schema, says: str | None = None) -> Schema:
-    """Returns an array of `items`."""
+    """Returns the schema of an array of `items`."""
     return {**({"description": says} if says else {}), "type": "array", "items": items}
 
 
 def defined(name: str, says: str | None = None) -> Schema:
-    """Returns what stands under `name` among the definitions; `says` tells its part here."""
+    """Returns a reference to the definition `name`; `says`: its description here."""
     return {"$ref": f"#/$defs/{name}", **({"description": says} if says else {})}
 
 
 def maybe(schema: Schema, says: str) -> Schema:
-    """`schema` or null, of which `says` tells the meaning."""
+    """Returns a schema that also allows null; `says`: what null means."""
     if "type" in schema:
         return {**schema, "description": says, "type": [schema["type"], "null"]}
     return {"description": says, "anyOf": [schema, {"type": "null"}]}
 
 
 def document(says: str, optional: Schema | None = None, /, **required: Schema) -> Schema:
-    """Returns a whole document, with what all of them start with."""
+    """Returns the schema of a whole document, with the keys that all documents start with."""
     program = {**TEXT, "description": "Version of the program."}
     return mapping(says, optional, dpcompose=program, schema_version=VERSION, **required)
 

@@ -1,4 +1,4 @@
-"""The sections below the numbers: what is assumed, ignored and rechecked, and all in sentences."""
+"""Sections at the end of a report: assumptions, ignored findings, recheck, all in sentences."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from dpcompose.report import Assumption, Report
 
 
 def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableType]:
-    """Yields what the result rests on and nobody but the author of the spec can check, by its
-    line."""
+    """Yields the assumptions that the author of the spec vouches for, with their lines."""
     if not found:
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
@@ -31,29 +30,30 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
     yield by_line(rows, style)
 
 
-#: Four names or more in a sentence.
+#: Matches a list of four names or more in a sentence.
 _LISTED = re.compile("`[^`]+`(?:, `[^`]+`){2,} and `[^`]+`")
 
 
 def _fewer(found: re.Match[str]) -> str:
-    """Returns the first two of the names, and how many more there are."""
+    """Returns the first two of a list of names, and how many more there are."""
     names = found[0].split("`")[1::2]
     return f"{listing(names[:2]).replace(' and ', ', ')} and {len(names) - 2} more"
 
 
 def _assumption(each: Assumption, shortly: bool) -> str:
+    """Returns an assumption as a sentence, with the author's reason."""
     because = "" if each.because is None else f", because: {each.because}"
     says = each.shortly if shortly and each.shortly is not None else each.says
     return sentence(says) + because
 
 
 def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
-    """The assumptions with their lines; those that differ in one name within them are one."""
+    """Yields the assumptions with their lines; those that differ in one name only are merged."""
     groups: list[list[Assumption]] = []
     known: dict[tuple[str, ...], list[Assumption]] = {}
     for each in found:
         parts = tuple(each.says.split("`"))
-        # One name, and not at the start: the verb then is that of something else.
+        # Mergeable: one name, not at the start, where it would be the subject of the verb.
         alone = len(parts) == 3 and parts[0] and each.because is None and each.span is not None
         group = known.get((parts[0], parts[2])) if alone else None
         if group is None:
@@ -81,7 +81,7 @@ def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str,
 
 
 def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:
-    """Sentences, each behind the line that it is about."""
+    """Returns a table of sentences, each after the source line that it is about."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", style="weak", no_wrap=True)
     table.add_column(ratio=1)
@@ -91,7 +91,7 @@ def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:
 
 
 def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
-    """Yields what comments in the spec ignore, and why."""
+    """Yields the findings that comments in the spec ignore, with the reasons."""
     if not report.ignored:
         return
     yield ruled("Ignored", style)
@@ -107,7 +107,7 @@ def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
     )
 
 
-#: What a recheck leaves out, by the fields of a report.
+#: The numbers that a recheck does not cover, by the field of a report.
 _LEFT_OUT = {
     "at_delta": "the numbers at a chosen δ",
     "at_epsilon": "the numbers at a chosen ε",
@@ -135,7 +135,7 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def sentences(report: Report, style: Style) -> Iterator[RenderableType]:
-    """The reasoning once more, in numbered sentences with the theorem and the lines of each."""
+    """Yields the reasoning in numbered sentences, each with its theorem, premises and lines."""
     if not report.chain:
         return
     yield ruled("In sentences", style)

@@ -1,4 +1,4 @@
-"""What halving each mechanism saves: for people, and as JSON."""
+"""The result of `sensitivity`, what halving each mechanism saves: for people, and as JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _MOST = 40
 
 
 def text(file: str, found: Savings, style: Style) -> Iterator[str]:
-    """The total, then a line for each mechanism."""
+    """Yields the number of the spec, then a line for each mechanism."""
     yield printed(_parts(file, found, style), style)
 
 
 def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
+    """Yields the renderables of the result: heading, table, and how many rows are left out."""
     yield literal(f"{file}: {found.name} = {number(found.total)}", style, "strong")
     lead = "what halving a mechanism's ε, ρ or μ, or doubling its noise, takes off that"
     yield ruled("Savings", style, lead)
@@ -34,6 +35,7 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
 
 
 def _row(each: Saving, found: Savings) -> tuple[str, str, str]:
+    """Returns the row of one mechanism: name, saving, reason or share, and line."""
     place = f"line {each.span.line}"
     if each.saves is None:
         return each.mechanism, "?", f"{each.why}; {place}"
@@ -52,7 +54,7 @@ def _down(each: Saving) -> str:
 
 
 def json(file: str, found: Savings) -> Iterator[str]:
-    """One document."""
+    """Yields the savings as one JSON document."""
     document: dict[str, Any] = {
         **head(),
         "file": file,

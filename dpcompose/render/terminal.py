@@ -1,4 +1,4 @@
-"""The report for people: a panel, one proof tree, the costs, what was compared and assumed."""
+"""The report for people in a terminal: a panel, the proof tree, the costs, what was compared."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from dpcompose.report import Report
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """One spec by itself in full, several as a table with what is wrong below it.
+    """Yields one spec's report in full, or several specs as a table with their findings below it.
 
-    Of several every one is told in full where the style asks for all there is. `checking`: whether
-    the budget decides.
+    With `style.detail` "full" each of several is shown in full too. `checking`: whether the budget
+    decides the outcome.
     """
     coming = iter(reports)
     first = list(islice(coming, 1))
@@ -46,12 +46,12 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def text(report: Report, style: Style) -> str:
-    """Returns one report."""
+    """Returns one report as text."""
     return printed(parts(report, style), style)
 
 
 def parts(report: Report, style: Style) -> Iterator[RenderableType]:
-    """Yields what a report is made of, from the top down."""
+    """Yields the renderables of one report, from the top down."""
     if report.status in ("invalid", "unreadable"):
         yield from diagnostics(report, style)
         if report.status == "invalid":

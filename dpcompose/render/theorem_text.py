@@ -1,4 +1,4 @@
-"""The theorem book as formats tell it: its sources, its entries, and their shape for machines."""
+"""The theorem book as text and JSON: names of sources, short names, groups, search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Hypothesis, Theorem
 from dpcompose.core.theorems.book import BOOK
 
-#: What the short name of a source stands for.
+#: The full reference for the short name of each source.
 SOURCES: Mapping[str, str] = {
     "GMPS24": "Composition in Differential Privacy for General Granularity Notions, "
     "CSF 2024, arXiv 2308.14649 (long version)",
@@ -49,7 +49,7 @@ def book() -> Mapping[str, Theorem]:
 
 
 def cited(entry: Theorem) -> str:
-    """`Corollary IV.13 (GMPS24): title`."""
+    """Returns a theorem's citation: `Corollary IV.13 (GMPS24): title`."""
     return f"{entry.place} ({entry.source}): {entry.title}"
 
 
@@ -57,8 +57,7 @@ _SHORTER = {"Theorem": "Thm", "Corollary": "Cor", "Proposition": "Prop", "Algori
 
 
 def in_short(identifier: str) -> str:
-    """Returns what a narrow column has room for: `VI.20`, `BW18 Thm 8`; the id of what is our
-    own."""
+    """Returns a theorem's name for a narrow column: `VI.20`, `BW18 Thm 8`, or its id."""
     entry = book().get(identifier)
     if entry is None or entry.source in ("GMPS24", "dpcompose"):
         return identifier
@@ -72,15 +71,14 @@ GROUPS = (_ANY, *(notion.facts.words for notion in Notion), _TWO)
 
 
 def group_of(entry: Theorem) -> str:
-    """Under which heading an entry stands."""
+    """Returns the heading under which a theorem is listed."""
     if entry.source == "HBW22":
         return _TWO
     return _ANY if entry.notion is None else entry.notion.facts.words
 
 
 def matching(filter_: str) -> list[Theorem]:
-    """Returns the entries that a filter speaks of: each of its words is in what they say or are
-    for."""
+    """Returns the theorems that contain every word of a filter in their text or roles."""
     words = filter_.casefold().split()
     return [
         each for each in book().values() if all(word in _searchable_text(each) for word in words)
@@ -88,7 +86,7 @@ def matching(filter_: str) -> list[Theorem]:
 
 
 def _searchable_text(entry: Theorem) -> str:
-    """Returns what a filter looks at, without capital letters."""
+    """Returns the text of a theorem that a filter searches, in lower case."""
     notion = "" if entry.notion is None else f"{entry.notion} {entry.notion.facts.words}"
     roles = " ".join(use.role for use in entry.uses)
     names = f"{entry.id} {entry.place} {entry.source} {entry.title} {entry.formula}"
@@ -96,7 +94,7 @@ def _searchable_text(entry: Theorem) -> str:
 
 
 def shape(entries: Iterable[Theorem]) -> list[dict[str, object]]:
-    """Entries of the book for machines."""
+    """Returns theorems as JSON objects."""
     return [
         {
             "id": entry.id,
@@ -124,11 +122,12 @@ def shape(entries: Iterable[Theorem]) -> list[dict[str, object]]:
 
 
 def _condition(entry: Theorem, hypothesis: Hypothesis) -> dict[str, str]:
+    """Returns a hypothesis as a JSON object."""
     how = entry.how(hypothesis)
     return {"name": hypothesis.name, "says": hypothesis.says, "how": how}
 
 
 def flowing(statement: str) -> str:
-    """Returns a statement with its paragraphs on one line each."""
+    """Returns a statement with each paragraph on one line."""
     paragraphs = inspect.cleandoc(statement).split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)

@@ -1,4 +1,4 @@
-"""What several releases cost together: for people, for review comments, and as JSON."""
+"""What several releases cost together (`total`): for people, as Markdown, and as JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MOST = 20
 
 
 def text(found: Sum, style: Style) -> Iterator[str]:
-    """A section for each population, then the specs that were left out."""
+    """Yields a section for each population, the findings, and the specs that were left out."""
     for index, total in enumerate(found.totals):
         yield ("\n" if index else "") + printed(_parts(total, style), style)
     for file, lines, each in found.findings:
@@ -58,6 +58,7 @@ def text(found: Sum, style: Style) -> Iterator[str]:
 
 
 def _left_out(found: Sum) -> str:
+    """Returns the sentence on the specs that name no population; empty if all do."""
     if not found.unnamed:
         return ""
     return (
@@ -67,6 +68,7 @@ def _left_out(found: Sum) -> str:
 
 
 def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
+    """Yields the renderables of one total: its panel, then the sections that have content."""
     good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
     good = good and not (total.checked and total.checked.rewritten)
     yield framed(_name(total), "", _rows(total, style), not good, style)
@@ -89,7 +91,7 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
 
 
 def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
-    """The panel: what all releases cost together, the budget, what is protected."""
+    """Yields the rows of the panel: the total, the budget, the record, what is protected."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
         yield "bound", literal(f"{releases} that cannot be added up", style, "bad")
@@ -132,7 +134,7 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
 
 
 def _checked(checked: RecordCheck) -> str:
-    """`3 releases of origin/main, as they were`, or how many of them are not."""
+    """Returns how the record compares with an earlier revision: `3 releases of main, as before`."""
     of = f"{plural(checked.releases, 'release')} of {checked.revision}"
     bad, more = len(checked.rewritten), len(checked.corrected)
     corrected = f"{more} corrected upwards ({listing(checked.corrected)})" if more else ""
@@ -145,11 +147,12 @@ def _checked(checked: RecordCheck) -> str:
 
 
 def _name(total: Total) -> str:
+    """Returns the population of a total, or `all specs`."""
     return "all specs" if total.population is None else f"population {total.population}"
 
 
 def _sentence_of_total(total: Total) -> str:
-    """`ε = 2 by 2 releases (pure DP, unbounded neighbours), within budget: 0.5 left`."""
+    """Returns a total in one sentence: `ε = 2 in 2 releases (pure DP, unbounded neighbours)`."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
         return f"{releases} that cannot be added up"
@@ -165,12 +168,15 @@ def _sentence_of_total(total: Total) -> str:
 
 
 def _none(total: Total) -> str:
-    """Returns what is missing where there is no number: parameters that were chosen along the
-    way may have a finite sum, which is no guarantee."""
+    """Returns the words for a missing number.
+
+    Parameters chosen along the way may have a finite sum, which is no guarantee.
+    """
     return "no finite bound" if total.planned is not None else "no guarantee"
 
 
 def _verdict(total: Total) -> str:
+    """Returns how a total compares with its budget, as the end of a sentence; empty without one."""
     verdict = total.verdict
     if verdict is None:
         return ""
@@ -189,7 +195,7 @@ def _verdict(total: Total) -> str:
 
 
 def _groups(total: Total) -> list[tuple[str, str]]:
-    """Returns each release behind what it protects, which is said once."""
+    """Returns each release after what it protects, which is named once for a group."""
     return [
         ("" if file != files[0] else protects, file)
         for protects, files in total.groups
@@ -198,14 +204,17 @@ def _groups(total: Total) -> list[tuple[str, str]]:
 
 
 def _releases(total: Total) -> list[tuple[str, str]]:
+    """Returns each release with its own bound."""
     return [(label, _alone(bound)) for label, bound in total.alone]
 
 
 def _alone(bound: Bound | None) -> str:
+    """Returns a bound in words, or that there is none."""
     return "no finite bound" if bound is None else bound_text(bound)
 
 
 def _entries(total: Total) -> list[tuple[str, str, str]]:
+    """Returns what each mechanism adds, with its position; only the first ones of many."""
     shown = total.entries[:_MOST]
     rows = [
         (each.mechanism, amounts_text(each.bound), f"{each.file}:{each.line}") for each in shown
@@ -215,7 +224,7 @@ def _entries(total: Total) -> list[tuple[str, str, str]]:
 
 
 def _remaining(total: Total) -> list[tuple[str, str]]:
-    """Returns what one more mechanism on the whole table may have, in each notion."""
+    """Returns what one more mechanism on the whole table may spend, in each notion."""
     how = "with all parameters fixed in advance" if total.planned is not None else "by the filter"
     return [
         (
@@ -241,11 +250,12 @@ def _steps(total: Total) -> list[tuple[str, ...]]:
 
 
 def _at(total: Total) -> list[tuple[str, str]]:
+    """Returns the ε at each chosen δ, with its route."""
     return [(given_text(each), f"{found_text(each)} by {each.rule}") for each in total.at_delta]
 
 
 def markdown(found: Sum) -> Iterator[str]:
-    """A table of the populations, then what each is made of."""
+    """Yields a table of the populations, then the releases and numbers of each."""
     yield "| population | releases | total | |\n|---|---|---|---|\n"
     for total in found.totals:
         name = code(total.population) if total.population is not None else "all specs"
@@ -292,12 +302,14 @@ def markdown(found: Sum) -> Iterator[str]:
 
 
 def _value(total: Total) -> str:
+    """Returns the number of a total: its bound, or else the numbers at the chosen δ's."""
     if total.bounds:
         return bound_text(total.bounds[0])
     return "; ".join(f"{found_text(at)} at {given_text(at)}" for at in total.at_delta) or "none"
 
 
 def _word(total: Total) -> str:
+    """Returns the verdict on a total in a word or two, bold where it fails."""
     if total.refused is not None:
         return "**not added up**"
     if not total.finite:
@@ -308,7 +320,7 @@ def _word(total: Total) -> str:
 
 
 def json(found: Sum) -> Iterator[str]:
-    """One document."""
+    """Yields the totals as one JSON document."""
     document = {
         **head(),
         "totals": [_shape(each) for each in found.totals],
@@ -321,6 +333,7 @@ def json(found: Sum) -> Iterator[str]:
 
 
 def _shape(total: Total) -> dict[str, Any]:
+    """Returns one total as a JSON object."""
     return {
         "population": total.population,
         "files": list(total.files),

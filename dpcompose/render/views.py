@@ -1,4 +1,4 @@
-"""Reports where Python shows values: in a console of rich, in a notebook, and as a picture."""
+"""Views of a report as a Python value: in a console of rich, in a notebook, and as a picture."""
 
 from __future__ import annotations
 
@@ -15,42 +15,44 @@ from dpcompose.render.terminal import text
 from dpcompose.report import Report
 
 _COLUMNS = 100
-#: Of a picture: fonts to fetch from elsewhere.
+#: Font declarations in a picture, which would be fetched from elsewhere.
 _FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 _HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What `dpcompose analyze` prints of a report, as wide as a console."""
+    """A renderable of rich: what `dpcompose analyze` prints of a report, as wide as the console."""
 
     report: Report
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Yields the text of the report in the width and colours of the console."""
         colour = console.color_system is not None
         style = Style(width=options.max_width, colour=colour, encoding=options.encoding)
         yield Text.from_ansi(text(self.report, style))
 
 
 def as_rich(report: Report) -> Shown:
-    """Returns what a console of rich prints."""
+    """Returns a report as an object that a console of rich prints."""
     return Shown(report)
 
 
 def as_html(report: Report) -> str:
-    """The same for a notebook."""
+    """Returns a report as HTML for a notebook."""
     console = _recorded(report, _COLUMNS)
     return console.export_html(inline_styles=True, code_format=_HTML)
 
 
 def as_svg(report: Report, title: str, columns: int) -> str:
-    """The same as a picture of a terminal of so many columns."""
+    """Returns a report as a picture of a terminal of so many columns."""
     console = _recorded(report, columns)
     shown = console.export_svg(title=title, unique_id="dpcompose")
     return _FONT.sub("", shown)
 
 
 def _recorded(report: Report, columns: int) -> Console:
+    """Returns a console of rich on which the report was printed and recorded."""
     console = Console(
         file=StringIO(), record=True, width=columns, color_system="standard", force_terminal=True
     )

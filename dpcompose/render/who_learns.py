@@ -1,4 +1,4 @@
-"""Who learns what: the answer to each question about some columns, beside the whole bound."""
+"""The table on who learns what: the bound for changes of some columns, beside the whole bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcompose.render.risk_text import per_cent
 from dpcompose.report import At, Bound, Learnt, Report, Risk
 
 _NAMES = 3  # mechanisms in a cell
-#: What a column "from 10 % to" is about.
+#: The explanation of a column "from 10 % to".
 _FROM = (
     "From … to: how often a value is guessed right with other values in these columns, and with "
     "those that were read."
@@ -24,7 +24,7 @@ _FROM = (
 
 
 def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
-    """A row for each question, after one for what is protected; then why some have no answer."""
+    """Yields a table with a row for each question about columns, and why answers are missing."""
     if not report.attributes:
         return
     yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
@@ -48,7 +48,7 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def in_markdown(report: Report) -> str:
-    """The same as a table of Markdown; empty where nothing was asked."""
+    """Returns the table of questions about columns as Markdown; empty without questions."""
     if not report.attributes:
         return ""
     head, rows = _cells(report, Style(width=1000))
@@ -65,11 +65,12 @@ def in_markdown(report: Report) -> str:
 
 
 def _quoted(cell: str, head: str) -> str:
+    """Returns a cell as code where its column holds names of a spec."""
     return code(cell) if head in ("columns", "told by") and cell else cell
 
 
 def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
-    """Returns the heads, and the cells of each row; the first row is for what is protected."""
+    """Returns the headings, and the cells of each row; the first row is the protected change."""
     asked = report.attributes
     columns = any(each.changes != (each.name,) for each in asked)
     bounds = [each.bound for each in asked if each.bound is not None]
@@ -85,6 +86,7 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
     head += ["told by"] if style.wide else []
 
     def cells(name: str, changes: str, found: Learnt | Report, told_by: str) -> list[str]:
+        """Returns the cells of one row."""
         row = [name, *([changes] if columns else [])]
         row += [_bound(found.bound)] if unit else []
         row += [_at(found.at_delta)] if at is not None else []
@@ -99,7 +101,7 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
 
 
 def _unit(bounds: Sequence[Bound | None]) -> str:
-    """Returns the parameters of the bounds, where there are any: of the first, if not alike."""
+    """Returns the symbols that all bounds share as a heading; `bound` if they differ."""
     units = dict.fromkeys(
         ", ".join(SIGNS[name] for name, _, _ in each.parameters) for each in bounds if each
     )
@@ -107,10 +109,12 @@ def _unit(bounds: Sequence[Bound | None]) -> str:
 
 
 def _bound(bound: Bound | None) -> str:
+    """Returns the numbers of a bound, or `none`."""
     return "none" if bound is None else short_amounts(bound)
 
 
 def _at(found: Sequence[At]) -> str:
+    """Returns the first number at a chosen δ, or `none`; empty if no δ was chosen."""
     if not found:
         return ""
     value = found[0].value
@@ -118,11 +122,13 @@ def _at(found: Sequence[At]) -> str:
 
 
 def _success(risk: Risk | None, which: int) -> str:
+    """Returns the attack success at the baseline with the given index, in per cent."""
     if risk is None or which >= len(risk.success):
         return ""
     return f"≤ {per_cent(risk.success[which][1])}"
 
 
 def _few(names: Sequence[str]) -> str:
+    """Returns the first names, and how many more there are."""
     more = len(names) - _NAMES
     return ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")

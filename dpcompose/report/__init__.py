@@ -1,4 +1,4 @@
-"""The report: what an analysis found, ready for any renderer. No wording of formats here."""
+"""The report: everything that an analysis found, as data that any renderer can show."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
 
-#: `unreadable`: there is no spec, since the file or its settings cannot be read. `left-out`: it is
-#: of no file, but counts those that a run met and has no result for.
+#: The result of a spec. `unreadable`: the file or its settings cannot be read. `left-out`: the
+#: report is of no file, and counts the files that a run met and has no result for.
 Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
-#: How much a report says: the bound, with its verdict and the findings; what it rests on, the worst
-#: change and what each mechanism costs as well; and also why, with all that was compared.
+#: How much of a report is filled in. "bound": the bound, its verdict and the findings. "costs":
+#: also the assumptions, the worst change and the cost of each mechanism. "all": also the proof and
+#: the theorems compared.
 Extent = Literal["bound", "costs", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a run met and has no result for.
+    """Counts of what a run met and has no result for.
 
-    `unread`: files that could not be read, each told by itself. `skipped`: YAML files in folders
-    that are no specs. `dangling`: links that lead to no file. `folders`: links to folders that are
-    not looked into by another name. `hidden`: specs in folders that are not looked into.
-    `absent`: empty folders where there are submodules. `names`: the first of these, but of
+    `unread`: files that could not be read, each with a report of its own. `skipped`: YAML files in
+    folders that are no specs. `dangling`: links that lead to no file. `folders`: links to folders
+    that are not searched under another name. `hidden`: specs in folders that are not searched.
+    `absent`: empty folders where there are submodules. `names`: the first names of all of these but
     `unread`.
     """
 
@@ -51,12 +52,12 @@ class LeftOut:
 
     @property
     def untold(self) -> int:
-        """Returns how many are told of by this count alone."""
+        """Returns how many have no report of their own, so that only this count mentions them."""
         return self.skipped + self.dangling + self.folders + self.hidden + self.absent
 
     @property
     def summary(self) -> str:
-        """`1 file without a result; 2 other YAML files skipped; 1 dangling link`."""
+        """Returns the counts in words: `1 file without a result; 1 dangling link`."""
         parts = (
             (self.unread, "file{} without a result"),
             (self.skipped, "other YAML file{} skipped"),
@@ -76,11 +77,11 @@ class LeftOut:
 class Verdict:
     """A budget and whether it is met.
 
-    `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where
-    they cannot be compared; `why` then says so. `by`: the bound that was held against the limit,
-    where it is not the report's own. `of_adversary`: the budget is one against the adversary, and
-    `by` is the adversary's bound. `at`: the ε at the budget's δ that was held against it, where
-    it is not a bound at all; `by` is then None.
+    `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where they
+    cannot be compared; `why` then says so. `by`: the bound compared with the limit, where it is not
+    the report's own. `of_adversary`: the budget is one against the adversary, and `by` is the
+    adversary's bound. `at`: the ε at the budget's δ that was compared with it instead of a bound;
+    `by` is then None.
     """
 
     limit: Budget
@@ -94,9 +95,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way to a number at a chosen δ or ε: its `name`, what it gives, and how in a sentence.
+    """A compared route to a number at a chosen δ or ε: its `name`, its bound, a citation (`why`).
 
-    `value`: ε (at a δ) or δ (at an ε), rounded up; None where the route gives none, `why` says so.
+    `value`: ε (at a δ) or δ (at an ε), rounded up; None where the route gives no finite number.
     """
 
     name: str
@@ -106,14 +107,14 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """The least number certified at a chosen δ (`wanted` "delta") or at a chosen ε ("epsilon").
+    """The least number certified at a chosen δ (`wanted` is "delta") or at a chosen ε ("epsilon").
 
     `given`: the chosen number. `value`: the ε or the δ that holds, None if there is no finite one.
     `lower`: no true value is below it, None where not known. `rule`: the name of the winning route;
-    `says`: one sentence on it; `others`: the routes compared, from the best on.
-    `worst`: the worst change at this point, in words, where it is not that of the whole report.
-    `chain`: the steps of the δ bookkeeping, one sentence each. `datasets`: those that the worst
-    change reaches and some mechanism reads. `touched`: what feels that change.
+    `says`: a sentence on it; `others`: the routes compared, best first. `worst`: the worst change
+    at this point, in words, where it is not that of the whole report. `chain`: the reasoning, one
+    sentence for each step. `datasets`: those that this change reaches and some mechanism reads.
+    `touched`: the mechanisms that it reaches.
     """
 
     wanted: Literal["delta", "epsilon"]
@@ -131,14 +132,13 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The most that an attacker gains by the release, every rate rounded up (theory, section 11).
+    """The most that an attacker gains by the release, each rate rounded up (theory, section 11).
 
-    `advantage`: hits less false alarms, at the best rate. `hits`: (rate of false alarms, rate of
-    hits) of a test for which of two neighbouring tables was read. `success`: (chance at which an
-    attack on an attribute or a record succeeds against the other table, chance against the one
-    read); the other one is without the person's data, or with another record, or other values, in
-    their place. `from_point`: the same by `point` alone,
-    one (ε, δ) of the release; both None where it has none.
+    `advantage`: hits minus false alarms, at the best rate. `hits`: (rate of false alarms, rate of
+    hits) of a test for which of two neighbouring tables was read. `success`: (baseline, success):
+    the chance that an attack on an attribute or a record succeeds where the person's data is absent
+    or replaced, and its chance on the real release. `from_point`: the same risk computed from
+    `point` alone, one (ε, δ) of the release; both None where there is none.
     """
 
     advantage: Fraction
@@ -149,21 +149,22 @@ class Risk:
 
     @property
     def membership(self) -> Fraction:
-        """Returns the chance at most of telling which of two equally likely tables was read.
+        """Returns the greatest chance of telling which of two equally likely tables was read.
 
-        Less than the success from 1/2, which is that of guessing one of two values.
+        It is less than the success from a baseline of 1/2, which is that of guessing one of two
+        values.
         """
         return (1 + self.advantage) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What is learnt of some columns of a row by one who knows its others (theory, section 12).
+    """What can be learnt of some columns of a row if its others are known (theory, section 12).
 
-    `changes`: these columns. `bound`: the loss where such rows are replaced, in these columns
-    alone; None where there is none, or none without a δ: `known` tells the two apart, and `reasons`
-    say why there is nothing. `at_delta`: the least ε at the chosen δ's. `risk`: what an attacker
-    gains, where that is asked for. `mechanisms`: those that the worst such change reaches.
+    `changes`: these columns. `bound`: the loss when a row is replaced in these columns only; None
+    without a finite bound, or where one holds only at a δ: `is_finite` tells the two apart, and
+    `reasons` say why there is nothing. `at_delta`: the least ε at the chosen δ's. `risk`: an
+    attacker's gain, where asked for. `mechanisms`: those that the worst such change reaches.
     """
 
     name: str
@@ -176,13 +177,13 @@ class Learnt:
 
     @property
     def is_finite(self) -> bool:
-        """Whether anything is certified."""
+        """Returns whether anything finite is certified: a bound, or an ε at some δ."""
         return self.bound is not None or any(at.value is not None for at in self.at_delta)
 
 
 @dataclass(frozen=True, slots=True)
 class TouchCount:
-    """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
+    """A mechanism on a dataset that a change reaches: `times` in all, and what it `meets` there."""
 
     mechanism: str
     dataset: str
@@ -194,10 +195,10 @@ class TouchCount:
 class Share:
     """What one mechanism adds at the worst change.
 
-    `bound`: in the unit of the whole; where there is none without a δ, what the mechanism costs
-    there by itself. `of_whole`: its part of what adds up, None where the parts do not make up the
-    whole. `without`: the ε at the first chosen δ of the same release without the mechanism, None
-    where that was not looked at.
+    `bound`: in the unit of the whole; without a bound in one notion, the ε of the mechanism alone
+    at a δ. `of_whole`: its share of the sum, None where the parts do not add up to the whole.
+    `without`: the ε at the first chosen δ of the same release without the mechanism, None where not
+    computed.
     """
 
     mechanism: str
@@ -209,7 +210,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Something to write in a spec, and the entry that it belongs to."""
+    """A text to write into a spec, and the position of the entry that it belongs to."""
 
     write: str
     span: Span
@@ -217,11 +218,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that the author could say, if it is true, and what it would bring.
+    """A statement that the author could add to the spec, if it is true, and what it would save.
 
-    `key`: what it is about, a key of specs or a word. `condition`: when it is true. `places`: what
-    to write, all of it together. `number`: what becomes less, such as `ε at δ = 1e-6`; `before`
-    what it is (None: not finite), `after` what is certified of the spec that says so.
+    `key`: what it is about, a key of specs or a word. `condition`: when it is true. `places`: the
+    texts to write, all of them together. `number`: the number that becomes less, such as `ε at δ =
+    1e-6`; `before`: its value now (None: not finite), `after`: its value with the statement.
     """
 
     key: str
@@ -233,16 +234,16 @@ class Advice:
 
     @property
     def saves(self) -> Fraction | None:
-        """Returns how much less it is."""
+        """Returns by how much the number becomes less; None if it was not finite."""
         return None if self.before is None else self.before - self.after
 
 
 @dataclass(frozen=True, slots=True)
 class AgainstAdversary:
-    """What holds against an adversary with two hypotheses alone; weaker than the bound of DP.
+    """A bound against an adversary with two hypotheses only; weaker than the bound of DP.
 
-    `label` says so, and against whom. `bound`: None if nothing is known, `why` then says why.
-    `ratio`: its ε as a share of that of DP, None where there is none. `theorem`: what gives it.
+    `label` says so, and against whom. `bound`: None if nothing is known, and `why` says why.
+    `ratio`: its ε divided by that of DP, None without one. `theorem`: what gives the bound.
     `attained`: some mechanisms with just these guarantees lose as much. `at_delta`: the least ε at
     the chosen δ's.
     """
@@ -262,32 +263,31 @@ class AgainstAdversary:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A finding that a comment in the spec ignores, for the reason given there."""
+    """A finding that a comment in the spec ignores, with the reason given there."""
 
     finding: Diagnostic
     reason: str
 
 
 class Views(Protocol):
-    """How reports are shown where Python shows values."""
+    """The functions by which a console of rich and a notebook show a report as a value."""
 
     def as_rich(self, report: Report) -> Any:
-        """Returns what a console of rich prints."""
+        """Returns the report as an object that a console of rich prints."""
 
     def as_html(self, report: Report) -> str:
-        """Returns what a notebook shows."""
+        """Returns the report as the HTML that a notebook shows."""
 
 
 def relation_words(report: Report) -> str:
-    """Returns the relation protected, with the columns that it leaves out: `bounded keeping
-    city`."""
+    """Returns the protected relation with the columns it keeps or changes: `bounded keeping a`."""
     words = str(report.relation)
     if report.keeps:
         words += f" keeping {', '.join(report.keeps)}"
     return f"{words} changing {', '.join(report.changes)} alone" if report.changes else words
 
 
-#: Loads the views, where there are any: the package says which, as reports know nothing of layout.
+#: A function that loads the views; the package registers it, since reports know nothing of layout.
 VIEWS: list[Callable[[], Views]] = []
 
 
@@ -295,25 +295,22 @@ VIEWS: list[Callable[[], Views]] = []
 class Report:
     """The result of one spec.
 
-    `file` is what `file:line:column` names; `document` is its number where the file has several.
-
-    `relation`, `keeps` and `changes`: the relation protected, and the columns that a replacement
-    keeps, or those that alone it changes.
-    `protects`: what the protected change is, in words. `tree`: the proof, line by line;
-    `chain`: the same reasoning in sentences.
-    `reasons`: why there is no finite bound (one sentence each, with the way out), empty if ok.
-    `findings` are sorted by position; an invalid spec has only those. `bound` is None for an ok
-    report where the mechanisms have no common notion without a δ: the result is then the profile,
-    with its numbers in `at_delta`. `certificate`: the claims that prove the bounds, a line of JSON
-    each, where asked for. `rechecked`: what the stand-alone checker says of them; None where that
-    was not asked for, or where there is no result.
-    `attributes`: what is learnt of some columns alone, question by question, as far as it is asked.
-    `population`: whose data it is. `ceilings`: the bound held against what settings allow at most.
-    `place`: where its verdict belongs, which is the budget or else what is protected.
-    `risk`: what an attacker gains, where that is asked for and there is a bound.
-    `advice`: what would make the number that is asked for less, if it is true; where asked for.
-    `record`: what a filter has counted, where parameters are chosen along the way; the bound is
-    then the budget.
+    `file` is the name in `file:line:column`; `document`: the number of the document in a file of
+    several. `relation`, `keeps`, `changes`: the protected relation, the columns that a replacement
+    keeps, and those it may change. `protects`: the protected change in words. `tree`: the proof,
+    line by line; `chain`: the same reasoning in sentences. `reasons`: why there is no finite bound
+    (one sentence each, with the way out), empty if ok. `findings` are sorted by position; an
+    invalid spec has only those. `bound` is None for an ok report where the mechanisms have no
+    common notion without a δ: the result is then a profile, with its numbers in `at_delta`.
+    `certificate`: the claims that prove the bounds, a line of JSON each, where asked for;
+    `rechecked`: what the stand-alone checker says of them, None where not asked for or without a
+    result. `attributes`: for each question, what can be learnt of
+    some columns. `population`: whose data it is. `ceilings`: the bound compared with what settings
+    allow at most. `place`: the position of the budget, or else of what is protected. `risk`: an
+    attacker's gain, where asked for and there is a bound. `advice`: statements that would make the
+    number smaller, where asked for. `record`: what a filter has counted, where parameters are
+    chosen along the way; the bound is then the budget. `extent` of an analysis decides which of
+    these are filled.
     """
 
     file: str
@@ -354,13 +351,15 @@ class Report:
 
     @property
     def label(self) -> str:
-        """Returns what to call the spec: its file, and which document of it where there are
-        several."""
+        """Returns the name of the spec: its file, with the document's number if it has several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
 
     @property
     def in_short(self) -> str:
-        """`ε = 17/10 (pure DP, bounded)`; the ε that was asked for leads; `invalid, 2 errors`."""
+        """Returns the result in one line: `ε = 17/10 (pure DP, bounded)`, or `invalid, 2 errors`.
+
+        The ε at the budget's δ comes first.
+        """
         if self.status == "invalid":
             count = sum(each.level == "error" for each in self.findings)
             return f"invalid, {count} error{'' if count == 1 else 's'}"
@@ -380,32 +379,32 @@ class Report:
         return f"{', '.join(said)} ({', '.join(words)})" if said else self.status.replace("-", " ")
 
     def __repr__(self) -> str:
+        """Returns the name of the spec and its result in one line."""
         return f"<Report {printable(self.label)}: {self.in_short}>"
 
     def __rich__(self) -> Any:
-        """Returns the report as `dpcompose analyze` prints it, as wide as a console of rich."""
+        """Returns the report as `dpcompose analyze` prints it, as wide as the console of rich."""
         return VIEWS[0]().as_rich(self) if VIEWS else repr(self)
 
     def _repr_html_(self) -> str | None:
-        """The same for a notebook."""
+        """Returns the report as HTML for a notebook; None where no renderer is loaded."""
         return VIEWS[0]().as_html(self) if VIEWS else None
 
     @property
     def not_rechecked(self) -> tuple[str, ...]:
-        """Returns the parts of the report with numbers that a recheck leaves out, by their
-        fields."""
+        """Returns the fields of the report with numbers that a recheck does not cover."""
         return tuple(
             name for name in ("at_delta", "at_epsilon", "risk", "adversary") if getattr(self, name)
         )
 
 
 def _equation_text(name: str, value: Fraction, exact: bool = True) -> str:
-    """`ε = 17/10`, `δ = 1e-6`, or `ε ≤ 0.707107` where rounded up."""
+    """Returns `ε = 17/10`, `δ = 1e-6`, or `ε ≤ 0.707107` where the number is rounded up."""
     decimal = decimal_up(value, 6)
     if exact and _SMALL <= value < _LONG and value.denominator < _LONG:
         return f"{SIGNS[name]} = {value}"
     return f"{SIGNS[name]} {'=' if exact and Fraction(decimal) == value else '≤'} {decimal}"
 
 
-_SMALL = Fraction(1, 1000)  # below it a decimal reads better than its fraction
-_LONG = 10**6  # and so it does for a numerator or a denominator of so many
+_SMALL = Fraction(1, 1000)  # smaller numbers are shown as decimals
+_LONG = 10**6  # and so are numbers with a larger numerator or denominator

@@ -1,4 +1,7 @@
-"""What holds against an adversary with two hypotheses, told; always beside the bound of DP."""
+"""The report's section on an adversary who weighs two hypotheses about one person (HBW22).
+
+It is always shown beside the differential-privacy bound, never instead of it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from dpcompose.report.wording import count_text, number, plural
 from dpcompose.resolve.bind_adversary import Opponent
 from dpcompose.source import Source
 
-#: So many kinds of blocks are written out.
+#: At most so many kinds of blocks are listed.
 MOST_LISTED = 8
 
 _WEAKER = "weaker than differential privacy: holds only against"
@@ -44,10 +47,12 @@ _HOW: dict[Rule, str] = {
 
 
 def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
-    """Returns the report with its part on the adversary, if the spec has one.
+    """Returns the report with its section on the adversary added, or unchanged if the spec has
+    none.
 
-    A budget is held against that part only where the spec says so in so many words. What is asked
-    of differential privacy is never met by it: then both must hold.
+    A budget is held against this section only where the spec declares one against the adversary.
+    That never replaces a budget on the differential-privacy bound: the report's verdict is then ok
+    only if both budgets are met.
     """
     asked = case.resolved.adversary
     if asked is None:
@@ -69,6 +74,11 @@ def _against(
     case: Case,
     finite: Sequence[Solution],
 ) -> AgainstAdversary:
+    """Returns the section on the adversary: the least bound, what gives it, and the alternatives.
+
+    `asked`: the two hypotheses; `limit`: the budget against the adversary, whose δ is looked at as
+    well; `finite`: the solutions with a finite bound. Without a bound the section says why.
+    """
     first, second = asked.words
     label = (
         f"{_WEAKER} an adversary who weighs two hypotheses about one person: {first}; or {second}"
@@ -120,7 +130,12 @@ def _against(
 
 
 def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
-    """Returns the bound of differential privacy, which covers the empty set against anything."""
+    """Returns the report's own differential-privacy bound as a bound against the adversary, if it
+    applies.
+
+    At most one pair. It applies where one hypothesis allows that the person is in no block: DP then
+    covers every other hypothesis. It must be in ε and δ.
+    """
     bound = report.bound
     sides = (question.first, question.second)
     if bound is None or bound.notion not in (Notion.PURE, Notion.APPROX):
@@ -132,6 +147,7 @@ def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
 
 
 def _undominated(pairs: list[tuple[Question, Found]]) -> list[tuple[Question, Found]]:
+    """Returns the undominated pairs of a list sorted by ε: each δ is below all earlier ones."""
     kept: list[tuple[Question, Found]] = []
     for pair in pairs:
         if not kept or pair[1].delta < kept[-1][1].delta:
@@ -140,23 +156,27 @@ def _undominated(pairs: list[tuple[Question, Found]]) -> list[tuple[Question, Fo
 
 
 def _bound(found: Found) -> Bound:
+    """Returns a bound against the adversary as a `Bound`: pure DP where δ is 0, else approximate
+    DP."""
     if not found.delta:
         return Bound(Notion.PURE, found.epsilon, None, False)
     return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)
 
 
 def _sentence_of_hypothesis(found: Found) -> str:
+    """Returns the sentence that tells by which argument the two hypotheses were bounded."""
     pairs = f" ({plural(found.pairs, 'pair')} of sets)" if found.pairs else ""
     return _HOW[found.rule] + pairs
 
 
 # ---------------------------------------------------------------------------------------------
-# The steps
+# The reasoning, line by line
 
 
 def _chain(
     asked: Opponent, question: Question, best: Found, theorem: str, source: Source
 ) -> Iterator[Line]:
+    """Yields the numbered reasoning: losses of the blocks, the two hypotheses, then the bound."""
     texts = [*_blocks(asked, question), *_others(question)]
     place = (source.span(asked.partition.path),)
     for n, text in enumerate(texts, 1):
@@ -176,6 +196,7 @@ def _chain(
 
 
 def _blocks(asked: Opponent, question: Question) -> Iterator[str]:
+    """Yields one sentence for each kind of block: what it loses for a row of the person in it."""
     seen: dict[tuple[str, Fraction, Fraction], int] = {}
     for (index, _), block in zip(asked.classes, question.blocks, strict=True):
         key = asked.partition.classes[index].dataset.name, block.epsilon, block.delta
@@ -188,6 +209,8 @@ def _blocks(asked: Opponent, question: Question) -> Iterator[str]:
 
 
 def _others(question: Question) -> Iterator[str]:
+    """Yields a sentence on the loss of mechanisms that read the person's data outside the blocks,
+    if any."""
     epsilon, delta = question.beside
     if epsilon or delta:
         yield (
@@ -197,14 +220,19 @@ def _others(question: Question) -> Iterator[str]:
 
 
 def _amount(epsilon: Fraction, delta: Fraction) -> str:
+    """Returns `ε = 0.5`, or `ε = 0.5, δ = 1e-6` where there is a δ."""
     return f"ε = {number(epsilon)}" + (f", δ = {number(delta)}" if delta else "")
 
 
 # ---------------------------------------------------------------------------------------------
-# At a chosen δ, and the budget
+# The ε at a chosen δ, and the verdict
 
 
 def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fraction | None) -> At:
+    """Returns the least ε against the adversary at a chosen δ, with the arguments compared.
+
+    `known`: bounds that hold already; `by_dp`: the ε of differential privacy at this δ.
+    """
     found = [each for question in posed for each in at_delta(question, given, known, by_dp)]
     found.sort(key=lambda each: each.epsilon)
     if not found:
@@ -215,6 +243,10 @@ def _at(posed: list[Question], given: Fraction, known: list[Found], by_dp: Fract
 
 
 def _verdict(limit: Budget, found: AgainstAdversary) -> Verdict:
+    """Returns the verdict of the bound against the adversary on a budget against that adversary.
+
+    The least ε whose δ fits is compared: one of the bounds, or the number at the budget's δ.
+    """
     asked = dict(limit.parameters)
     allowed = asked.get("delta", Fraction(0))
     if found.bound is None:

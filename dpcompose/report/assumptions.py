@@ -1,4 +1,4 @@
-"""What a result rests on and the tool cannot check, with the place that declares it."""
+"""The assumptions that a result rests on and the tool cannot check, with paths in the spec."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dpcompose.report.wording import NAMES, listing, plural
 
 
 class Fact(NamedTuple):
-    """One assumption: what it says, and the part of the spec that declares it.
+    """One assumption: its sentence, and the path of the spec that declares it.
 
-    `shortly`: the same in few words, where a report has more to tell; None where it is short, and
-    empty where another one says it too.
+    `shortly`: the same in few words, where a report has more to tell; None where the sentence is
+    short, and empty where another fact says it too.
     """
 
     says: str
@@ -28,7 +28,7 @@ class Fact(NamedTuple):
     shortly: str | None = None
 
 
-#: What stands in every report of mechanisms whose parameters are fixed.
+#: The assumptions of every report where parameters are fixed in advance.
 _STANDING = (
     Fact(
         "every mechanism draws fresh noise, independent of everything but its inputs",
@@ -43,7 +43,7 @@ _STANDING = (
         "",
     ),
 )
-#: What a filter needs in their place.
+#: The assumptions of every report of a ledger, in their place.
 OF_FILTERS = (
     Fact(
         "every mechanism draws fresh noise, given all that was released before",
@@ -68,7 +68,7 @@ OF_FILTERS = (
 def assumptions(
     problem: Problem, tops: list[tuple[Root, Place]], ledger: bool = False
 ) -> list[Fact]:
-    """Returns every standing and declared assumption once, in the order of the spec.
+    """Returns all assumptions of a problem once: the standing ones, then the declared ones.
 
     `ledger`: parameters are chosen along the way, under a filter.
     """
@@ -105,6 +105,7 @@ def assumptions(
 
 
 def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
+    """Yields what a root declares: public vertices, degrees, columns, the unit of each row."""
     path = root.dataset.path
     name = root.dataset.name
     if root.domain is Domain.GRAPH:
@@ -122,13 +123,17 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
 
 
 def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
+    """Yields what the maps and partitions that some mechanism reads declare, from a root down.
+
+    `replaces`: the protected change replaces rows.
+    """
     told: set[tuple[int, int]] = set()
     stack = [top]
     seen: set[int] = set()
     while stack:
         place = stack.pop()
         if id(place.dataset) in seen:
-            # A later draw of a sample, or what is made from one: the same datasets again.
+            # A later draw of a sample, or below one: its dataset was visited already.
             continue
         seen.add(id(place.dataset))
         for up in _padded(place, replaces):
@@ -153,7 +158,8 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterato
 
 
 def _padded(place: Place, replaces: bool) -> set[int]:
-    """From how far above statements for bounded neighbours may rest on the padding lemma.
+    """Returns how many edges above a place those bounded statements are that need the padding
+    lemma.
 
     `replaces`: the protected change replaces rows of the root, so that statements on the root
     itself never meet an added row.
@@ -169,8 +175,7 @@ def _padded(place: Place, replaces: bool) -> set[int]:
 
 
 def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
-    """Yields the finding that some possible row gives nothing further down, where the spec says
-    so by this edge."""
+    """Yields the fact that some row gives nothing beyond an edge, if the spec declares it."""
     partition = edge.partition
     if partition is not None and not partition.drops:
         says = partition.kind.declares_left_out(partition.name, edge.parent.dataset.name)
@@ -187,12 +192,14 @@ def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
 
 
 def _child(place: Place, parent: Place) -> str:
+    """Returns the name of the dataset just below `parent` on the path to a place."""
     while place.edge is not None and place.edge.parent is not parent:
         place = place.edge.parent
     return place.dataset.name
 
 
 def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
+    """Yields what the map that makes a dataset declares."""
     path = (*dataset.path, "map")
     assert dataset.made_by is not None
     of_it = readers.get(id(dataset), _NOBODY)
@@ -201,6 +208,7 @@ def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
 
 
 def _of_partition(partition: Partition) -> Iterator[Fact]:
+    """Yields what a partition declares: its kind, and its caps on blocks and rows of one unit."""
     name, path = f"`{partition.name}`", (*partition.path, "partition")
     says, at = partition.kind.declares(partition.name)
     yield Fact(says, (*path, *at))
@@ -221,13 +229,15 @@ def _of_partition(partition: Partition) -> Iterator[Fact]:
 # Readers and mechanisms
 
 
-#: The readers of what nobody asks for.
+#: The readers of a dataset for which none are recorded.
 _NOBODY = Readers((), 0)
 
 
 def _readers(problem: Problem) -> dict[int, Readers]:
-    """Returns the readers of every dataset, by its identity, where one is drawn; few names are
-    enough."""
+    """Returns the mechanisms that read each dataset or what is below it, by the dataset's identity.
+
+    Empty where nothing is random; of many names only the first few are kept.
+    """
     found: dict[int, Readers] = {}
     datasets = list(problem.datasets())
     if not any(each.made_by is not None and each.made_by.conduct().random for each in datasets):
@@ -246,7 +256,8 @@ def _readers(problem: Problem) -> dict[int, Readers]:
 
 
 def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
-    """Yields what is trusted of concrete mechanisms and of curves; one fact for all of a kind."""
+    """Yields what is assumed of noise, sensitivities and curves; one fact for all that are
+    alike."""
     found: dict[Trusted, tuple[dict[str, None], Path]] = {}
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
@@ -259,7 +270,7 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
 
 
 def _norm(guarantee: Guarantee) -> str | None:
-    """Returns in which norm a sensitivity is; a step of 1 on whole numbers is one in both."""
+    """Returns the norm of a sensitivity; for a whole-number step of 1 the norms coincide."""
     assert guarantee.noise is not None
     norm = form_of(guarantee.noise).norm
     own: str | None = getattr(guarantee.noise, "norm", norm)
@@ -267,6 +278,7 @@ def _norm(guarantee: Guarantee) -> str | None:
 
 
 def _trusted(statement: Statement) -> Iterator[Trusted]:
+    """Yields what one statement of a mechanism assumes: its points, its noise, its sensitivity."""
     guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
         yield Trusted("the points stated for {} hold for every two neighbours, in both orders")
@@ -276,7 +288,7 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     yield form.trusted
     if form.sensitivity is None:
         return
-    # A name may hold braces of its own.
+    # A name may contain braces.
     neighbours = str(statement.relation).replace("{", "{{").replace("}", "}}")
     change = {
         RelationKind.UNBOUNDED: " (one row added or removed)",

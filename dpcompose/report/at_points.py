@@ -1,4 +1,4 @@
-"""Numbers at a chosen δ or ε, told: the winning route, the others, the worst change, the steps."""
+"""Numbers at a chosen δ or ε for the report: the winning route, the others, the worst change."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from dpcompose.curves.rounding import sqrt_up
 from dpcompose.report import At, Route, TouchCount, wording
 from dpcompose.report.explanation import touched_by
 
-#: So many sorts of losses, and of touched mechanisms, are written out.
+#: So many kinds of losses, and so many mechanisms that a change reaches, are listed.
 MOST_LISTED = 12
-#: Of more numbers than this not each has grids of its own.
+#: Above so many points the numbers share their grids.
 MOST_APART = 16
 
 _ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
@@ -78,11 +78,11 @@ def at_points(
     solution: Solution | None,
     compared: bool = True,
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """Returns the numbers at the chosen δ's and ε's, each once; none where some change has no
-    finite bound.
+    """Returns the ε at each chosen δ, and the δ at each chosen ε, each point once.
 
-    `solution`: the worst change that the report tells, None if it tells none. `compared`: whether
-    routes are tried that are there for comparison.
+    Both are empty where some change has no finite bound. `solution`: the worst change that the
+    report shows, None if it shows none. `compared`: whether routes are also tried that are there
+    for comparison.
     """
     wanted = tuple(dict.fromkeys(deltas)), tuple(dict.fromkeys(epsilons))
     many = sum(map(len, wanted)) > MOST_APART
@@ -96,7 +96,7 @@ def at_points(
     told = None if solution is None else touched_by(solution.felt)
     bounds = () if solution is None else solution.quantities
     at_delta, at_epsilon = (
-        # Neighbours share most of the work.
+        # Points next to each other share most of the work.
         {
             point: _at_point(choose(patterned, point, bounds, compared), told)
             for point in sorted(points, key=lambda point: point.chosen_number)
@@ -107,6 +107,10 @@ def at_points(
 
 
 def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
+    """Returns the number at one point for the report; `told`: what the worst change shown reaches.
+
+    The worst change at the point is written out only where it differs from the one shown.
+    """
     best, *others = chosen.worst.found
     worst = chosen.worst.pattern
     return At(
@@ -128,6 +132,7 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
 
 
 def _why_none(chosen: Chosen) -> str:
+    """Returns why there is no finite ε at a δ."""
     leak = 1 - chosen.worst.composition.no_failure
     if leak > chosen.point.chosen_number:
         return f"the stated δ's give all away with chance up to {wording.number(leak)}"
@@ -135,11 +140,12 @@ def _why_none(chosen: Chosen) -> str:
 
 
 def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
-    """Returns the numbers, without their worst change where it is the one that the report tells."""
+    """Returns the numbers, each without its worst change where that is `worst`, shown already."""
     return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
 
 
 def _sentence_of_route(found: RouteBound) -> str:
+    """Returns the sentence on how a route bounds the number, with the width of its grid if any."""
     text = _HOW[found.rule]
     if found.bracket is not None and found.bracket.grid is not None:
         text += f"; on a grid of width {wording.number(found.bracket.grid)}, towards more loss"
@@ -147,6 +153,7 @@ def _sentence_of_route(found: RouteBound) -> str:
 
 
 def _route(found: RouteBound) -> Route:
+    """Returns one compared route for the report: its name, its bound, and a citation."""
     return Route(str(found.rule), found.value, _IN_SHORT[found.rule])
 
 
@@ -155,7 +162,7 @@ def _route(found: RouteBound) -> Route:
 
 
 def _flat(trace: Trace) -> Counter[TracedCharge]:
-    """Returns how often each mechanism is touched."""
+    """Returns how often a change reaches each mechanism, from the nested trace of its losses."""
     found: Counter[TracedCharge] = Counter()
     stack: list[tuple[Trace, int]] = [(trace, 1)]
     while stack:
@@ -169,6 +176,8 @@ def _flat(trace: Trace) -> Counter[TracedCharge]:
 
 
 def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
+    """Returns how often a change reaches each mechanism, by its name, dataset and the change
+    there."""
     found: Counter[tuple[str, str, str]] = Counter()
     for felt, n in _flat(trace).items():
         found[felt.mechanism, felt.dataset, wording.change(felt.state)] += n
@@ -176,6 +185,7 @@ def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
 
 
 def _worst_change_lines(trace: Trace) -> Iterable[str]:
+    """Yields one phrase for each mechanism that a change reaches, the most frequent ones first."""
     flat = _flat(trace)
     for felt, n in flat.most_common(MOST_LISTED):
         times = "" if n == 1 else f"{wording.count_text(n)} × "
@@ -185,10 +195,12 @@ def _worst_change_lines(trace: Trace) -> Iterable[str]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The steps
+# The reasoning, line by line
 
 
 def _chain(chosen: Chosen) -> Iterable[str]:
+    """Yields the reasoning at a point: which change, what composes, which part of δ is used, the
+    number."""
     composition = chosen.worst.composition
     kinds = list(islice(_losses(composition), MOST_LISTED))
     if chosen.worst.pattern.loose:
@@ -225,6 +237,7 @@ def _chain(chosen: Chosen) -> Iterable[str]:
 
 
 def _losses(composition: Curve) -> Iterable[str]:
+    """Yields the parts of a dominating pair in words, each with how often it occurs."""
     for part, n in composition.parts:
         yield (f"{wording.count_text(n)} × " if n > 1 else "") + part_text(part)
     if composition.gaussian:
@@ -232,7 +245,7 @@ def _losses(composition: Curve) -> Iterable[str]:
 
 
 def part_text(part: Part) -> str:
-    """Returns a part of a composition in a few words."""
+    """Returns one part of a dominating pair in a few words, such as `ε = 1/2`."""
     number = wording.number
     match part:
         case Response(epsilon):
@@ -273,5 +286,6 @@ def part_text(part: Part) -> str:
 
 
 def _listing(kinds: Sequence[str]) -> str:
+    """Returns the first three phrases joined by semicolons, and how many more there are."""
     more = len(kinds) - 3
     return "; ".join(kinds[:3]) + (f"; {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Why the author of a spec says that what it declares is true: the key `because`."""
+"""Assumptions of a report, with the reasons that the author gives in the spec (key `because`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ _KEY = "because"
 
 
 def reason(source: Source, path: Path) -> str | None:
-    """Returns the reason given nearest to `path`, in the entry that it belongs to; None without
-    any."""
+    """Returns the reason given nearest to `path` within its entry; None without any."""
     entry = source.at(path[:2])
     if not isinstance(entry, dict):
         return None
-    # Of an entry with a partition, each of the two can hold it.
+    # A dataset with a partition can have a reason in either of the two mappings.
     inner = entry.get(str(path[2])) if len(path) > 2 else entry.get("partition")
     for each in (inner, entry):
         text = each.get(_KEY) if isinstance(each, dict) else None
@@ -28,13 +27,13 @@ def reason(source: Source, path: Path) -> str | None:
 
 
 def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
-    """`facts`, each with its place and the reason given there; then all other entries with one.
+    """Returns the assumptions: facts with position and reason, then other entries with a reason.
 
-    What a mechanism guarantees is no fact of its own, so it is listed where it has a reason.
+    What a mechanism guarantees is no fact of its own, so it is listed only where it has a reason.
     """
     given = _KEY in source.lines.text
     found: list[Assumption] = []
-    told: set[str | int] = set()  # datasets with a fact
+    told: set[str | int] = set()  # names of the datasets that have a fact
     for says, path, shortly in facts:
         why = None
         if given and path and path[0] == "datasets":
@@ -48,6 +47,7 @@ def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
 
 
 def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
+    """Yields an assumption for each entry with a reason, except the datasets in `told`."""
     for name, path in _entries(source):
         why = None if path[0] == "datasets" and path[1] in told else reason(source, path)
         if why is not None:
@@ -57,7 +57,7 @@ def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
 
 
 def _entries(source: Source) -> Iterator[tuple[str, Path]]:
-    """Every dataset and every mechanism of a valid spec."""
+    """Yields the name and path of every dataset and every mechanism of a valid spec."""
     datasets, mechanisms = source.at(("datasets",)), source.at(("mechanisms",))
     for name in datasets if isinstance(datasets, dict) else ():
         yield name, ("datasets", name)

@@ -1,4 +1,4 @@
-"""Which way the numbers of two reports moved: what may be compared, and what it says."""
+"""The comparison of two reports: which numbers increased or decreased, and which are comparable."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dpcompose.report import At, Bound, Report, relation_words
 from dpcompose.report.wording import number
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]
-#: Numbers at a δ are found by search; by less than this nothing has changed.
+#: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
 NEARLY = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
 class NumberChange:
-    """A number before and now; None where there is no finite one, or no spec.
+    """One number before and after a change; None where it is not finite, or there is no spec.
 
     `name`: `ε`, `δ`, `ρ`, `μ`, or `ε at δ = 1e-6`.
     """
@@ -31,7 +31,7 @@ class NumberChange:
 
 
 def from_nothing(report: Report) -> Iterator[NumberChange]:
-    """The numbers of a spec that is new."""
+    """Yields the numbers of a spec that is new, each as an increase from nothing."""
     if report.bound is not None:
         for name, value in named_parameters(report.bound):
             yield NumberChange(name, None, value, "increased")
@@ -40,13 +40,16 @@ def from_nothing(report: Report) -> Iterator[NumberChange]:
 
 
 def to_nothing(report: Report) -> Iterator[NumberChange]:
-    """The numbers of a spec that is gone."""
+    """Yields the numbers of a spec that was removed, each as a decrease to nothing."""
     for each in from_nothing(report):
         yield NumberChange(each.name, each.new, None, "decreased")
 
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
-    """Returns which way the bound moved, its numbers, and why that cannot be told."""
+    """Returns the direction in which the bound moved, each number's change, and a reason.
+
+    The reason says why two bounds are "incomparable"; for the other directions it is None.
+    """
     numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
     if _protected(old) != _protected(new):
         why = f"what is protected changed from {_protected(old)} to {_protected(new)}"
@@ -79,13 +82,14 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
 
 
 def _decided(numbers: Sequence[NumberChange]) -> bool:
-    """Whether numbers at a δ say what became of bounds that cannot be compared themselves."""
+    """Returns whether the ε's at a δ are comparable, and so decide where the bounds are not."""
     return any(" at " in each.name for each in numbers) and all(
         each.direction != "incomparable" for each in numbers if " at " in each.name
     )
 
 
 def _no_comparison(old: Report, new: Report) -> str:
+    """Returns the sentence on why two bounds cannot be compared, with the way out."""
     terms = [
         "a profile" if each.bound is None else f"{_symbols(each.bound)} ({each.bound.notion.value})"
         for each in (old, new)
@@ -96,7 +100,7 @@ def _no_comparison(old: Report, new: Report) -> str:
 
 
 def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
-    """Yields what two records spend of one budget, where both are counted in one notion."""
+    """Yields the changes of what two records spend of one budget, where counted in one notion."""
     was, now = old.record, new.record
     if was is None or now is None or was.notion is not now.notion:
         return
@@ -105,20 +109,23 @@ def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
 
 
 def _symbols(bound: Bound) -> str:
+    """Returns the symbols of a bound's parameters: `ε and δ`."""
     return " and ".join(name for name, _ in named_parameters(bound))
 
 
 def _protected(report: Report) -> str:
+    """Returns the protected relation of a report in words, with its distance."""
     distance = f" at distance {report.distance}" if report.distance > 1 else ""
     return f"{relation_words(report)} neighbours{distance}"
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
+    """Returns the parameters of a bound as pairs of symbol and value, such as `("ε", 1/2)`."""
     return [(SIGNS[name], value) for name, value, _ in bound.parameters]
 
 
 def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:
-    """The parameters of the bounds where both are in one notion, or one of them is none."""
+    """Yields the changes of the bounds' parameters, if both are in one notion or one is missing."""
     if old.bound is None or new.bound is None:
         known = old.bound or new.bound
         if known is not None and old.status != new.status:
@@ -137,7 +144,7 @@ def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:
 
 
 def _across(old: Bound, new: Bound) -> Direction:
-    """Returns which way a bound moved that is now in another notion, where a conversion tells."""
+    """Returns the direction between bounds in different notions, where a conversion decides it."""
     if old.delta is not None or new.delta is not None:
         return _with_delta(old, new)
     if old.notion in CONVERTS[new.notion]:
@@ -151,7 +158,7 @@ def _across(old: Bound, new: Bound) -> Direction:
 
 
 def _with_delta(old: Bound, new: Bound) -> Direction:
-    """The same, where one of the bounds is an (ε, δ)."""
+    """Returns the direction between two bounds of which at least one has a δ."""
     epsilons = {"pure", "approx"}
     if old.notion.value in epsilons and new.notion.value in epsilons:
         if old.delta is None and new.value >= old.value:
@@ -162,11 +169,12 @@ def _with_delta(old: Bound, new: Bound) -> Direction:
 
 
 def _amount(bound: Bound) -> Fraction:
+    """Returns a bound in the unit in which its notion adds up: μ² for GDP, else its parameter."""
     return bound.value**2 if bound.notion.value == "gdp" else bound.value
 
 
 def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(0)) -> Direction:
-    """Returns which way a number moved; None is above all numbers."""
+    """Returns in which direction a number moved; None counts as larger than every number."""
     if old is None or new is None:
         return "same" if old is new else "increased" if new is None else "decreased"
     if abs(new - old) <= slack * old:
@@ -175,10 +183,12 @@ def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(
 
 
 def _at_name(at: At) -> str:
+    """Returns the name of the number at a δ: `ε at δ = 1e-6`."""
     return f"ε at δ = {chance(number(at.given))}"
 
 
 def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the changes of the ε's at the δ's that both reports have."""
     before = {at.given: at for at in old.at_delta}
     for at in new.at_delta:
         was = before.get(at.given)

@@ -1,4 +1,4 @@
-"""What a problem costs: the one way from it to its bounds, for a report and for planning alike."""
+"""Certified bounds of a problem: the one function that reports and planning call for them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CertifiedRelease:
-    """What is certified of a problem.
+    """The certified bounds of a problem.
 
-    `solved`: the worst cases in every notion that was looked at, from the strongest on, finite or
-    not. `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε.
-    `chosen`: whether any was chosen. `risk`: what an attacker gains, where that was asked for;
-    `curve`: by which it is told, and limits in risk are judged.
+    `solved`: the worst case in every notion that was tried, strongest first, finite or not.
+    `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε. `chosen`:
+    whether any δ or ε was chosen. `risk`: an attacker's gain, where that was asked for; `curve`:
+    the trade-off curve behind it, which also judges budgets in risk.
     """
 
     solver: Solver
@@ -38,16 +38,16 @@ class CertifiedRelease:
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
-        """Returns the finite ones."""
+        """Returns the worst cases that have a finite bound."""
         return tuple(each for each in self.solved if each.finite)
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """Bounds that all hold, in the same order."""
+        """Returns the certified bounds, which all hold, in the order of the notions."""
         return tuple(bound_of(each) for found in self.solutions for each in found.quantities)
 
     def held(self, limit: Budget) -> Verdict:
-        """Returns the limit held against the bounds and the numbers at its δ."""
+        """Returns the verdict on a budget, by the best of the bounds and the number at its δ."""
         if limit.of_risk:
             return of_risk(limit, self.curve)
         decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)
@@ -68,10 +68,11 @@ def certify(
 ) -> CertifiedRelease:
     """Returns the least bounds of a problem that theorems certify.
 
-    `limits`: budgets, whose notions and δ are looked at as well. `risk`: where to state what an
-    attacker gains; it has no value where there is no finite bound. `solver`: one for the problem.
-    `compared`: whether numbers at a δ come with other routes, which take time and hardly ever win.
-    `judged`: whether the limits alone matter, so that no number is looked for beside them.
+    `limits`: budgets, whose notions and δ's are tried as well. `risk`: the rates at which an
+    attacker's gain is stated; it is None where there is no finite bound. `solver`: an existing
+    solver of the problem. `compared`: whether numbers at a δ come with other routes, which take
+    time and hardly ever win. `judged`: whether only the budgets matter, so that no other number is
+    computed.
     """
     solver = solver or Solver(problem)
     asked = {name for limit in limits for name, _ in limit.parameters}
@@ -87,10 +88,10 @@ def certify(
     given = list(epsilons)
     risky = risk is not None or any(limit.of_risk for limit in limits)
     if risky and first is None and not (wanted or given or judged):
-        given = [Fraction(0)]  # the advantage is a number where no notion has one
+        given = [Fraction(0)]  # the advantage, δ at ε = 0, may be finite where no notion is
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
-    # Most runs choose none, and need not load the routes.
+    # Imported here: most runs choose no point, and need no routes.
     if wanted or given:
         from dpcompose.report.at_points import at_points
 
@@ -108,5 +109,6 @@ def certify(
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:
-    """Whether a budget may be met in a notion where it is not in a stronger one."""
+    """Returns whether a budget names the notion's own parameter (ρ or μ), so that its bound is
+    needed."""
     return notion.facts.symbol in asked - {"epsilon"}

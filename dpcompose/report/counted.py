@@ -1,7 +1,7 @@
-"""A record of releases held against a budget, in the one notion in which a filter counts it.
+"""A record of releases compared with a budget, by a filter's sum (theory, section 10).
 
-The sum for a pair of neighbours is the structural one (theory, section 10). What counts on
-parameters that are fixed in advance is refused, with the way out.
+The sum for a pair of neighbours is the structural one: only mechanisms that the change reaches
+count. Bounds that need parameters fixed in advance are refused, with the way out.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dpcompose.report.findings.reasons import missing_notion, reasons
 
 
 class NoFilter(Exception):
-    """Why a filter says nothing of a record, in a whole sentence with the way out.
+    """The reason why no filter can count a record, as a sentence with the way out.
 
-    `held`: why nothing can be held against the budget; None where it is passed for certain.
+    `held`: why nothing can be compared with the budget; None where it is certainly exceeded.
     """
 
     def __init__(self, says: str, held: str | None = "there is no sum to hold against it") -> None:
@@ -39,9 +39,10 @@ class NoFilter(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A record of releases held against a budget.
+    """A record of releases compared with a budget.
 
-    `solution`: the worst change in the notion of the filter, `spent` what it loses.
+    `solution`: the worst change in the notion of the filter; `spent`: its loss; `named`: whether
+    the spec names the filter.
     """
 
     filter: PrivacyFilter
@@ -51,14 +52,17 @@ class Counted:
 
     @property
     def within(self) -> bool:
-        """Whether the record stays within the budget."""
+        """Returns whether the record stays within the budget."""
         return self.filter.admits(self.spent)
 
     def record(
         self, deltas: Sequence[Fraction], fixed: Sequence[At], at: Fraction | None
     ) -> FilterRecord:
-        """Returns what is told of it; `fixed`: the numbers if parameters were fixed, `at`: at
-        which δ."""
+        """Returns the counted sum as data for the report.
+
+        `fixed`: the ε's that hold if parameters are fixed in advance; `at`: the δ to compare them
+        at.
+        """
         found = self.filter
         spent = bound_of(self.spent)
         read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
@@ -76,13 +80,13 @@ class Counted:
     def _cost(
         self, delta: Fraction, fixed: Sequence[At]
     ) -> tuple[Fraction, Fraction, Fraction] | None:
-        """Returns the δ, the ε of what is spent, and that of the same releases if all had been
-        planned."""
+        """Returns a δ, the ε of what is spent, and the ε of the same releases planned in
+        advance."""
         spent = of_bound(self.spent, Point(delta=delta)).value
         if spent is None:
             return None
         planned = next((at.value for at in fixed if at.given == delta), None)
-        # What holds of parameters that are chosen along the way holds of fixed ones.
+        # A bound for parameters chosen along the way holds for fixed ones too.
         return delta, spent, spent if planned is None else min(spent, planned)
 
 
@@ -92,11 +96,9 @@ def count(
     budget: Budget,
     wanted: Notion | None = None,
 ) -> Counted:
-    """Returns a record of releases held against a budget in the notion `wanted`, or in the usual
-    one.
+    """Returns a record compared with a budget, in the notion `wanted` or else the usual one.
 
-    The sum for a pair of neighbours is the structural one: what the change reaches, by sums alone.
-    Raises NoFilter.
+    The sum for a pair of neighbours counts what the change reaches, by sums alone. Raises NoFilter.
     """
     notion = wanted or default_notion(budget)
     found = filter_of(budget, notion)
@@ -127,7 +129,7 @@ def count(
 
 
 def _uncounted(problem: Problem, notion: Notion) -> str:
-    """Returns why a filter cannot count some mechanism."""
+    """Returns why a filter cannot count some mechanism, with the way out."""
     for mechanism in problem.mechanisms():
         stated = mechanism.stated_in
         if any(notion in CONVERTS[each] for each in stated):
@@ -147,7 +149,7 @@ def _uncounted(problem: Problem, notion: Notion) -> str:
 
 
 def _other_filters(problem: Problem, solver: Solver, budget: Budget, notion: Notion) -> str:
-    """Filters in which there is a sum, as a hint."""
+    """Returns a hint at the filters in which there is a finite sum; empty without any."""
     possible = notions(problem)
     others = [
         f"`filter: {each.value}`"
@@ -161,9 +163,9 @@ def _other_filters(problem: Problem, solver: Solver, budget: Budget, notion: Not
 
 
 def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
-    """Refuse what counts on nobody else using what is drawn: a later release may.
+    """Raises NoFilter for a bound that needs all other releases to ignore a random outcome.
 
-    Path by path, as for pure ε, it would not matter. Raises NoFilter.
+    A later release may depend on it. Path by path, as for pure ε, it would not matter.
     """
     stack: list[tuple[Dataset, int, int | None]] = [
         (root.dataset, 0, None) for root in problem.roots
@@ -191,7 +193,7 @@ def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
 
 
 def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
-    """Refuse several releases on one sample, but for one row that is drawn or not.
+    """Raises NoFilter for several releases on one sample, unless one row is drawn or not.
 
     Given what else is drawn, and the past, the next of them is pure with what ln(1 + q(e^E - 1))
     grows by, E being their sum. As ε·tanh(ε/2) and μ² grow faster than ε, these add up to no more
@@ -209,7 +211,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
         names, releases, _ = _on_sample(place.dataset)
         one = (Kind.SINGLE,) if sample.size is None else (Kind.SINGLE, Kind.PAIR)
         units = [all_leaves(state) for state in met.get(id(edge.parent), ())]
-        # A row drawn again, for its key, is more that may be drawn.
+        # A row that is drawn again for its key is a further draw.
         again = any(
             each.edge and each.edge.conduct and each.edge.conduct.picks is RowSelection.ONE
             for each in place.subtree()
@@ -228,8 +230,8 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 
 
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
-    """Returns what is released of one draw of a sample: by name, how many, and whether some have
-    a δ."""
+    """Returns the mechanisms on a sample's draw: names, number of releases, whether some have a
+    δ."""
     releases, leaks = 0, False
     shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}
@@ -237,7 +239,7 @@ def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
     while stack:
         dataset, copies = stack.pop()
         for mechanism in dataset.mechanisms:
-            # Of a sample that is drawn afresh for each copy, copies share nothing.
+            # Copies share nothing of a sample that is drawn afresh for each copy.
             releases += copies * (mechanism.count if shared else 1)
             names[mechanism.name] = None
             leaks = leaks or any(each.guarantee.delta for each in mechanism.statements)
@@ -248,7 +250,7 @@ def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
 
 
 def _refuse_shared_sample(sample: Dataset, what: str) -> None:
-    """Refuse δ's that several releases on one draw share: which of them run may depend on it."""
+    """Raises NoFilter for several releases with a δ on one draw: which run may depend on it."""
     names, releases, leaks = _on_sample(sample)
     if releases > 1 and leaks:
         raise NoFilter(
@@ -259,7 +261,7 @@ def _refuse_shared_sample(sample: Dataset, what: str) -> None:
 
 
 def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> None:
-    """Refuse (ε, δ) of which the δ add up to 1 or more: nothing is promised, but they are known."""
+    """Raises NoFilter where the δ of the worst change add up to 1 or more, so that none holds."""
     if not isinstance(solution.algebra, Pairs) or not solution.loss:
         return
     least = min(solution.algebra.plain(delta) for _, delta in solution.loss)
@@ -273,7 +275,7 @@ def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> N
 
 
 def _refuse_choices(solver: Solver, solution: Solution) -> None:
-    """Refuse mechanisms with several (ε, δ) for one change: one has to be chosen in advance."""
+    """Raises NoFilter for mechanisms with several (ε, δ) for one change: a filter counts one."""
     at = {id(place): place for _, top in solver.tops for place in top.subtree()}
     for (key, _), answer in solution.accountant.answers().items():
         for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):

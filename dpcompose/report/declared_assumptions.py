@@ -1,8 +1,9 @@
-"""What the author of a spec vouches for: its entries as they are, wherever they stand.
+"""What the author of a spec vouches for: the claim of each entry, comparable across revisions.
 
 Everything that an entry declares is part of its claim: what a mechanism guarantees, on which data,
-how far one row moves it, what is dropped or kept, how often it is drawn. Numbers count by their
-value, constants put in; the reason (`because`), the place and the title of the spec do not count.
+how far one row moves it, what is dropped or kept, how often it is drawn. Numbers are compared by
+value, with constants put in. The reason (`because`), the position and the title of the spec are not
+part of a claim.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, printable, quoted
 from dpcompose.source import Source, Value
 
-#: Keys whose values are numbers, which may be expressions; the larger ones of the first are weaker.
+#: Keys whose values are numbers or expressions. A larger number makes a claim weaker at the first
+#: ones, a smaller number at the second ones (noise).
 _WEAKER_IF_LARGER = frozenset(
     {
         "epsilon", "delta", "rho", "mu", "sensitivity", "unbounded", "bounded", "diameter",
@@ -29,20 +31,20 @@ _WEAKER_IF_SMALLER = frozenset(
     key.name for form in FORMS.values() for key in form.numbers if key.noise
 )
 _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson", "weight"}
-#: Keys below which nothing is a number.
+#: Keys whose values contain names, never numbers.
 _NAMES = frozenset(
     {
         "kinds", "blocks", "keeps", "changes", "uses", "only", "columns", "post_processes", "unit",
         "column",
     }
 )  # fmt: skip
-#: How often a mechanism runs is no claim that a larger number weakens: it is a parameter.
+#: Parameters, which are no claims: how often a mechanism runs.
 _PARAMETERS = frozenset({"count"})
 
 
-#: What stands for the value of a key that is not there.
+#: The marker for the value of an absent key.
 _ABSENT = object()
-#: Keys without which as much is said of what is declared, and less assumed.
+#: Keys that add an assumption: without one of them less is assumed, and a claim is not stronger.
 _MORE = frozenset(
     {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter", "uses"}
 )
@@ -50,7 +52,7 @@ _MORE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Vouched:
-    """An entry of a spec: what it is called, what it declares, and where it stands."""
+    """The claim of one entry of a spec: its name, what it declares, and its path in the spec."""
 
     of: str
     content: dict[str, Any]
@@ -58,13 +60,14 @@ class Vouched:
 
 
 def claims(source: Source) -> list[Vouched]:
-    """Returns all entries of a valid spec that declare something, in the order of the language."""
+    """Returns the claims of all entries of a valid spec that declare something, in fixed order."""
     tree = source.value
-    assert isinstance(tree, dict)  # a spec that could be read
+    assert isinstance(tree, dict)  # true of every spec that was read
     return [each for each in _claims(tree) if each.content]
 
 
 def _claims(tree: dict[str, Value]) -> Iterator[Vouched]:
+    """Yields the claim of every entry: settings, `protect`, relations, datasets, mechanisms."""
     constants = _constants(tree.get("constants"))
     for key in ("population", "adaptivity", "filter", "roots", "adversary"):
         if key in tree:
@@ -87,6 +90,7 @@ def _claims(tree: dict[str, Value]) -> Iterator[Vouched]:
 
 
 def _constants(written: Value) -> dict[str, Fraction]:
+    """Returns the values of the constants that a spec defines."""
     found: dict[str, Fraction] = {}
     for name, text in written.items() if isinstance(written, dict) else ():
         if isinstance(text, str):
@@ -95,6 +99,7 @@ def _constants(written: Value) -> dict[str, Fraction]:
 
 
 def _entry(entry: Value, constants: Mapping[str, Fraction]) -> dict[str, Any]:
+    """Returns what one entry declares, with numbers evaluated; empty if it is no mapping."""
     found = _plain(entry, constants)
     return found if isinstance(found, dict) else {}
 
@@ -102,8 +107,10 @@ def _entry(entry: Value, constants: Mapping[str, Fraction]) -> dict[str, Any]:
 def _plain(
     value: Value, constants: Mapping[str, Fraction], numbers: bool = False, names: bool = False
 ) -> Any:
-    """Returns a value without reasons; `numbers`: its texts are numbers; `names`: none below is
-    one."""
+    """Returns a value with its numbers evaluated, and without the reasons (`because`) inside.
+
+    `numbers`: the texts in it are numbers; `names`: nothing in it is a number.
+    """
     if isinstance(value, dict):
         return {
             str(key): _plain(
@@ -128,12 +135,13 @@ def _plain(
 
 
 def is_new(claim: Vouched, known: Vouched | None) -> bool:
-    """Whether a claim says more than a known one of the same entry (None: there is none)."""
+    """Returns whether a claim says more than the known one of the same entry (None: no such
+    one)."""
     return known is None or not _follows(claim.content, known.content)
 
 
 def _follows(new: Any, old: Any, key: str = "") -> bool:
-    """Whether what is said now follows from what was said before."""
+    """Returns whether what is declared now follows from what was declared before."""
     if isinstance(new, dict) and isinstance(old, dict):
         return next(_stronger_keys(new, old, key), None) is None
     if isinstance(new, list) and isinstance(old, list) and key != "points":
@@ -150,16 +158,16 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
 
 
 def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterator[str]:
-    """The keys at which a mapping says what does not follow from another one, in their order."""
+    """Yields the keys at which a mapping declares what does not follow from the old one."""
     parameters = _PARAMETERS if key == "" and new.keys() ^ old.keys() <= _PARAMETERS else set()
     inner = key if key in _NUMBERS else None
     for name in dict.fromkeys((*new, *old)):
         if name in parameters or _value_at(new, name) == _value_at(old, name):
             continue
         if name == "sensitivity" and new.get("mechanism") == "exponential":
-            yield name  # which sets the weights
+            yield name  # it sets the weights of the exponential mechanism
         elif name == "max_rows" and new.get("exact") is True:
-            yield name  # exactly so many rows are neither more nor fewer
+            yield name  # with `exact` no other number follows
         elif name not in new:
             if name not in _MORE:
                 yield name
@@ -168,6 +176,7 @@ def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterat
 
 
 def _number(text: str) -> Fraction:
+    """Returns the exact value of an evaluated number."""
     return Fraction(text)
 
 
@@ -175,10 +184,10 @@ def _number(text: str) -> Fraction:
 
 
 def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tuple[str, Path]:
-    """Returns what a claim says beside a known one of the same entry, and where.
+    """Returns what a claim declares beyond the known one of the same entry, and where, in words.
 
-    That is at the first key that says what does not follow; where all does, the first that differs.
-    `gone`: the claim is that of before, and the known one that of now.
+    It is told at the first key that declares what does not follow; if all follows, at the first
+    that differs. `gone`: the claim is the former one, and the known one that of now.
     """
     name = quoted(claim.of)
     if known is None:
@@ -200,10 +209,12 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
 
 
 def _value_at(content: dict[str, Any], key: str) -> Any:
+    """Returns the value of a key, or a marker if it is absent."""
     return content.get(key, _ABSENT)
 
 
 def _value_in_words(value: Any) -> str:
+    """Returns a declared value as quoted text, or `not there`."""
     if value is _ABSENT:
         return "not there"
     if isinstance(value, dict):
@@ -212,6 +223,7 @@ def _value_in_words(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
+    """Returns a declared value as text in the flow style of YAML."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_text(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):

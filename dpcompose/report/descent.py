@@ -1,4 +1,4 @@
-"""How a change goes down the tree, in words: along maps, and into the blocks of partitions."""
+"""Sentences on how a change propagates down the tree: along maps, and into blocks of partitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpcompose.report import wording
 
 
 def descent(visit: Visit) -> Iterator[str]:
-    """One sentence for each map and each partition that the change passes from here."""
+    """Yields one sentence for each map and each partition that passes a visit's change on."""
     for choice in visit.answer.choices[: len(visit.place.derived)]:
         after = next((branch for branch in choice.branches if branch.state), None)
         if after is not None:
@@ -28,7 +28,8 @@ def descent(visit: Visit) -> Iterator[str]:
 
 
 def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
-    """Each partition that the change passes from here, with what it does to the blocks."""
+    """Yields each partition that passes a visit's change on, the choice of blocks, and a sentence
+    on it."""
     place = visit.place
     choices = visit.answer.choices[len(place.derived) :]
     for partition, choice in zip(place.dataset.partitions, choices, strict=False):
@@ -40,7 +41,11 @@ def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
 def _partition_change(
     partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
 ) -> str:
-    """Returns what one change does to the blocks of a partition, in words."""
+    """Returns a sentence on what one change of a dataset does to the blocks of its partition.
+
+    `before`: the change of the dataset; `reached`: the changed blocks, each with its change and how
+    many equal blocks it stands for.
+    """
     found = all_leaves(before)
     alone = sum(found.values()) == 1
     kind = next(iter(found)).kind
@@ -59,6 +64,7 @@ def _partition_change(
 
 
 def _kind(state: State) -> Kind | None:
+    """Returns the kind of a change of exactly one unit; None if it has several units."""
     found = all_leaves(state)
     if sum(found.values()) != 1:
         return None
@@ -66,6 +72,11 @@ def _kind(state: State) -> Kind | None:
 
 
 def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    """Returns a sentence on where a replaced row goes: it stays, moves between blocks, enters or
+    leaves.
+
+    `moves`: for each block its place, the number of equal blocks, and the kind of change there.
+    """
     stays = [(place, copies, what) for place, copies, what in moves if what is Kind.PAIR]
     ends = [(place, copies, what) for place, copies, what in moves if what is Kind.SINGLE]
     name = f"`{partition.name}`"
@@ -86,6 +97,7 @@ def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind |
 
 
 def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    """Returns the names of blocks as a phrase: `block south and 3 of 40 equal blocks`."""
     parts: list[str] = []
     single: list[str] = []
     for place, copies, _ in moves:
@@ -100,10 +112,12 @@ def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
 
 
 def _one_name(place: Place, copies: int) -> str:
+    """Returns the name of one block, or the phrase for some of several equal blocks."""
     return _names([(place, copies, None)])
 
 
 def _block_names(place: Place) -> Sequence[str | int]:
+    """Returns the names of the equal blocks that a place stands for."""
     edge = place.edge
     assert edge is not None and edge.partition is not None
     return edge.partition.classes[edge.block].names

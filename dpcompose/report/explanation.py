@@ -1,4 +1,4 @@
-"""How an answer is told: the worst change with what feels it, the numbered chain, the shares."""
+"""The worst change with the mechanisms it reaches, and the reasoning as numbered sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Touch, WorstChange, wording
 from dpcompose.report.descent import descent, splits
 
-#: So many touched mechanisms are listed in a report.
+#: A report lists so many of the mechanisms that the worst change reaches.
 MOST_TOUCHES = 200
 SpanOf = Callable[[Path], Span]
 
@@ -27,7 +27,8 @@ SpanOf = Callable[[Path], Span]
 
 
 def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
-    """Returns the worst change, with the mechanisms that feel it."""
+    """Returns the worst change in sentences, with the mechanisms that it reaches and their
+    losses."""
     says: list[str] = []
     for visit in solution.visits:
         if visit.place.edge is None:
@@ -44,6 +45,8 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
 
 
 def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
+    """Returns one mechanism that the worst change reaches, with the loss of one copy and of all
+    copies."""
     return Touch(
         felt.mechanism.name,
         felt.visit.place.dataset.name,
@@ -55,7 +58,7 @@ def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
 
 
 def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
-    """Returns how often each mechanism feels a change, by its name, its dataset and what happens
+    """Returns how often a change reaches each mechanism, by its name, dataset and the change
     there."""
     found: Counter[tuple[str, str, str]] = Counter()
     for each in felt:
@@ -66,18 +69,20 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The chain
+# The reasoning in numbered sentences
 
 
 def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:
-    """Returns the derivation as numbered lines, each with its theorem, its inputs and its
-    places."""
+    """Returns the derivation as numbered sentences, each with its theorem, premises and spec
+    positions."""
     teller = _Teller(solution, span)
     teller.tell(derivation)
     return tuple(teller.lines)
 
 
 class _Teller:
+    """Writes a derivation as numbered sentences into `lines`."""
+
     def __init__(self, solution: Solution, span: SpanOf) -> None:
         self.solution = solution
         self.span = span
@@ -91,12 +96,19 @@ class _Teller:
         bound: Bound | None,
         paths: Sequence[Path],
     ) -> int:
+        """Appends one numbered sentence and returns its number.
+
+        `inputs`: the numbers of the sentences it follows from; `paths`: the parts of the spec it is
+        about.
+        """
         number = len(self.lines) + 1
         spans = tuple(self.span(path) for path in paths)
         self.lines.append(Line(number, theorem, says, tuple(inputs), bound, spans))
         return number
 
     def tell(self, cite: Step) -> None:
+        """Appends the whole derivation: the change, the cost of each mechanism, their sum, the
+        theorem."""
         (together,) = cite.inputs
         changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
         before = self._changes(changes)
@@ -118,6 +130,8 @@ class _Teller:
             self.add(cite.theorem, says, [last], bound_of(cite.bound), ())
 
     def _changes(self, steps: Sequence[Step]) -> list[int]:
+        """Appends a sentence on each dataset and partition that the change reaches; returns their
+        numbers."""
         numbers: list[int] = []
         for step in steps:
             visit: Visit = step.facts["visit"]
@@ -142,12 +156,15 @@ class _Teller:
         return numbers
 
     def _unchanged_index(self, step: Step) -> int:
+        """Appends a sentence on a dataset that does not change, and returns its number."""
         says = (
             f"`{step.facts['place'].dataset.name}`: {wording.unchanged_text(step.facts['place'])}"
         )
         return self.add(step.theorem, says, (), None, step.paths)
 
     def _cost(self, step: Step) -> int:
+        """Appends a sentence on what one mechanism loses for the worst change, and returns its
+        number."""
         felt: ChangeCharge = step.facts["felt"]
         given = step.inputs[0]
         placed = given.facts["placed"]
@@ -178,16 +195,21 @@ class _Teller:
         return self.add(step.theorem, says, (), bound, [given.paths[0]])
 
     def _rest(self, step: Step) -> int:
+        """Appends one sentence for all mechanisms that are not listed one by one, and returns its
+        number."""
         says = f"{step.facts['count']} more touches of mechanisms, in the same way"
         bound = None if step.bound is None else bound_of(step.bound)
         return self.add(None, says, (), bound, ())
 
     def _post(self, step: Step) -> int:
+        """Appends a sentence on a post-processing step, which costs nothing, and returns its
+        number."""
         post: Derived = step.facts["post"]
         says = f"`{post.name}` uses only released outputs ({wording.listing(post.inputs)}): free"
         return self.add(step.theorem, says, (), None, step.paths)
 
     def _sum(self, step: Step, total: Bound) -> str:
+        """Returns the sentence on how the losses of the mechanisms add up to the bound."""
         units = total.notion.facts.unit
         if not self.solution.felt:
             return "no mechanism feels the change: nothing is lost"
@@ -208,7 +230,8 @@ class _Teller:
 
 
 def draws_of(place: Place) -> int:
-    """Returns how many draws of samples above a place are alike."""
+    """Returns how many independent draws of samples a place stands for: the product of those above
+    it."""
     draws, edge = 1, place.edge
     while edge is not None:
         draws, edge = draws * edge.rounds, edge.parent.edge
@@ -216,7 +239,8 @@ def draws_of(place: Place) -> int:
 
 
 def profile_chain(at: At) -> tuple[Line, ...]:
-    """Returns the steps of a result that is known only at a chosen δ or ε."""
+    """Returns the reasoning for a number that is known only at a chosen δ or ε, as numbered
+    sentences."""
     lines = [
         Line(number, None, says, (number - 1,) if number > 1 else (), None, ())
         for number, says in enumerate([*at.worst, *at.chain[:-1]], start=1)

@@ -1,4 +1,4 @@
-"""Who learns what: the same release, where rows are replaced in some columns alone."""
+"""Who learns what: bounds for the same release when a row is replaced in some columns only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpcompose.report.reasoning import Recheck
 from dpcompose.report.recheck import certificate_lines
 from dpcompose.report.recheck import recheck as checked
 
-#: So many columns are asked about by themselves, the first ones of a spec.
+#: Questions about single columns are asked of so many columns at most, the first ones of a spec.
 MOST_ASKED = 200
 
 
@@ -29,7 +29,12 @@ def columns_of(problem: Problem) -> list[ColumnQuestion]:
 
 
 def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterator[Finding]:
-    """Yields why questions have no answer, or none that tells one from another."""
+    """Yields at most one remark (DPC230) on why questions about columns have no or no useful
+    answer.
+
+    The reasons: no columns are listed, no rows are protected, too many columns, or no map or
+    partition says which columns it uses.
+    """
     goal, root = problem.goal, problem.roots[0].dataset
     columns = frozenset(name for each in problem.roots for name in each.columns or ())
     alike = all(frozenset(each.columns or ()) == columns for each in problem.roots)
@@ -51,7 +56,8 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
 
 
 def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
-    """Whether it is said of what is made from a dataset that it depends on some columns alone."""
+    """Returns whether some map or partition of a dataset is declared to depend on some columns
+    only."""
     for partition in dataset.partitions:
         if partition.kind.where(columns).stays and not partition.kind.where(()).stays:
             return True
@@ -60,13 +66,15 @@ def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
     return any(at in _SAID_AT for at in said)
 
 
-#: At these keys of a map it is said on which columns it depends.
+#: The keys of a map that declare on which columns it depends.
 _SAID_AT = (("uses",), ("only",), ("column",))
 
 
 def along_the_way(question: ColumnQuestion) -> Learnt:
-    """Returns the answer where parameters are chosen along the way: no filter was set for this
-    change."""
+    """Returns the answer to a question in a ledger: no bound, with the reason.
+
+    A filter was set for the protected change, and none for a change of these columns.
+    """
     says = (
         "Parameters are chosen along the way: what was spent so far is no guarantee, for changes "
         "of some columns neither. Way out: a ledger that protects these changes, with a budget of "
@@ -85,9 +93,10 @@ def learnt(
 ) -> tuple[tuple[Learnt, ...], Recheck]:
     """Returns the answers to questions in their order, and what the checker says of them.
 
-    Whatever is asked, the guarantees stay those of the release as the spec protects it (theory,
-    section 12). Without an answer are questions where something else than rows is protected. The
-    other arguments are those of `certify`. Raises Unproved where a recheck fails.
+    Each answer is the bound of the same release when a row changes in these columns only; the
+    stated guarantees stay those of the protected relation (theory, section 12). Questions are left
+    out where something else than rows is protected. The other arguments are those of `certify`.
+    Raises Unproved where a recheck fails.
     """
     told: list[Learnt] = []
     claims = Recheck(0, 0.0)

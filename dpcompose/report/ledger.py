@@ -1,7 +1,8 @@
-"""Ledgers: releases whose parameters are chosen along the way, under a filter (theory, section 10).
+"""Reports of ledgers: releases whose parameters are chosen along the way (theory, section 10).
 
-What has been spent is a fact about the record of releases. The guarantee is the budget, as long as
-the record stays within it, and without a budget there is none.
+A filter bounds the sum of their losses by a budget that is fixed in advance. What has been spent is
+a fact about the record of releases. The guarantee is the budget, as long as the record stays within
+it; without a budget there is no guarantee.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from dpcompose.report.verdict import deltas_of, of_risk, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
-#: What is said where there is no budget.
+#: The reason given for having no guarantee where there is no budget.
 NO_BUDGET = (
     "Parameters are chosen along the way, and no budget is given: the realised sum is no "
     "guarantee, since what was released decided on how much more was. Way out: a budget that was "
@@ -71,9 +72,9 @@ def of_ledger(
 ) -> Report:
     """Returns the report of a spec whose parameters are chosen along the way.
 
-    `limits`: budgets, each of which is a filter of its own; the first is the guarantee. `ceilings`:
-    what a budget may be at most. `deltas`, `epsilons`: where to read the guarantee as well;
-    `risk`: where to say what an attacker gains.
+    `limits`: the budgets, each of which is a filter of its own; the first is the guarantee.
+    `ceilings`: the most that settings allow a budget to be. `deltas`, `epsilons`: points at which
+    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated.
     """
     problem = resolved.problem
     solver = Solver(problem)
@@ -116,21 +117,20 @@ def of_ledger(
 
 
 def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
-    """Returns what settings allow at most, held against the guarantee."""
+    """Returns the verdict of the guarantee on a ceiling, the most that settings allow."""
     if ceiling.of_risk:
         return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
     return verdict(ceiling, [bound, bound_of(counted.total_loss)])
 
 
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
-    """Returns what an attacker gains at most of all that the filter admits."""
+    """Returns an attacker's greatest gain from all releases that the filter admits."""
     given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
     return risk_of(worst_trade_off.of_quantity(counted.total_loss), asked, (), given)
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
-    """Returns the budget as a guarantee; for one in risk the limit of the filter that it
-    becomes."""
+    """Returns the budget as a bound; for a budget in risk, the limit of the filter made from it."""
     given = dict(budget.parameters)
     if budget.of_risk:
         return bound_of(replace(limit.total_loss, exact=False))
@@ -142,7 +142,10 @@ def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
 
 
 def decision(limit: Budget, counted: Counted) -> Verdict:
-    """Whether the record is within a budget; the slack is told where it is one of the budget."""
+    """Returns the verdict on a budget: whether the record stays within it.
+
+    The slack is known where the filter's limit is the budget's own parameter, not a converted one.
+    """
     slack = None
     if counted.filter.stated:
         value = counted.filter.notion.value_of(Fraction(counted.spent.amount))[0]
@@ -152,7 +155,7 @@ def decision(limit: Budget, counted: Counted) -> Verdict:
 
 
 def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
-    """Another budget, which is a filter of its own."""
+    """Returns the verdict on a further budget, counted by a filter of its own."""
     try:
         return decision(limit, count(problem, Solver(problem), limit, resolved.filter))
     except NoFilter as none:
@@ -162,7 +165,8 @@ def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
 def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """Returns the guarantee at other δ's and at ε's: all that the filter admits has its limit."""
+    """Returns the guarantee as the ε at each δ, and as the δ at each ε, both by the filter's
+    limit."""
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
@@ -177,7 +181,8 @@ def read(
 
 
 def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> str:
-    """`ρ = 0.5`; `down`: rounded down, as what may be spent is."""
+    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as for what may still be
+    spent."""
     says = number_below if down else number
     return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
 
@@ -185,7 +190,12 @@ def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> 
 def _report_of_ledger(
     case: Case, counted: Counted, record: FilterRecord, bound: Bound, fixed: CertifiedRelease | None
 ) -> Report:
-    """Returns the report with its reasoning, or the reason why there is no guarantee any more."""
+    """Returns the report of a record: its bound and reasoning, or why there is no guarantee any
+    more.
+
+    `fixed`: what would be certified if all parameters had been fixed before the first output; None
+    where the reasoning is not asked for.
+    """
     solution, entry = counted.solution, in_role(Role.FILTER, counted.filter.notion)
     span = case.source.span
     if counted.within:
@@ -220,7 +230,7 @@ def _report_of_ledger(
 
 
 def passed(record: FilterRecord) -> str:
-    """Returns why there is no guarantee where a record passes its budget, and the way out."""
+    """Returns the sentence that a record exceeds its budget, with the way out."""
     return (
         f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
         f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
@@ -230,7 +240,8 @@ def passed(record: FilterRecord) -> str:
 
 
 def _origin(counted: Counted, budget: Budget | None) -> str:
-    """Returns where a limit comes from."""
+    """Returns the words on where a filter's limit comes from: the budget itself, or a conversion of
+    it."""
     if counted.filter.stated or budget is None:
         return "the budget itself, fixed before the first output"
     symbol = counted.filter.notion.facts.sign
@@ -238,7 +249,8 @@ def _origin(counted: Counted, budget: Budget | None) -> str:
 
 
 def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:
-    """Yields what holds only of fixed parameters, and what other filters would have counted."""
+    """Yields the bounds that need fixed parameters, and the sums that other filters would have
+    counted."""
     for at in fixed.at_delta:
         if at.value is None:
             continue

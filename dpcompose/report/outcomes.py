@@ -1,4 +1,4 @@
-"""The three ways in which an analysis comes out: a bound, a profile, or no finite guarantee."""
+"""Reports of the three possible results of an analysis: a bound, a profile, or no finite bound."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from dpcompose.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One spec: its text and meaning, what to call it, the budget to use, and its solver.
+    """One spec under analysis: its text, its meaning, its name, the budget to use, and its solver.
 
-    `against`: the budget for what holds against the adversary alone.
+    `against`: the budget against the adversary.
     """
 
     source: Source
@@ -60,12 +60,12 @@ class Case:
 
     @property
     def problem(self) -> Problem:
-        """Returns what is asked of the accountant."""
+        """Returns the problem that the spec poses."""
         return self.resolved.problem
 
 
 def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
-    """Returns what a report says of its case whatever comes out."""
+    """Returns the report's first fields, which do not depend on the result."""
     goal = case.problem.goal
     report = Report(
         file=case.name,
@@ -89,7 +89,7 @@ def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
 
 
 def _protects(problem: Problem, solver: Solver) -> str:
-    """Returns what the protected change is: `1 row replaced`."""
+    """Returns the protected change in words: `1 row replaced`."""
     goal = problem.goal
     units = list(dict.fromkeys(root.unit for root in problem.roots if root.unit is not None))
     if goal.relation.kind is RelationKind.USER and units:
@@ -106,12 +106,12 @@ def _protects(problem: Problem, solver: Solver) -> str:
 
 
 def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
-    """Returns a report of a bound that another part has found, without its reasoning."""
+    """Returns a report of a bound that another module has found, without its reasoning."""
     return replace(_outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
 
 
 def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
-    """Returns a report without a finite bound, for reasons that another part has found."""
+    """Returns a report without a finite bound, for reasons that another module has found."""
     return replace(
         _outset(case, "no-guarantee"), reasons=tuple(why), findings=_remarks(case, solution)
     )
@@ -123,7 +123,11 @@ def certified(
     points: tuple[At, ...] = (),
     extent: Extent = "all",
 ) -> Report:
-    """Returns the report of a bound; `points`: what holds at the chosen δ's and ε's."""
+    """Returns the report of a finite bound, with worst change, costs and proof up to the extent.
+
+    `finite`: the solutions with a finite bound, strongest notion first; `points`: the numbers at
+    the chosen δ's and ε's.
+    """
     solution = finite[0]
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
@@ -168,7 +172,7 @@ def certified(
 
 
 def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
-    """Returns a result that is a profile: finite at a δ, with no bound in one notion."""
+    """Returns the report of a profile: finite at a δ, with no bound in one notion."""
     shown = next(at for at in found if at.value is not None)
     report = replace(
         _outset(case, "ok", extent),
@@ -195,6 +199,7 @@ def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report
 def _alternatives(
     solution: Solution, compared: Iterable[Compared], undominated: list[Bound], others: list[Bound]
 ) -> tuple[Alternative, ...]:
+    """Returns the bounds and theorems that were compared with the one that is cited."""
 
     found = [
         Alternative(None, bound, "another pair that holds as well: neither is better in both")
@@ -215,8 +220,11 @@ def no_guarantee(
     chosen: bool = False,
     extent: Extent = "all",
 ) -> Report:
-    """Returns the report of no finite bound, with the reasons."""
-    # Imported where it is needed: most specs have a bound.
+    """Returns the report of a spec without a finite bound, with the reasons.
+
+    `found`: the numbers at the chosen δ's and ε's; `chosen`: whether any was chosen.
+    """
+    # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
     why = why_none(case.problem, case.solver.tops, solutions, found, chosen)
@@ -239,7 +247,7 @@ def no_guarantee(
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
-    """Returns the theorems that do not help, each with the hypothesis that fails."""
+    """Returns the theorems that do not apply, each with the hypothesis that fails."""
 
     _, compared = select(case.solver, solution)
     found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
@@ -256,7 +264,7 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
 
 
 def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> AskedNumbers:
-    """Returns what the spec asks for, and the ε that is found: at its δ, or else the bound."""
+    """Returns the δ's that the spec asks for, and the ε found: at such a δ, or else the bound's."""
     resolved = case.resolved
     budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
     deltas = [(value, ("budget", "delta")) for name, value in budget.items() if name == "delta"]
@@ -274,7 +282,7 @@ def _remarks(
     bound: Bound | None = None,
     points: tuple[At, ...] = (),
 ) -> tuple[Diagnostic, ...]:
-    """Returns the findings in the order of their places."""
+    """Returns all remarks on the spec, in the order of their positions."""
     resolved = case.resolved
     found = [
         Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)

@@ -1,4 +1,4 @@
-"""The proof tree: how the worst change travels, what it costs, and how that comes to the bound."""
+"""The proof as a tree of lines: the worst change from the roots down, the costs, and their sum."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpcompose.report.descent import splits
 from dpcompose.report.explanation import draws_of, touched_by
 
 SpanOf = Callable[[Path], Span]
-#: What adds up, where its sign alone would not say it.
+#: The words for a unit that adds up, where its symbol alone would not be understood.
 _ADDING = {"μ²": "the squares of μ"}
 #: So many different amounts are written out in a sum.
 _MOST_TERMS = 6
@@ -33,7 +33,7 @@ _MOST_TERMS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What a mechanism costs on a dataset, in words; its bound and theorem where it has one."""
+    """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
     bound: Bound | None = None
@@ -43,8 +43,10 @@ class _Cost:
 def of_solution(
     problem: Problem, solution: Solution, derivation: Step, ats: Sequence[At], span: SpanOf
 ) -> tuple[Node, ...]:
-    """Returns the tree of a bound: the derivation of its worst change, then the readings at a δ
-    or ε."""
+    """Returns the proof of a bound as lines: worst change, costs, sum, theorem, then the readings.
+
+    A reading is a number at a chosen δ or ε (`ats`).
+    """
     (together,) = derivation.inputs
     costs = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
     told = {key: _cost(problem, solution, step) for key, step in costs.items()}
@@ -76,7 +78,7 @@ def of_solution(
 
 
 def with_readings(tree: Sequence[Node], ats: Iterable[At], span: SpanOf) -> tuple[Node, ...]:
-    """Returns a tree that goes on with the readings at a δ or ε."""
+    """Returns a proof with the readings at the chosen δ's and ε's appended."""
     writer = _Writer(span, {}, {})
     writer.nodes += tree
     writer.read(ats)
@@ -89,10 +91,10 @@ def of_profile(
     ats: Sequence[At],
     span: SpanOf,
 ) -> tuple[Node, ...]:
-    """Returns the tree of what holds only at a δ or ε: the worst change at the first of them.
+    """Returns the proof of a result that is finite only at a δ or ε: the worst change at the first.
 
-    `shown`: a change that the search can tell from the roots down; where the worst one is another,
-    what feels it is told by itself.
+    `shown`: an example change with the path from the roots down. Where the worst change is another
+    one, only the mechanisms that it reaches are listed.
     """
     visits, felt = shown
     first = next(at for at in ats if at.value is not None)
@@ -114,17 +116,19 @@ def of_profile(
 
 
 def _moves(step: Step) -> bool:
+    """Returns whether a step of the derivation propagates the change."""
     return step.rule in ("root", "map", "block")
 
 
-#: What is to be written next, and how deep: a visit, or a partition with the blocks that it is in.
+#: What to write next, with its depth: a visit, or a partition with the blocks that are reached.
 _Next = tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]
 
 
 class _Writer:
-    """Writes the lines in the order of reading; `nodes` are those so far.
+    """Writes the lines of the proof in reading order into `nodes`.
 
-    `kept`: for each visit, by its identity, what is made there of columns that stay as they are.
+    `kept`: for each visit, by its identity, the datasets below it that do not change since they are
+    made of columns that a replacement keeps.
     """
 
     def __init__(
@@ -146,13 +150,13 @@ class _Writer:
         theorem: str | None = None,
         paths: Sequence[Path] = (),
     ) -> None:
-        """One more line."""
+        """Appends one line."""
         spans = tuple(self._span(path) for path in paths)
         number = len(self.nodes) + 1
         self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))
 
     def write(self, visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> None:
-        """The change from the roots down; each dataset has its mechanisms first."""
+        """Appends the change from the roots down; each dataset lists its mechanisms first."""
         below: dict[int | None, list[Visit]] = {}
         for visit in visits:
             below.setdefault(None if visit.above is None else id(visit.above), []).append(visit)
@@ -161,7 +165,7 @@ class _Writer:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
         self._speaking = _with_all_above(each[0].visit for each in feeling.values())
-        # A stack, since specs may be deep: what is next comes last.
+        # A stack in place of recursion, since specs may be deep; the next item is its last one.
         stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
             depth, item = stack.pop()
@@ -172,13 +176,14 @@ class _Writer:
             stack.extend(reversed(following))
 
     def _dataset(self, depth: int, visit: Visit) -> list[_Next]:
+        """Appends the line of a dataset with its mechanisms; returns what comes below it."""
         place = visit.place
         edge = place.edge
         says = wording.change(change_at(visit))
         if edge is not None:
             says = _shorter(says)
         elif visit.state and says.startswith("all rows of one unit"):
-            says = "all rows of one unit"  # what is protected says that they come or go
+            says = "all rows of one unit"  # the line on what is protected says the rest
         if edge is not None and isinstance(edge.made_by, Sample):
             says = f"{edge.made_by.describe()}: {says}"
         if visit.via is not None and visit.via.units > 1:
@@ -191,14 +196,14 @@ class _Writer:
         return self._following(depth + 1, visit)
 
     def _unchanged(self, depth: int, visit: Visit) -> None:
+        """Appends a line for each dataset below a visit that does not change."""
         for step in self.kept.get(id(visit), ()):
             place = step.facts["place"]
             says = wording.unchanged_text(place)
             self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
-        """Returns what the change reaches one edge further down: partitions first, then what
-        maps make."""
+        """Returns what the change reaches one edge below: first partitions, then maps' results."""
         children = self._below.get(id(visit), [])
         found: list[_Next] = []
         for partition, choice, says in splits(visit):
@@ -218,6 +223,7 @@ class _Writer:
     def _partition(
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
     ) -> list[_Next]:
+        """Appends the line of a partition and its blocks' mechanisms; returns what is below."""
         units = (
             f", for each of {wording.count_text(choice.units)} such units"
             if choice.units > 1
@@ -243,8 +249,9 @@ class _Writer:
         return following
 
     def _mechanism(self, depth: int, felt: ChangeCharge, where: str) -> None:
+        """Appends the line of a mechanism's cost; nothing if one line counts several together."""
         cost = self._costs.get(id(felt))
-        if cost is None:  # one of those that are told together
+        if cost is None:  # one of those counted in one line together
             return
         says = f"{where} {cost.says}" if where else cost.says
         path = felt.mechanism.path
@@ -256,7 +263,7 @@ class _Writer:
         mechanisms: Mapping[str, Path],
         datasets: Mapping[str, Path],
     ) -> None:
-        """What feels a change of which no more is told: each dataset, then its mechanisms."""
+        """Appends the datasets and mechanisms that a change reaches, without the path to them."""
         by_dataset: dict[tuple[str, str], list[TouchCount]] = {}
         for each in touched:
             by_dataset.setdefault((each.dataset, each.meets), []).append(each)
@@ -270,7 +277,7 @@ class _Writer:
                 )
 
     def read(self, ats: Iterable[At], told: At | None = None) -> None:
-        """The numbers that were asked for; `told`: the one whose worst change is above."""
+        """Appends the numbers at chosen δ's and ε's; `told`: one whose worst change is above."""
         for at in ats:
             if at.value is None:
                 continue
@@ -287,8 +294,7 @@ class _Writer:
 
 
 def _with_all_above(visits: Iterable[Visit]) -> set[int]:
-    """Returns the identities of visits and of all that they come from: what feels is there or
-    below."""
+    """Returns the identities of visits and of all visits above them."""
     found: set[int] = set()
     for visit in visits:
         each: Visit | None = visit
@@ -299,14 +305,14 @@ def _with_all_above(visits: Iterable[Visit]) -> set[int]:
 
 
 def _shorter(says: str) -> str:
-    """Returns a change below a root, whose own line says who is added or removed."""
+    """Returns the words for a change below a root, without who is added or removed."""
     says = says.replace(" of one unit", "").replace(" added or removed", "")
     alike = re.fullmatch("([^:`]+ blocks): ([^:;]+)", says)
     return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
 
 
 def _which(block: Visit) -> str:
-    """`5 blocks`, or the name of the one that is reached."""
+    """Returns `5 blocks of`, or `block south:` where one block is reached."""
     edge = block.place.edge
     assert edge is not None and edge.partition is not None
     if block.copies > 1:
@@ -316,6 +322,7 @@ def _which(block: Visit) -> str:
 
 
 def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
+    """Returns the cost of one mechanism for the worst change: words, bound and theorem."""
     felt: ChangeCharge = step.facts["felt"]
     given = step.inputs[0]
     placed = given.facts["placed"]
@@ -337,19 +344,19 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     if notes:
         says += f", {', '.join(notes)}"
     whole = solution.share(felt)
-    if solution.notion is not Notion.APPROX:  # whose δ is rounded along a distance as well
+    if solution.notion is not Notion.APPROX:  # its δ at a distance is rounded too
         whole = replace(whole, exact=step.bound is not None and step.bound.exact)
     return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 
 
 def _stated(felt: ChangeCharge) -> _Cost:
-    """Returns a mechanism of which only the statement is told."""
+    """Returns the stated guarantee of a mechanism in words, without a cost."""
     statement = felt.placed[0].statement
     return _Cost(_copies(felt) + wording.shortly(statement.guarantee))
 
 
 def _copies(felt: ChangeCharge) -> str:
-    """Returns how often one line counts: copies and draws."""
+    """Returns how many copies and draws one line counts: `3 × ` or `10 draws: `."""
     parts: list[str] = []
     draws = draws_of(felt.visit.place)
     if felt.mechanism.count > 1:
@@ -360,7 +367,7 @@ def _copies(felt: ChangeCharge) -> str:
 
 
 def _sum(solution: Solution, step: Step, total: Bound) -> str:
-    """Returns how the costs come to the bound: `ε add up: 1 + 7/10 = 17/10`."""
+    """Returns the sentence on how the costs add up to the bound: `ε add up: 1 + 7/10 = 17/10`."""
     units = total.notion.facts.unit
     if not solution.felt:
         return "no mechanism feels the change: nothing is lost"

@@ -1,4 +1,4 @@
-"""What a report reasons with: the worst change, its proof, what was compared, assumed."""
+"""The data types of a report's reasoning: worst change, proof, alternatives, assumptions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dpcompose.errors import Span
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A mechanism that feels the worst change, and what it adds there.
+    """A mechanism that the worst change reaches, and what it adds to the bound.
 
-    `copies`: how many copies or blocks of it are touched; `each` is the loss of one of them and
-    `total` of all, both in the notion's own parameter (ε; ρ; μ) as text-free numbers.
+    `copies`: the number of copies and equal blocks of it that are reached; `each` is the loss of
+    one of them and `total` of all, both in the notion's own parameter (ε, ρ or μ).
     """
 
     mechanism: str
@@ -30,9 +30,9 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class WorstChange:
-    """The worst neighbouring change: one sentence for each thing that happens, then the touches.
+    """The worst neighbouring change: a sentence for each step, and the mechanisms it reaches.
 
-    `datasets`: the datasets it changes. `omitted`: how many further touches are not listed.
+    `datasets`: the datasets that change. `omitted`: the number of further mechanisms not listed.
     """
 
     says: tuple[str, ...]
@@ -43,7 +43,7 @@ class WorstChange:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One numbered step of the reasoning: `inputs` are the numbers of earlier lines."""
+    """One numbered sentence of the reasoning; `inputs` are the numbers of its premises."""
 
     number: int
     theorem: str | None
@@ -58,13 +58,13 @@ NodeKind = Literal["dataset", "partition", "mechanism", "more", "free", "sum", "
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One numbered line of the proof tree, which is the worst change and the reasoning in one.
+    """One numbered line of the proof tree, which shows the worst change and the reasoning together.
 
-    `depth`: how many lines it hangs below a root. `kind`: what the line is about: what reaches a
-    `dataset` or a `partition`, what a `mechanism` costs there, `more` touches of the same kind,
-    what is `free`; then what they come to together (`sum`), the `theorem` that says the same of
-    such releases, and the `reading` of the number that was asked for. `name`: the dataset or the
-    mechanism. `theorem`: its id in the book.
+    `depth`: its level below a root. `kind`: what the line is about: the change of a `dataset` or at
+    a `partition`, the cost of a `mechanism`, `more` mechanisms of the same kind, post-processing
+    that is `free`, the `sum` of the costs, the `theorem` that gives the same bound, or the
+    `reading` of a number that was asked for. `name`: of the dataset or mechanism. `theorem`: its id
+    in the book.
     """
 
     number: int
@@ -79,10 +79,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A theorem that was compared: its bound, or None and the hypothesis that fails.
+    """A theorem that was compared: its bound, or None and the hypothesis that fails (`why`).
 
-    `theorem` may be None for a further bound that the same theorem certifies (an undominated
-    (ε, δ), or another notion).
+    `theorem` is None for a further bound that the same theorem certifies (an undominated (ε, δ), or
+    another notion).
     """
 
     theorem: str | None
@@ -92,13 +92,13 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class FilterRecord:
-    """What a filter has counted of a record of releases: facts, of which none is a guarantee.
+    """The sum that a filter has counted for a record of releases; a fact, not a guarantee.
 
-    `notion`: what it counts in; `named`: by the spec. `limit`, `spent`, `left`: parameters by their
-    names in specs, the limit and what is left rounded down, what is spent rounded up (None: not
-    finite); `exact`: whether that is not rounded. `at_delta`: at a δ, the ε of all that the limit
-    admits. `cost`: at a δ, the ε of what is spent, and what it would be if all parameters had been
-    fixed before the first output.
+    `notion`: in which it counts; `named`: whether the spec names it. `limit`, `spent`, `left`:
+    parameters by their names in specs, with the limit and what is left rounded down, what is spent
+    rounded up (None: not finite); `exact`: what is spent is not rounded. `at_delta`: pairs of a δ
+    and the ε of everything that the limit admits. `cost`: a δ, the ε of what is spent, and the ε if
+    all parameters had been fixed before the first output.
     """
 
     notion: Notion
@@ -112,8 +112,7 @@ class FilterRecord:
 
     @property
     def share(self) -> Fraction:
-        """Returns how much of the limit is spent, of the parameter of which most is; above 1:
-        passed."""
+        """Returns the spent part of the limit, the largest of all parameters; above 1: exceeded."""
         if self.spent is None:
             return Fraction(2)
         parts = [
@@ -125,11 +124,12 @@ class FilterRecord:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something the result rests on and the tool cannot check; the standing ones have no `span`.
+    """Something that the result rests on and the tool cannot check.
 
-    `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it
-    is about, such as `datasets`. `shortly`: the same in few words, where there are any; empty
-    where another one says it too.
+    `span`: the position that declares it; None for those of every report. `because`: why it holds,
+    in the author's words. `of`: the section of the spec that it is about, such as `datasets`.
+    `shortly`: the same in few words, None if it is short, empty where another assumption says it
+    too.
     """
 
     says: str

@@ -1,4 +1,4 @@
-"""What an attacker gains at most, told: by the whole trade-off curve, and by one (ε, δ) alone."""
+"""An attacker's greatest gain for the report, by the whole trade-off curve and by one (ε, δ)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpcompose.report import At, Risk, Verdict
 def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
     """Returns the trade-off curve of a problem; None where some change has no finite bound.
 
-    `solution`: a finite one of the problem, whose bounds are used as well.
+    `solution`: a finite solution of the problem, whose bounds are used as well.
     """
     bounds = () if solution is None else solution.quantities
     patterned = solver.patterns()
@@ -33,8 +33,10 @@ def risk_of(
     points: Sequence[At] = (),
     bounds: Iterable[Quantity] = (),
 ) -> Risk:
-    """Returns the risk by a curve, and by the first of `points`, an ε at a δ, or else of
-    `bounds`."""
+    """Returns the risk by a trade-off curve, and beside it the risk by one (ε, δ) alone.
+
+    That (ε, δ) is the first of `points` with an ε at a δ, or else the first of `bounds`.
+    """
     point = _point(points, bounds)
     told = _risk_of_curve(curve, asked)
     if point is None:
@@ -44,7 +46,8 @@ def risk_of(
 
 
 def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
-    # A baseline is a rate of false alarms: how often the guess is right of the other table.
+    """Returns the advantage, hit rates and success rates at the rates asked for, by one curve."""
+    # A baseline is a rate of false alarms: how often the guess is right on the other table.
     return Risk(
         curve.advantage,
         tuple((each, curve.power(each)) for each in asked.false_alarms),
@@ -53,6 +56,7 @@ def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
 
 
 def _point(points: Sequence[At], bounds: Iterable[Quantity]) -> tuple[Fraction, Fraction] | None:
+    """Returns the first (ε, δ): an ε at a chosen δ, or else a bound; None without any."""
     for at in points:
         if at.wanted == "delta" and at.value is not None:
             return at.value, at.given
@@ -65,8 +69,10 @@ def _point(points: Sequence[At], bounds: Iterable[Quantity]) -> tuple[Fraction, 
 def met_by_curve_alone(
     decision: Verdict, points: Sequence[At], bounds: Iterable[Quantity]
 ) -> tuple[str, str] | None:
-    """Returns the finding that a budget in risk is met, and would not be by one (ε, δ): a
-    message and a hint."""
+    """Returns the message and hint that a budget in risk is met only by the whole curve, else None.
+
+    That is where one (ε, δ) alone would not meet it.
+    """
     limit, slack = decision.limit, decision.slack
     point = _point(points, bounds)
     if not (limit.of_risk and decision.ok) or slack is None or point is None:

@@ -1,4 +1,4 @@
-"""What each mechanism costs: its part of what adds up, and the ε at a δ without it."""
+"""What each mechanism costs: its share of the sum, and the ε at a δ of the release without it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Share
 
 SpanOf = Callable[[Path], Span]
-#: For so many mechanisms, of those that cost most, it is asked what holds without them; where
-#: losses take long to compose only so many are looked at by themselves in full.
+#: The ε without a mechanism is computed for so many, those that cost most; where losses take long
+#: to compose, only so many are composed alone by all routes.
 _MOST, _MOST_SLOW = 12, 4
-#: A path of several steps takes as long as so many single losses.
+#: A loss at a distance of several steps takes as long to compose as so many single losses.
 _PATH = 3
-#: Mechanisms beyond these are not looked at by themselves either.
+#: The cost of one mechanism alone is computed for so many mechanisms.
 _MOST_ALONE = 100
-#: Of so many mechanisms it is not asked what holds without one, which reads all the others again.
+#: With more mechanisms than this the ε without one of them, which composes the others again, is
+#: not computed.
 _VERY_MANY = 1_000
 
 
 def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
-    """Returns what every mechanism adds at the worst change, the largest first."""
+    """Returns what every mechanism adds to the bound at the worst change, the largest first."""
     totals: dict[str, Quantity] = {}
     paths: dict[str, Path] = {}
     for felt in solution.felt:
@@ -54,11 +55,10 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
 
 
 def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
-    """Returns what every mechanism of the worst change at a point costs there by itself, largest
-    first.
+    """Returns what each mechanism of the worst change at a point costs alone, the largest first.
 
-    That is an ε at a δ; their parts are those of the sum of these. Where one mechanism is all there
-    is, its cost is the whole.
+    That is its ε at a δ; shares of the whole are taken of the sum of these. A single mechanism
+    costs the whole. Empty where there is no number at the point.
     """
     problem = solver.problem
     paths = {each.name: each.path for each in problem.mechanisms()}
@@ -89,8 +89,11 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
 
 
 def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
-    """Returns the shares with the ε at a chosen δ of the release without each of the largest
-    ones."""
+    """Returns the shares, each of the largest ones with the ε of the release without that
+    mechanism.
+
+    `at`: the chosen δ; the shares are unchanged where there is no ε at it, or where it takes long.
+    """
     if at is None or at.value is None or at.wanted != "delta":
         return tuple(shares)
     problem = solver.problem
@@ -110,7 +113,10 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
 
 
 def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
-    """Of two mechanisms alone what holds without the one is what the other costs by itself."""
+    """Returns two shares, each with the other's ε as the ε without it; other shares unchanged.
+
+    If a release has two mechanisms, what remains without one of them is the other alone.
+    """
     names = {each.mechanism for each in shares}
     if len(shares) != 2 or {each.name for each in problem.mechanisms()} != names:
         return tuple(shares)
@@ -119,7 +125,7 @@ def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
 
 
 def _slow(solver: Solver) -> bool:
-    """Whether what remains takes long to compose: losses below samples, many, or many unlike."""
+    """Returns whether the release takes long to compose: samples, or many or very unlike losses."""
     if len({each.name for each in solver.problem.mechanisms()}) > _VERY_MANY:
         return True
     unlike = 0
@@ -133,12 +139,15 @@ def _slow(solver: Solver) -> bool:
 
 
 def _quick(part: Part) -> bool:
+    """Returns whether a part of a dominating pair composes quickly."""
     return isinstance(part, Response | MechanismLoss | Concentrated)
 
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
-    """Returns the least ε at a δ; None where none is known. `roughly`: by what takes little time
-    alone."""
+    """Returns the least ε of a problem at a δ, or None where none is known.
+
+    `roughly`: tries only the routes that take little time.
+    """
     point = Point(delta=delta)
     patterned = Solver(problem).patterns()
     if not patterned:

@@ -1,4 +1,4 @@
-"""Whether a certified bound meets a budget."""
+"""Whether certified bounds meet a budget, and which of several budgets are the strictest."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dpcompose.report import At, Bound, Verdict
 if TYPE_CHECKING:
     from dpcompose.curves import TradeOff
 
-#: A number at a δ that is better by less than this is not worth a mention.
+#: A number at a δ that is better by less than this (relative) does not replace the verdict.
 NEARLY = Fraction(1, 10**6)
 
 
 def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
-    """Returns the limit held against bounds that all hold (none: no finite bound).
+    """Returns the verdict on a budget by bounds that all hold (none: there is no finite bound).
 
-    A bound counts in the budget's own terms, converted where that is possible; the one that
-    leaves most is used. The limit is none in risk: see `of_risk`.
+    A bound is converted to the budget's parameters where possible; the one that leaves most slack
+    decides. Budgets in risk are for `of_risk`.
     """
     asked = dict(limit.parameters)
     held = list(bounds)
@@ -39,7 +39,7 @@ def verdict(limit: Budget, bounds: Iterable[Bound]) -> Verdict:
 
 
 def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
-    """Returns a limit in risk held against a trade-off curve (None: no finite bound)."""
+    """Returns the verdict on a budget in risk by a trade-off curve (None: no finite bound)."""
     if curve is None:
         return Verdict(limit, False, None, "there is no finite bound")
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk
@@ -49,7 +49,7 @@ def of_risk(limit: Budget, curve: TradeOff | None) -> Verdict:
 
 
 def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | str:
-    """(what is left of the main parameter, whether δ fits), or why they cannot be compared."""
+    """Returns (slack in the main parameter, whether δ fits), or why the two cannot be compared."""
     notion = bound.notion
     if "epsilon" in asked:
         return _epsilon_slack(asked["epsilon"], asked.get("delta"), bound)
@@ -68,6 +68,7 @@ def _slack(asked: dict[str, Fraction], bound: Bound) -> tuple[Fraction, bool] | 
 def _epsilon_slack(
     epsilon: Fraction, delta: Fraction | None, bound: Bound
 ) -> tuple[Fraction, bool] | str:
+    """Returns (slack in ε, whether δ fits) for a budget in ε, or why they cannot be compared."""
     notion = bound.notion
     if notion is Notion.PURE:
         return epsilon - bound.value, True
@@ -92,13 +93,14 @@ def _epsilon_slack(
 
 
 def _amount(bound: Bound) -> Fraction:
+    """Returns a bound in the unit in which its notion adds up: μ² for GDP, else its parameter."""
     return bound.notion.amount_of(bound.value)
 
 
 def implies(one: Budget, other: Budget) -> bool:
-    """Whether what meets `one` meets `other`, by the numbers alone: in the same unit, no larger.
+    """Returns whether whatever meets budget `one` meets `other`: the same unit, and no larger.
 
-    A budget in ε without a δ allows none; one in success holds for all smaller baselines.
+    A budget in ε without a δ allows no δ; one in success holds for all smaller baselines.
     """
     small, large = dict(one.parameters), dict(other.parameters)
     if "baseline" in small and "baseline" in large:
@@ -112,8 +114,7 @@ def implies(one: Budget, other: Budget) -> bool:
 
 
 def strictest_limits(limits: Iterable[Budget]) -> tuple[Budget, ...]:
-    """Returns the limits that no other one implies, in their order: they hold where all of them
-    do."""
+    """Returns the budgets that no other one implies, in order; if these are met, all are."""
     kept: list[Budget] = []
     for each in limits:
         if not any(implies(known, each) for known in kept):
@@ -122,12 +123,12 @@ def strictest_limits(limits: Iterable[Budget]) -> tuple[Budget, ...]:
 
 
 def deltas_of(asked: Budget | None) -> list[Fraction]:
-    """Returns the δ that a budget names, if it does."""
+    """Returns the δ that a budget names, as a list of one, or an empty list."""
     return [] if asked is None else [value for name, value in asked.parameters if name == "delta"]
 
 
 def sharper(decision: Verdict | None, asked: Budget | None, ats: tuple[At, ...]) -> Verdict | None:
-    """Returns the verdict by the ε at the budget's δ, where that leaves more."""
+    """Returns the verdict by the ε at the budget's δ if that leaves more, else the given one."""
     if asked is None or decision is None:
         return decision
     given = dict(asked.parameters)

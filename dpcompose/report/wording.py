@@ -1,4 +1,4 @@
-"""The words for changes, statements and losses that all reports share. Plain text, no layout."""
+"""Words for changes, guarantees and numbers that all reports share: plain text, no layout."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from dpcompose.curves.rounding import sqrt_up
 
 
 def guarantee(stated: Guarantee) -> str:
-    """`0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`, `0.3-GDP`, `(8, 0.5)-RDP`; then any known noise."""
+    """Returns a guarantee in words with its noise: `0.7-DP`, `(1, 0.00001)-DP`, `0.1-zCDP`."""
     text = stated.notion.facts.describe(stated)
     return text if stated.noise is None else f"{text} ({stated.noise.describe(stated.shift)})"
 
 
 def shortly(stated: Guarantee) -> str:
-    """The same in as few words as a table has room for: `0.05-GDP (σ 20, Δ 1)`."""
+    """Returns a guarantee in as few words as fit a table: `0.05-GDP (σ 20, Δ 1)`."""
     text = stated.notion.facts.describe(stated)
     if stated.noise is None:
         return text
@@ -37,24 +37,24 @@ def shortly(stated: Guarantee) -> str:
     if not isinstance(parameter, Fraction) or form.sensitivity is None:
         return guarantee(stated)
     key = form.key.name.replace("sigma", "σ")
-    unit = getattr(stated.noise, "unit", Fraction(1))  # of a sensitivity that is told by its square
+    unit = getattr(stated.noise, "unit", Fraction(1))  # the square of a unit of sensitivity
     moved = stated.shift if unit == 1 else sqrt_up(stated.shift * stated.shift * unit)
     return f"{text} ({key} {number(parameter)}, Δ {number(moved)})"
 
 
 def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
-    """`ε = 0.7`, `ε = 6, δ = 0.00006`."""
+    """Returns the parameters of a bound in words: `ε = 0.7`, or `ε = 6, δ = 0.00006`."""
     text = f"{notion.facts.sign} = {number(value)}"
     return text if delta is None else f"{text}, δ = {number(delta)}"
 
 
 def relation(which: Relation) -> str:
-    """Returns a relation as an adjective before "neighbours"."""
+    """Returns a relation as the adjective before "neighbours"."""
     return str(which)
 
 
 def steps(count: int, which: Relation) -> str:
-    """`1 bounded step`."""
+    """Returns a number of steps of a relation in words: `1 bounded step`."""
     if which.kind is RelationKind.EUCLIDEAN:
         return "the distance moved"
     name = which.kind.value if which.changes is not None else which
@@ -62,13 +62,13 @@ def steps(count: int, which: Relation) -> str:
 
 
 def unchanged_text(place: Place) -> str:
-    """Returns the message that a dataset does not change, since it is made of columns that are
-    kept."""
+    """Returns the sentence that a dataset does not change: it is made of columns that are kept."""
     assert place.edge is not None and place.edge.made_by is not None
     return f"nothing changes in {place.edge.made_by.describe()}"
 
 
 def _leaf(leaf: ChangeUnit, count: int) -> str:
+    """Returns `count` equal units of a change in words: `2 rows replaced`."""
     match leaf.kind:
         case Kind.SINGLE:
             way = "added or removed" if not leaf.directed else "added" if leaf.sign else "removed"
@@ -96,11 +96,12 @@ def _leaf(leaf: ChangeUnit, count: int) -> str:
 
 
 def _times(count: int) -> str:
+    """Returns `, 3 times` for a count above one, else nothing."""
     return "" if count == 1 else f", {count_text(count)} times"
 
 
 def change(state: State) -> str:
-    """Returns what happens to a dataset, in words."""
+    """Returns the change of a dataset in words: `1 row added or removed`."""
     found: Counter[tuple[object, ...]] = Counter()
     example: dict[tuple[object, ...], ChangeUnit] = {}
     for leaf, count in all_leaves(state).items():
@@ -115,7 +116,7 @@ def change(state: State) -> str:
 
 
 def blocks(names: Sequence[str | int], taken: int) -> str:
-    """`south`, or "365 of 5000 equal blocks"."""
+    """Returns a choice of equal blocks in words: `south`, or `365 of 5000 equal blocks`."""
     if taken == len(names) and taken <= NAMES:
         return listing(str(name) for name in names)
     if taken == len(names):

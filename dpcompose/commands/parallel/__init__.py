@@ -1,1 +1,1 @@
-"""Work spread over processes."""
+"""Work distributed over processes."""

@@ -1,4 +1,4 @@
-"""Ctrl-C and requests to terminate, held back while something must not be left half done."""
+"""Delays Ctrl-C and requests to terminate while something must not be left half done."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ _HELD = (signal.SIGTERM, signal.SIGINT)
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Both take effect once the block has ended, and not within it.
+    """Delays SIGINT and SIGTERM until the block has ended.
 
     A process that is started in the block has them blocked until it calls `settle_worker`.
     """
     came: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
+        """Records a signal that arrived."""
         came.append(number)
 
-    # Handlers are a matter of the main thread: they would run there, whichever thread is sent the
-    # signal. The mask is what a new process takes over.
+    # Handlers run in the main thread only, whichever thread receives the signal. The mask is
+    # inherited by new processes.
     minded: dict[int, Callable[[int, FrameType | None], object]] = {}
     if threading.current_thread() is threading.main_thread():
         found = {number: signal.getsignal(number) for number in _HELD}
@@ -46,7 +47,7 @@ def held_back() -> Iterator[None]:
 
 
 def settle_worker() -> None:
-    """In a new process: leave Ctrl-C to the one that started it, and end when told to terminate."""
+    """Lets a new process ignore Ctrl-C, left to its parent, and end when told to terminate."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):

@@ -1,4 +1,4 @@
-"""Work spread over processes, its results in the order of the items, few of them waiting."""
+"""Distributes work over processes, if it pays; results come in the order of the items."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-#: Seconds of work after which other processes are considered (after the first few items, and
-#: before), and that must then lie ahead.
+#: Seconds of work after which other processes are considered: after the first few items, and
+#: before; and the seconds of work that must still lie ahead then.
 PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
@@ -37,9 +37,9 @@ def spread(
     ending: Ending[_Item, _Result] | None = None,
     apart: bool = False,
 ) -> Iterator[_Result]:
-    """`work` of each item, in order.
+    """Yields the result of `work` for each item, in order, by up to `jobs` processes.
 
-    A handful is done here at once: processes cost more than they save until there is much to do.
+    The first items are done here: processes cost more than they save until there is much to do.
     `work` must be a function of a module, or a partial of one. `ending`: see `shared_out`. `apart`:
     whether nothing is done here.
     """
@@ -58,7 +58,7 @@ def spread(
         if not ahead:
             return
         if len(ahead) > 1:
-            # The longest is left out: the first item loads what all need.
+            # The longest is left out of the average: the first item loads what all need.
             usual = (spent - longest) / (done - 1) if done > 1 else spent
             if usual * len(ahead) > WORTH:
                 from dpcompose.commands.parallel.workers import shared_out
@@ -75,28 +75,28 @@ def spread(
             taken = time.perf_counter() - start
             spent, longest, done = spent + taken, max(longest, taken), done + 1
             yield result
-            del result  # it may be large, and this may wait for long
+            del result  # it may be large, and the next item may take long
 
 
 class _Pace:
-    """Seconds that an item takes by the clock, as the first few say until more are done."""
+    """The average number of seconds for an item, starting from an estimate."""
 
     def __init__(self, first: float) -> None:
         self._first, self._start, self._done = first, time.perf_counter(), 0
 
     def step(self) -> None:
-        """An item is done."""
+        """Counts one more finished item."""
         self._done += 1
 
     @property
     def seconds(self) -> float:
-        """Returns by all that are done; the first few may be of another kind than the rest."""
+        """Returns the average time of an item, with the first estimate counted as a few items."""
         spent = time.perf_counter() - self._start
         return (self._first * _FEW + spent) / (_FEW + self._done)
 
 
 def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
-    """Yields as many items at a time as take a process about so long as a chunk should."""
+    """Yields the items in chunks that each take a process about the same short time."""
     while True:
         size = int(_CHUNK_SECONDS / max(pace.seconds * jobs, 1e-9))
         chunk = list(islice(items, max(1, min(_LARGEST_CHUNK, size))))

@@ -1,8 +1,8 @@
-"""Processes that work for this one, each at the other end of two pipes; without it they end.
+"""Worker processes, each connected by two pipes; they end when this process does.
 
-This process has no threads, and shares no locks and no queues with the workers: whatever becomes
-of one of them, or of this one, nobody waits for ever. A worker reads its pipe all the time, and
-ends once nobody holds the other end.
+This process has no threads, and shares no locks and no queues with the workers: whatever becomes of
+one of them, or of this one, nobody waits for ever. A worker reads its pipe all the time, and ends
+once nobody holds the other end.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _AHEAD = 8  # chunks for each worker that may wait for an earlier one
 
 
 class Lost(BadCall):
-    """A worker that ended by itself, as where memory is short; the message says how."""
+    """A worker ended by itself, for example since memory is short; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending(Generic[_Item, _Result]):
-    """When a worker is ended, and what becomes of the item that it works on; the others go on.
+    """When a worker is killed, and the result for the item that it was working on.
 
-    `seconds`: how long it may say nothing; None: for ever. `result`: what stands for an item whose
-    worker was ended, None for that reason, or else ended as the text says.
+    `seconds`: how long it may say nothing; None: for ever. `result`: makes the result for an item
+    whose worker was killed (None), or ended by itself as the text says.
     """
 
     seconds: float | None
@@ -57,7 +57,7 @@ class Ending(Generic[_Item, _Result]):
 
 @dataclass(slots=True)
 class _Chunk:
-    """Items with a number, and the results so far."""
+    """Several items with a number, and their results so far."""
 
     number: int
     items: list[Any]
@@ -65,14 +65,15 @@ class _Chunk:
 
     @property
     def is_done(self) -> bool:
+        """Returns whether every item has its result."""
         return len(self.results) == len(self.items)
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process, the ends of its pipes that are here, and the chunks whose results are due.
+    """A worker process, this side of its pipes, and the chunks that it is working on.
 
-    `since`: when it was last heard of, or given something to do.
+    `since`: when it last sent something, or was given something to do.
     """
 
     process: BaseProcess
@@ -82,7 +83,7 @@ class _Worker:
     since: float = 0.0
 
     def give(self, chunk: _Chunk) -> None:
-        """Have it work on what is left of a chunk; one that has ended is found when it is heard."""
+        """Sends a worker what is left of a chunk; if it has ended, that is noticed later."""
         if not self.has:
             self.since = time.monotonic()
         self.has.append(chunk)
@@ -90,7 +91,7 @@ class _Worker:
             self.tasks.send_bytes(dumps(chunk.items[len(chunk.results) :]))
 
     def take(self) -> None:
-        """Take what it says: a result, or that it works on. Raises EOFError, OSError."""
+        """Receives a result, or a sign that it works on. Raises EOFError, OSError."""
         data = self.results.recv_bytes()
         self.since = time.monotonic()
         if data:
@@ -101,14 +102,14 @@ class _Worker:
 
     @property
     def ending(self) -> str:
-        """Returns how it ended by itself."""
+        """Returns a sentence on how the process ended by itself."""
         self.process.join(1)
         code = self.process.exitcode
         how = f"by signal {-code}" if code is not None and code < 0 else f"with code {code}"
         return f"a process that analyses specs ended {how}"
 
     def end(self) -> None:
-        """End it, whatever it does: it shares nothing that it could leave in disorder."""
+        """Kills the process, which shares nothing that it could leave in disorder."""
         self.process.kill()
         self.process.join()
         self.tasks.close()
@@ -121,10 +122,11 @@ def shared_out(
     jobs: int,
     ending: Ending[_Item, _Result] | None = None,
 ) -> Iterator[_Result]:
-    """`work` of each item of each chunk, in order, by `jobs` processes.
+    """Yields the result of `work` for each item of each chunk, in order, by `jobs` processes.
 
     What `work` raises is raised here in its turn. Where no process can be started this one works.
-    Where a process ends by itself, `ending` says what becomes of its item. Raises Lost without it.
+    Where a process ends by itself, `ending` gives the result for its item; without it Lost is
+    raised.
     """
     workers: list[_Worker] = []
     try:
@@ -141,7 +143,7 @@ def shared_out(
 
 
 def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
-    """Returns the result of `work`, held to `most` as by `each_alone`. Raises TooMuch."""
+    """Returns the result of `work`, held to the limits `most`. Raises TooMuch."""
     (found,) = each_alone(most, [None], lambda _: work())
     if isinstance(found, bounds.TooMuch):
         raise found
@@ -151,13 +153,14 @@ def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
 def each_alone(
     most: bounds.Most, items: Sequence[_Item], work: Callable[[_Item], _Result]
 ) -> Iterator[_Result | bounds.TooMuch]:
-    """`work` of each item, or why it is not done, in order.
+    """Yields the result of `work` for each item, or a TooMuch if it exceeds the limits, in order.
 
     Each is held to `most`, by this process too where that can be forked. What `work` raises is
     raised here.
     """
 
     def held(index: int) -> _Result | bounds.TooMuch:
+        """Returns the result for one item, or a TooMuch."""
         try:
             with bounds.within(most):
                 return work(items[index])
@@ -175,11 +178,11 @@ def each_alone(
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
-    """Add `jobs` workers, or fewer where the system gives no more."""
-    # Where a fork is safe it spares every process its start.
+    """Appends `jobs` new workers, or fewer where the system allows no more."""
+    # Where forking is safe it saves the start of every process.
     forked = sys.platform == "linux"
     context: Any = get_context("fork" if forked else "spawn")
-    # A fork has copies of the ends that are here, through which pipes would stay open.
+    # A fork inherits this side of all pipes, which would keep them open.
     ends = [end for each in workers for end in (each.tasks, each.results)]
     with suppress(OSError):
         for _ in range(jobs):
@@ -200,7 +203,8 @@ def _results(
     work: Callable[[Any], Any],
     ending: Ending[Any, Any] | None,
 ) -> Iterator[Any]:
-    pending: deque[_Chunk] = deque()  # those that are not told, in order
+    """Yields the results in order, gives workers their chunks and replaces those that ended."""
+    pending: deque[_Chunk] = deque()  # chunks whose results were not yielded yet, in order
     given, ended = 0, False
     while True:
         while not ended and len(pending) < _AHEAD * len(workers):
@@ -235,14 +239,14 @@ def _results(
         while pending and pending[0].is_done:
             away, results = time.monotonic(), deque(pending.popleft().results)
             while results:
-                yield _opened(results.popleft())  # it may be large, and this may wait for long
+                yield _opened(results.popleft())  # it may be large, and the consumer may take long
             away = time.monotonic() - away
             for worker in workers:
-                worker.since += away  # nobody was here to hear it
+                worker.since += away  # meanwhile nothing was received
 
 
 def _opened(data: bytes | tuple[Any]) -> Any:
-    """Returns what a worker sent, or what was put in its place. Raises what `work` raised."""
+    """Returns a result that a worker sent, or its replacement. Raises what `work` raised."""
     if isinstance(data, tuple):
         return data[0]
     result, error = loads(data)
@@ -252,7 +256,7 @@ def _opened(data: bytes | tuple[Any]) -> Any:
 
 
 def _left(busy: list[_Worker], ending: Ending[Any, Any] | None) -> float | None:
-    """Returns the seconds until the first worker is late; None: none ever is."""
+    """Returns the seconds until the first worker is late; None if none ever is."""
     if ending is None or ending.seconds is None:
         return None
     last = min(each.since for each in busy) + ending.seconds
@@ -260,6 +264,7 @@ def _left(busy: list[_Worker], ending: Ending[Any, Any] | None) -> float | None:
 
 
 def _is_late(worker: _Worker, ending: Ending[Any, Any] | None) -> bool:
+    """Returns whether a worker has sent nothing for too long."""
     if ending is None or ending.seconds is None:
         return False
     return time.monotonic() - worker.since > ending.seconds
@@ -272,7 +277,7 @@ def _replace(
     ending: Ending[Any, Any],
     how: str | None,
 ) -> None:
-    """End a worker, and have another one go on after the item that it works on. Raises Lost."""
+    """Kills a worker, and starts another one that goes on after its current item. Raises Lost."""
     with held_back():
         worker.end()
         workers.remove(worker)
@@ -295,12 +300,12 @@ def _serve(
     results: Connection,
     inherited: tuple[Connection, ...],
 ) -> None:
-    """What a worker does until nobody holds the other ends."""
+    """Runs a worker: does the work that arrives until nobody holds the other end of the pipes."""
     settle_worker()
 
     for each in inherited:
         each.close()
-    gc.freeze()  # a collection would write to all that was there before, and so copy it
+    gc.freeze()  # a collection would write to, and so copy, all memory shared with the parent
     settle()
     waiting: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(tasks, waiting), daemon=True).start()
@@ -313,7 +318,7 @@ def _serve(
 
 
 def _listen(tasks: Connection, waiting: SimpleQueue[bytes]) -> None:
-    """Pass on what comes, and end this process, whatever it does, once nothing can come."""
+    """Passes on the tasks that arrive, and ends this process once nothing can arrive any more."""
     with suppress(EOFError, OSError):
         while True:
             waiting.put(tasks.recv_bytes())
@@ -321,7 +326,7 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes]) -> None:
 
 
 def _answer(work: Callable[[Any], Any], item: Any) -> bytes:
-    """Returns the result and None; or nothing, and what went wrong with its traceback."""
+    """Returns the result and None, or None and the error with its traceback, as bytes."""
     try:
         return dumps((work(item), None))
     except Exception as error:

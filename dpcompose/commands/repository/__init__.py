@@ -1,1 +1,1 @@
-"""The repository around the working folder: its revisions, and which files were renamed."""
+"""The git repository around the working folder: its revisions, history and renamed files."""

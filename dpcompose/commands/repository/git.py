@@ -1,6 +1,6 @@
-"""Git, asked what a commit of the repository around the working folder holds; never a shell.
+"""Calls of git that read the repository around the working folder; never through a shell.
 
-What stands in a work tree may come from strangers, and be made to look like a repository. So the
+The files of a work tree may come from strangers, and be made to look like a repository. So the
 repository is found by its entry `.git` and named in every call; nothing that it configures is run,
 nothing is fetched, and only commands that read objects are called.
 """
@@ -20,16 +20,17 @@ from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.repository.history import AddedIn, FileChange, came, changed
 from dpcompose.places import GIT, is_below, work_tree
 
-#: Seconds that one call of git may take.
+#: The most seconds that one call of git may take.
 _PATIENCE = 60
-#: Variables of git that stay: where it looks for repositories, and the configuration of its user,
-#: which says whose repositories are trusted. All others could name another one, or a program.
+#: Variables of git that are passed on: where it looks for repositories, and the configuration of
+#: its user, which says whose repositories are trusted. All others could name another repository,
+#: or a program.
 _KEPT = re.compile(
     "GIT_(CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM"
     "|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_[0-9]+|VALUE_[0-9]+))"
 )
-#: An empty list of protocols allows none, however a configuration names them: git before 2.45 has
-#: no other way to leave the objects that a partial clone lacks where they are.
+#: An empty list of protocols allows none, whatever the configuration says: before 2.45 git has
+#: no other way not to fetch objects that a partial clone lacks.
 _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -39,7 +40,7 @@ _QUIET = {
     "GIT_ATTR_NOSYSTEM": "1",
     "LC_ALL": "C",
 }
-#: Settings that beat those of every file. The last ones are for calls that should not happen.
+#: Settings that override those of all files; the last ones forbid calls that should never happen.
 _SETTINGS = (
     "safe.bareRepository=explicit",
     "core.warnAmbiguousRefs=true",
@@ -60,14 +61,14 @@ _KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """What stands at a path of a commit: `kind` is `file`, `link`, `folder` or `repository`."""
+    """The entry at a path of a commit: its kind (file, link, folder or repository) and hash."""
 
     kind: str
     name: str
 
 
 def checked(revision: str, option: str = "--against") -> str:
-    """`revision`, which may be one. Raises BadCall where none can be called so."""
+    """Returns `revision` if it can be the name of a revision. Raises BadCall."""
     if not revision.strip():
         raise BadCall(f"{option}: the revision is empty; is a variable not set?")
     if revision.startswith("-"):
@@ -79,7 +80,7 @@ def checked(revision: str, option: str = "--against") -> str:
 
 @dataclass(slots=True)
 class Repository:
-    """The repository that the working folder is in; `root` is its top folder, without links."""
+    """The repository around the working folder; `root` is its top folder, without links."""
 
     root: str
     directory: str
@@ -88,7 +89,7 @@ class Repository:
     _process: int = field(default=0, init=False)
 
     def commit(self, revision: str) -> str:
-        """Returns the name of the commit that `revision` means. Raises BadCall."""
+        """Returns the hash of the commit that `revision` names. Raises BadCall."""
         wanted = f"{revision}^{{commit}}"
         found = self._run("rev-parse", "--verify", "--end-of-options", wanted)
         name = found.stdout.decode("ascii", "replace").strip()
@@ -101,9 +102,9 @@ class Repository:
         raise BadCall(f"{revision}: git knows no such revision{why}")
 
     def _names_several(self, revision: str) -> bool:
-        """Whether a name without `refs/` is that of several references, or of one and a commit.
+        """Returns whether a name without `refs/` fits several references, or one and a commit.
 
-        Git warns of some of them alone, and takes a hash for itself whatever is called like it.
+        Git warns of some of these only, and prefers a hash to any reference of the same name.
         """
         base = re.split(r"[~^@:]", revision, maxsplit=1)[0]
         if not base or base == "HEAD" or base.startswith("refs/"):
@@ -115,7 +116,7 @@ class Repository:
         return len(known) > (0 if like_a_hash else 1)
 
     def entries(self, commit: str) -> dict[str, TreeEntry]:
-        """Everything in a commit by its path from the root, with `/`. Raises BadCall."""
+        """Returns everything in a commit by its path from the root, with `/`. Raises BadCall."""
         done = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
         if done.returncode != 0:
             raise BadCall(f"git cannot list what the revision holds: {_message_of_git(done)}")
@@ -127,10 +128,10 @@ class Repository:
         return found
 
     def added(self, commit: str) -> dict[str, AddedIn]:
-        """Returns by which commit each file came, in the history of a commit; it may be gone.
+        """Returns the commit that added each file in the history of a commit; the file may be gone.
 
-        A file that was renamed came with its old name. Raises BadCall, for a clone without its
-        whole history too, which does not say it.
+        A file that was renamed was added with its old name. Raises BadCall, also for a clone
+        without its whole history.
         """
         options = ("--topo-order", "-M", "--diff-filter=AR", "--name-status")
         return dict(came(self._log(*options, commit)))
@@ -138,19 +139,18 @@ class Repository:
     def changes(
         self, commit: str, paths: Sequence[str], merges: bool = False
     ) -> list[tuple[AddedIn, list[FileChange]]]:
-        """Returns what each commit did to files below paths, from the first one to `commit`, in its
-        order.
+        """Returns what each commit changed in files below paths, from the first one to `commit`.
 
-        Of a merge, what it did to its first parent: the history of one branch, as that has seen it.
-        `merges`: instead what each merge of the whole history did to each of its parents. Raises
-        BadCall, as `added`.
+        For a merge, what it changed relative to its first parent: the history as one branch has
+        seen it. `merges`: instead what each merge of the whole history changed relative to each of
+        its parents. Raises BadCall, as `added`.
         """
         walk = ("--merges", "--full-history") if merges else ("--first-parent",)
         options = (*walk, "-m", "--raw", "--no-renames", "--no-abbrev")
         return list(changed(self._log(*options, commit, paths=paths)))
 
     def _log(self, *arguments: str, paths: Sequence[str] = ()) -> Iterator[bytes]:
-        """The parts of the history of a commit, the last of the arguments; the oldest first."""
+        """Returns the fields of `git log` for a commit, the last argument; the oldest first."""
         if self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
             raise BadCall(f"the clone is shallow, without its whole history: {_DEEPER}")
         *options, commit = arguments
@@ -163,18 +163,16 @@ class Repository:
         return iter(done.stdout.split(b"\0"))
 
     def tracked(self) -> list[str]:
-        """Returns the paths of the index, where git keeps what the next commit holds. Raises
-        BadCall."""
+        """Returns the paths of the index, which the next commit will contain. Raises BadCall."""
         done = self._run("ls-files", "-z", "--cached", "--full-name")
         if done.returncode != 0:
             raise BadCall(f"git cannot read its index: {_message_of_git(done)}")
         return os.fsdecode(done.stdout).split("\0")[:-1]
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
-        """Returns the bytes of a file or a link; of a larger one than `most` blanks, as many and
-        one.
+        """Returns the bytes of a file or a link; if it has more than `most`, blanks, one more.
 
-        Raises Unreadable where the clone lacks them. One process of git reads all.
+        Raises Unreadable where the clone lacks the object. One process of git reads all of them.
         """
         if self._reader is None or self._process != os.getpid():  # a fork shares no pipes
             self._process = os.getpid()
@@ -194,12 +192,12 @@ class Repository:
             ask.flush()
             head = answers.readline().split()
         if len(head) != 3 or head[1] != b"blob":
-            if head[1:] != [b"missing"]:  # it has ended, or would answer what was not asked
+            if head[1:] != [b"missing"]:  # it ended, or its answers are out of step
                 self.close()
             raise Unreadable("git has no such object here; a partial clone lacks some")
         size = int(head[2])
         if size > most:
-            self.close()  # sooner than to read it to its end
+            self.close()  # faster than reading the object to its end
             return b" " * (most + 1)
         data = answers.read(size)
         answers.read(1)
@@ -209,7 +207,7 @@ class Repository:
         return data
 
     def close(self) -> None:
-        """End the process that reads, if there is one."""
+        """Ends the process that reads objects, if there is one."""
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.kill()
@@ -217,17 +215,17 @@ class Repository:
                 reader.communicate()
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """Runs git on this repository and returns what it printed. Raises BadCall."""
         return _run(self._call(*arguments), self.root)
 
     def _call(self, *arguments: str) -> list[str]:
-        """Returns a call of git on this repository, and on no other that might be found."""
+        """Returns the command line of a call of git on this repository, and on no other one."""
         places = (f"--git-dir={self.directory}", f"--work-tree={self.root}")
         return [*_program_call(self._program), *places, *arguments]
 
 
 def repository(folder: str) -> Repository:
-    """Returns the repository around a folder. Raises BadCall where there is none, or none to be
-    trusted."""
+    """Returns the repository around a folder. Raises BadCall if there is none to be trusted."""
     around = work_tree(folder)
     root = None if around is None else os.path.realpath(around)
     program = _git(root)
@@ -235,7 +233,7 @@ def repository(folder: str) -> Repository:
         raise BadCall("git is not installed, or not on the PATH, and is needed here")
     if root is None:
         raise BadCall(f"the working folder, {os.path.abspath(folder)}, is in no git repository")
-    # Git looks at the owner as well where it finds a repository by itself.
+    # Git checks the owner only of a repository that it finds by itself.
     directory, top = (
         _path_from_git(program, root, each) for each in ("--absolute-git-dir", "--show-toplevel")
     )
@@ -251,7 +249,7 @@ def repository(folder: str) -> Repository:
 
 
 def _path_from_git(program: str, root: str, what: str) -> str:
-    """Returns a path that git tells of the repository that it finds in `root`. Raises BadCall."""
+    """Returns a path that git reports for the repository found in `root`. Raises BadCall."""
     done = _run([*_program_call(program), "rev-parse", what], root)
     if done.returncode != 0:
         raise BadCall(f"git refuses the repository of {root}: {_message_of_git(done)}")
@@ -269,23 +267,25 @@ def _named_by(file: str) -> str | None:
 
 
 def _git(root: str | None) -> str | None:
-    """Returns the program, found in absolute folders that are not among the files of the
-    repository."""
+    """Returns the path of git, found in absolute folders outside the repository, or None."""
     for folder in os.get_exec_path():
         if not os.path.isabs(folder) or (root and is_below(os.path.realpath(folder), root)):
             continue
         found = shutil.which("git", path=folder)
-        if found is not None and os.path.dirname(found) == folder:  # Windows looks here first
+        # Windows searches the working folder first
+        if found is not None and os.path.dirname(found) == folder:
             return found
     return None
 
 
 def _program_call(program: str) -> list[str]:
+    """Returns the start of every command line of git: program, options and settings."""
     settings = [part for each in _SETTINGS for part in ("-c", each)]
     return [program, *_OPTIONS, *settings]
 
 
 def _environment() -> dict[str, str]:
+    """Returns the environment for git, without variables that name repositories or programs."""
     kept = {
         key: value
         for key, value in os.environ.items()
@@ -295,6 +295,7 @@ def _environment() -> dict[str, str]:
 
 
 def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs a command of git and returns what it printed. Raises BadCall."""
     try:
         return subprocess.run(
             command,
@@ -312,5 +313,6 @@ def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _message_of_git(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Returns the first line that git printed on standard error."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git says nothing"

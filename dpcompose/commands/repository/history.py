@@ -1,4 +1,4 @@
-"""What git lists of a history: when files came, and what each commit did to them."""
+"""Parsers for the output of `git log`: when files were added, and what each commit changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class AddedIn:
-    """The commit that a file came with: its number in the history, its name, its date."""
+    """The commit that added a file: its number in the history, its hash, its date."""
 
     order: int
     commit: str
@@ -18,13 +18,16 @@ class AddedIn:
 
 
 def _commit(order: int, name: bytes, time: bytes) -> AddedIn:
+    """Returns a commit from its number, hash and time in seconds."""
     day = datetime.fromtimestamp(int(time or b"0"), UTC).date().isoformat()
     return AddedIn(order, name.decode("ascii", "replace"), day)
 
 
 def came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
-    """Yields what `git log -z --name-status` lists: `HASH TIME`, then a status and its paths
-    each."""
+    """Yields each file with the commit that added it, from `git log -z --name-status`.
+
+    The output lists `HASH TIME`, then a status and its paths. A renamed file keeps its commit.
+    """
     known: dict[str, AddedIn] = {}
     for order, head in enumerate(tokens):
         start, _, status = head.partition(b"\n")
@@ -44,7 +47,7 @@ def came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a commit did to a path: the names of the file there before and after it, if any."""
+    """The change of a path by a commit: the blob hashes of the file before and after it, if any."""
 
     path: str
     old: str | None
@@ -52,8 +55,7 @@ class FileChange:
 
 
 def changed(tokens: Iterator[bytes]) -> Iterator[tuple[AddedIn, list[FileChange]]]:
-    """Yields what `git log -z --raw` lists: `HASH TIME`, and of each change its modes, hashes
-    and path."""
+    """Yields each commit with its changes of files, from the output of `git log -z --raw`."""
     here: list[FileChange] = []
     for order, token in enumerate(filter(None, tokens)):
         head, _, change = (

@@ -1,4 +1,4 @@
-"""Which of the files that are gone is which of those that are new: by what they hold, as in git."""
+"""Which removed file was renamed to which new one, by their content, as git decides it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from os.path import basename
 
-_ALIKE = 0.5  # of the bytes of the larger file stand in lines that both have, as for git
-_MOST_LINES = 10_000_000  # that are compared; with more, only equal files are renamed ones
+_ALIKE = 0.5  # the least common share for a rename, as in git
+_MOST_LINES = 10_000_000  # lines compared; with more, only equal files count as renamed
 
 
 def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
-    """Returns the new name of each file that is gone and has one.
+    """Returns the new name of each removed file that was renamed.
 
-    First files that are the same in every byte, then the most alike; of equally good ones that with
-    the same last name. Each new file takes the place of one.
+    First files that are equal in every byte, then the most similar; of equally good ones the file
+    with the same last name. Each new file is used once.
     """
     found = _equal(gone, new)
     taken = set(found.values())
@@ -37,6 +37,7 @@ def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, st
 
 
 def _equal(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
+    """Returns the new names of removed files that are equal in every byte to a new file."""
     holding: dict[bytes, dict[str, None]] = {}
     by_last_name: dict[tuple[bytes, str], str] = {}
     for name, data in new.items():
@@ -56,13 +57,15 @@ def _equal(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str
 
 
 def _lines(data: bytes) -> Counter[bytes]:
+    """Returns how often each line occurs in a file."""
     return Counter(data.splitlines())
 
 
 def _common_share(one: Counter[bytes], other: Counter[bytes]) -> float:
-    """Returns which share of the larger of two files stands in lines of both."""
+    """Returns the share of the larger of two files that consists of lines of both."""
     return _size(one & other) / max(_size(one), _size(other), 1)
 
 
 def _size(lines: Counter[bytes]) -> int:
+    """Returns the number of bytes in counted lines."""
     return sum((len(line) + 1) * count for line, count in lines.items())

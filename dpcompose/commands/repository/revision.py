@@ -1,4 +1,4 @@
-"""The files of the repository as they were in a revision: bytes, names, and which are gone."""
+"""The files of the repository as they were in a revision: content, names, which are gone."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dpcompose.commands.repository.renames import renamed
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
 
-_MOST_LINKS = 40  # that lead to one file, as for a kernel
+_MOST_LINKS = 40  # links followed for one file, as in Linux
 _LONGEST_LINK = 4096  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A file before and now: its name at each time, None where it was or is not there.
+    """A file in a revision and now: its name at each time, None where it did not exist.
 
-    `data`: what it held before. `key`: what tells it from other files, where its names differ.
+    `data`: its content in the revision. `key`: an identity for it where its two names differ.
     """
 
     old: str | None
@@ -36,9 +36,9 @@ class Pair:
 
 
 class Past:
-    """A revision of the repository around the working folder. Everything raises BadCall.
+    """A revision of the repository around the working folder. Every method may raise BadCall.
 
-    Paths start at its root and have `/` between folders.
+    Paths start at the repository's root and have `/` between folders.
     """
 
     def __init__(self, revision: str, option: str = "--against") -> None:
@@ -49,14 +49,17 @@ class Past:
 
     @cached_property
     def _repository(self) -> git.Repository:
+        """Returns the repository around the working folder."""
         return git.repository(os.curdir)
 
     @cached_property
     def _entries(self) -> dict[str, git.TreeEntry]:
+        """Returns everything in the revision by its path."""
         return self._repository.entries(self._commit)
 
     @cached_property
     def _commit(self) -> str:
+        """Returns the hash of the revision's commit."""
         try:
             return self._repository.commit(self.revision)
         except BadCall as error:
@@ -64,22 +67,26 @@ class Past:
 
     @cached_property
     def _sorted(self) -> list[str]:
+        """Returns the paths of all files and links of the revision, sorted."""
         kinds = ("file", "link")
         return sorted(path for path, each in self._entries.items() if each.kind in kinds)
 
     def verify(self) -> None:
-        """See that there is such a revision, whether or not anything is compared with it."""
+        """Raises BadCall unless the revision exists, even if nothing is compared with it."""
         assert self._entries is not None
 
     def close(self) -> None:
-        """End what reads for this."""
+        """Ends the process of git that reads for this revision."""
         if "_repository" in vars(self):
             self._repository.close()
 
     # --- what the commands ask ---------------------------------------------------------------
 
     def pair(self, file: str) -> Pair:
-        """Returns a file of now, or of before, with what it was or is called. Raises Unreadable."""
+        """Returns a file's name now and then, with its former content. Raises Unreadable.
+
+        `file`: its name now, or the former one if it is gone.
+        """
         path = self.path(file)
         try:
             if _is_there(file):
@@ -89,14 +96,14 @@ class Past:
             raise Unreadable(f"cannot read {file} in {self.revision}: {error}") from error
 
     def has(self, file: str, data: bytes) -> bool:
-        """Whether a file of this name held just that."""
+        """Returns whether a file of this name had exactly this content in the revision."""
         try:
             return self._before(self.path(file)) == data
         except Unreadable:
             return False
 
     def below(self, folder: str, yaml: bool) -> Iterator[str]:
-        """The paths, from a folder on, of files (or YAML files) that it had, sorted."""
+        """Yields the paths, relative to a folder, of files (or YAML files) that it had, sorted."""
         try:
             base = self._real(self._by_name(os.path.join(folder, "-"))[:-2])
         except Unreadable:
@@ -110,23 +117,23 @@ class Past:
                 yield path[len(start) :]
 
     def was_spec(self, file: str) -> bool:
-        """Whether a file was a spec, or a link to one."""
+        """Returns whether a file was a spec in the revision, or a link to one."""
         try:
             return self._spec_at(self._by_name(file)) is not None
         except Unreadable:
             return False
 
     def was_there(self, file: str) -> bool:
-        """Whether there was a file or a folder of this name. Raises Unreadable."""
+        """Returns whether the revision had a file or a folder of this name. Raises Unreadable."""
         path = "" if self._is_root(file) else self._by_name(file)
         return not path or path in self._entries or self._is_linked(path)
 
     def specs(self, file: str, links: bool = True) -> Iterator[tuple[str, bytes]]:
-        """Yields what to call the specs that a file or a folder held, and what they were.
+        """Yields the names and contents of the specs that a file or a folder had in the revision.
 
-        As of a folder of now, none is met in hidden folders, or by a second name. Raises Unreadable
-        where there was no such file or folder, or not all of it is known: for another repository,
-        or a link that led nowhere; `links`: whether such a link matters.
+        As for a folder of now, hidden folders are not searched, and no spec is yielded twice.
+        Raises Unreadable where there was no such file or folder, or not all of it is known: for
+        another repository, or a link that led nowhere; `links`: whether such a link matters.
         """
         path = "" if self._is_root(file) else self._by_name(file.rstrip("/") or file)
         found = self._entries.get(path)
@@ -157,21 +164,21 @@ class Past:
             yield os.path.join(file, *below.split("/")), data
 
     def added(self, file: str) -> AddedIn | None:
-        """Returns the commit that a file came with; None where none has it. Raises Unreadable."""
+        """Returns the commit that added a file; None where no commit has it. Raises Unreadable."""
         return self._additions.get(self._by_name(file))
 
     @cached_property
     def _additions(self) -> dict[str, AddedIn]:
+        """Returns the commit that added each file."""
         return self._repository.added(self._commit)
 
     def changes(
         self, folders: Sequence[str], merges: bool = False
     ) -> Iterator[tuple[AddedIn, list[tuple[str, FileChange]]]]:
-        """Yields what each commit up to this one did to YAML files in folders, with what to call
-        each.
+        """Yields each commit up to this one with its changes of YAML files in folders, by name.
 
-        Files in hidden folders are none of them. `merges`: what each merge did to each of its
-        parents, as in `git.Repository.changes`. Raises Unreadable.
+        Files in hidden folders are left out. `merges`: what each merge changed relative to each of
+        its parents, as in `git.Repository.changes`. Raises Unreadable.
         """
         named = {"" if self._is_root(each) else self._by_name(each): each for each in folders}
         paths = [] if "" in named else [*named]
@@ -180,7 +187,7 @@ class Past:
             yield commit, [(name, each) for name, each in here if name is not None]
 
     def _met(self, path: str, named: Mapping[str, str]) -> str | None:
-        """Returns what to call a YAML file by the folder that it is met in, or by itself."""
+        """Returns the name of a YAML file below one of the named folders; None outside of them."""
         for start, name in named.items():
             if path == start:
                 return name
@@ -191,20 +198,21 @@ class Past:
         return None
 
     def spec(self, blob: str | None) -> bytes | None:
-        """Returns a spec by the name that git has for what it holds. Raises Unreadable."""
+        """Returns the content of a blob if it is a spec, else None. Raises Unreadable."""
         if blob is None:
             return None
         data = self._repository.read(git.TreeEntry("file", blob), MAX_BYTES)
         return data if is_spec(data) else None
 
     def _is_root(self, file: str) -> bool:
+        """Returns whether a path is the top folder of the repository."""
         return os.path.realpath(file) == self._repository.root
 
     def above(self, file: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """The files of some names in the folder of `file` and in those above, as they were.
+        """Yields the files called `names` in the folder of `file` and in those above, as they were.
 
-        From the nearest folder to the top of the repository, each with its path of now. The path
-        of `file` is taken as it is written: a link that has come since leads nowhere. Raises
+        From the nearest folder to the top of the repository, each with its path of now. The path of
+        `file` is taken as written: a link that was created since is not followed. Raises
         Unreadable.
         """
         parts = self._by_name(file).split("/")
@@ -217,7 +225,7 @@ class Past:
             parts.pop()
 
     def path(self, file: str) -> str:
-        """Returns the path of a file, which may be gone, by its own name: links are not followed.
+        """Returns the path of a file, which may be gone, in the repository, not following links.
 
         Raises Unreadable where it is in no folder of the repository, or in one of another.
         """
@@ -235,7 +243,7 @@ class Past:
         return path
 
     def _by_name(self, file: str) -> str:
-        """The same, wherever another repository may be now."""
+        """Returns the path of a file in the repository, even if another repository is there now."""
         if "\0" in file:
             raise Unreadable(f"no file is called {file}: there is a null byte in it")
         root = self._repository.root
@@ -247,6 +255,7 @@ class Past:
     # --- names -------------------------------------------------------------------------------
 
     def _of_now(self, path: str, file: str) -> Pair:
+        """Returns the pair of a file that exists now: by path, as renamed, or through a link."""
         data = self._before(path)
         if data is not None:
             return Pair(file, file, data)
@@ -255,7 +264,7 @@ class Past:
         if was is not None:
             return Pair(self._name_beside(was, file), file, self._before(was), path)
         real = _inside(os.path.realpath(file), self._repository.root)
-        if real is not None:  # by way of a link, a new name for what may have been there
+        if real is not None:  # through a link, a new name of a file that may have existed
             was = real.replace(os.sep, "/")
             data = self._before(was) if was != path else None
             if data is not None:
@@ -263,15 +272,15 @@ class Past:
         return Pair(None, file)
 
     def _of_before(self, path: str, file: str) -> Pair:
+        """Returns the pair of a file that does not exist now."""
         data = self._before(path)
         if data is None:
-            return Pair(None, file)  # in neither: whoever reads it says so
+            return Pair(None, file)  # it exists neither now nor then: reading it reports that
         now = self._renamed(path).get(path)
         return Pair(file, None if now is None else self._name_beside(now, file), data, now)
 
     def _renamed(self, like: str) -> dict[str, str]:
-        """Returns the new path of each spec that is gone and has one, of those with such an
-        ending."""
+        """Returns the new path of each removed spec that was renamed, for one ending of names."""
         kind = _kind(like)
         if kind not in self._renames:
             gone = {
@@ -285,7 +294,7 @@ class Past:
         return self._renames[kind]
 
     def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
-        """The specs that git knows of and the revision does not have, with what they hold."""
+        """Yields the specs that git tracks now and the revision does not have, with content."""
         for path in self._repository.tracked():
             if _kind(path) == kind and path not in self._entries:
                 try:
@@ -300,14 +309,14 @@ class Past:
         return os.path.join(self._repository.root, *path.split("/"))
 
     def _name_beside(self, path: str, like: str) -> str:
-        """Returns what to call the file at a path beside one that is called `like`."""
+        """Returns the name of the file at a path, absolute if the name `like` is."""
         here = self._here(path)
         return here if os.path.isabs(like) else os.path.relpath(here)
 
     # --- what the revision holds -------------------------------------------------------------
 
     def _spec_at(self, path: str) -> bytes | None:
-        """Returns what the file at a path held, if that was a spec that can be read."""
+        """Returns the content of the file at a path, if it was a readable spec, else None."""
         try:
             data = self._before(path)
         except Unreadable:
@@ -315,10 +324,10 @@ class Past:
         return data if data is not None and is_spec(data) else None
 
     def _before(self, path: str) -> bytes | None:
-        """Returns what the file at `path` held, links within the repository followed; None: none
-        there.
+        """Returns the content of the file at a path in the revision; None if there was none.
 
-        At most one byte more than can be analysed. Raises Unreadable.
+        Links within the repository are followed. At most one byte more than can be analysed. Raises
+        Unreadable.
         """
         found = self._entries.get(path)
         if found is None and self._is_linked(path):
@@ -334,13 +343,13 @@ class Past:
         return self._repository.read(found, MAX_BYTES) if found.kind == "file" else None
 
     def _is_linked(self, path: str) -> bool:
-        """Whether a folder that a path goes through was a link."""
+        """Returns whether a folder on a path was a link in the revision."""
         parts = path.split("/")
         above = ("/".join(parts[:number]) for number in range(1, len(parts)))
         return any(each in self._entries and self._entries[each].kind == "link" for each in above)
 
     def _real(self, path: str) -> str:
-        """Returns a path without links in it, those of the revision followed. Raises Unreadable."""
+        """Returns a path with all links of the revision followed. Raises Unreadable."""
         left, above, links = deque(path.split("/")), list[str](), 0
         while left:
             part = left.popleft()
@@ -368,8 +377,7 @@ class Past:
 
 
 def _inside(file: str, root: str) -> str | None:
-    """Returns the path of a file below `root` (which has no links) by the name it is given, or
-    None.
+    """Returns the path of a file below `root` (which has no links), as it is named, or None.
 
     What is above the root, or before `..`, may have links.
     """
@@ -385,10 +393,10 @@ def _inside(file: str, root: str) -> str | None:
 
 
 def _kind(path: str) -> str:
-    """Returns what two names of a renamed file have in common: both end as YAML does, or alike."""
+    """Returns the ending that both names of a renamed file must share; `.yaml` for all YAML."""
     return ".yaml" if is_yaml(path) else os.path.splitext(path)[1]
 
 
 def _is_there(file: str) -> bool:
-    """Whether there is a file or a link, be it to nothing; a folder is none."""
+    """Returns whether there is a file or a link, be it to nothing; a folder does not count."""
     return os.path.lexists(file) and (os.path.islink(file) or not os.path.isdir(file))

@@ -1,4 +1,4 @@
-"""Remarks on a valid spec, and the reasons why there is no finite bound (`reasons`)."""
+"""Remarks on a valid spec, and the reasons why a problem has no finite bound (`reasons`)."""
 
 from __future__ import annotations
 

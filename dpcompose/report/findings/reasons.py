@@ -1,4 +1,4 @@
-"""Why a problem has no finite bound: what is missing, and the way out."""
+"""The reasons why a problem has no finite bound: what is missing, and the way out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def why_none(
     found: Sequence[At] = (),
     asked: bool = False,
 ) -> list[str]:
-    """Returns why there is no finite bound, in whole sentences, each with its way out.
+    """Returns the reasons why there is no finite bound, as sentences, each with its way out.
 
     `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
     asked for, none of them finite; `asked`: whether any point was asked for.
@@ -55,7 +55,7 @@ def why_none(
 
 
 def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
-    """Yields what has no finite cost in the notion of a solution.
+    """Yields a reason for each sample and mechanism that has no finite loss at the worst change.
 
     `asked`: a δ was asked for, so that choosing one is no way out.
     """
@@ -74,8 +74,7 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
 
 
 def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
-    """Yields the finding that a sample which the change reaches has no finite cost, though what
-    is below may."""
+    """Yields the reason why a sample on the path of the worst change has no finite loss, if so."""
     dataset, sample, none = visit.place.dataset, visit.place.dataset.made_by, solution.algebra.none
     if not isinstance(sample, Sample) or visit.via is None or visit.via.loss != none:
         return
@@ -101,6 +100,7 @@ _REPLACE = "protect `bounded` neighbours, or draw each row by chance (`poisson: 
 
 
 def _only_replaced(place: Place) -> str:
+    """Returns the message that a sample of fixed size is private for one replaced row only."""
     return (
         f"the sample `{place.dataset.name}` has a fixed size, and hides one replaced row; nothing "
         "is known for another change of what is sampled"
@@ -112,7 +112,7 @@ def _only_replaced(place: Place) -> str:
 
 
 def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Iterator[Reason]:
-    """Mechanisms that have no finite loss at any δ, where the worst change reaches them."""
+    """Yields a reason for each mechanism that has no finite loss at any δ."""
     accountant = Accountant(Patterns())
     none = accountant.algebra.none
     for root, top in tops:
@@ -135,8 +135,7 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
 
 
 def _beyond(found: Sequence[At]) -> Iterator[Reason]:
-    """Yields the finding that the δ asked for is too small for what is stated, or no δ below 1
-    holds at the ε."""
+    """Yields the reason for each point without a number: the δ is too small, or the ε is."""
     for at in found:
         if at.value is not None:
             continue

@@ -1,4 +1,4 @@
-"""Remarks on ledgers: sums that are no guarantee, filters nobody named, units of several names."""
+"""Remarks on ledgers: sums taken for guarantees, filters that are not named, unlike units."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RECORD_CODES = {
     "DPC222": "A realised sum is taken for a guarantee.",
     "DPC223": "What was released is gone from its ledger, or says less than it did.",
 }
-#: The one that only a revision to compare with gives: without it a comment for it is not idle.
+#: This code needs a revision to compare with: without one, a comment that ignores it is not unused.
 REWRITTEN = "DPC223"
 
 
 def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> Iterator[Finding]:
-    """Remarks on parameters that are chosen along the way.
+    """Yields the remark on a ledger without a budget, or on a filter in ρ where μ has more room.
 
     `named`: the notion of the filter where the spec names it.
     """
@@ -52,7 +52,10 @@ def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> 
 
 
 def other_units(problem: Problem) -> Iterator[Finding]:
-    """Roots whose units have different names, where one step takes all rows of one unit."""
+    """Yields a remark (DPC221) for each root whose unit has another name than the first root's.
+
+    Only where all rows of one unit are protected together.
+    """
     relation = problem.goal.relation
     if (relation.within or relation).kind is not RelationKind.USER or problem.roots_disjoint:
         return

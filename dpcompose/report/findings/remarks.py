@@ -1,6 +1,6 @@
-"""Remarks on a valid spec that save people: what is asked for but costs, misleads or does nothing.
+"""Remarks on a valid spec: declarations that cost more than needed, mislead, or change nothing.
 
-Every finding is a `Finding` with the place in the spec that it speaks of; positions come later.
+Every remark is a `Finding` with its path in the spec; positions in the text come later.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FINDING_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A remark with its place."""
+    """A remark: code, level, message, path in the spec, and a hint."""
 
     code: str
     level: Level
@@ -51,7 +51,10 @@ class Finding:
 def findings(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> list[Finding]:
-    """Returns all remarks on a problem and its worst case (None: there is none in one notion)."""
+    """Returns all remarks on a problem and its worst change, at most one for each code and path.
+
+    `solution`: the worst case; None if there is none in one notion.
+    """
     found: dict[tuple[str, Path], Finding] = {}
     for each in _all(problem, tops, solution):
         found.setdefault((each.code, each.path), each)
@@ -61,6 +64,7 @@ def findings(
 def _all(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> Iterator[Finding]:
+    """Yields all remarks: on the declarations, then on the worst change."""
     goal = problem.goal
     rows: Rows = {}
     capped: set[int] = set()
@@ -88,6 +92,7 @@ def _all(
 
 
 def _unread(place: Place) -> Iterator[Finding]:
+    """Yields a remark (DPC203) for each partition of which no block is read."""
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
         if not any(block.read for block in blocks):
             yield Finding(
@@ -102,7 +107,10 @@ def _unread(place: Place) -> Iterator[Finding]:
 def _bounded_below_filter(
     place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
 ) -> Iterator[Finding]:
-    """Only bounded guarantees, on a dataset that a replaced row may enter or leave."""
+    """Yields a remark (DPC201) for a bounded-only guarantee on a dataset below a filter.
+
+    A replaced row may pass the filter before and not after, which is no replacement there.
+    """
     if any(each.statement.relation.kind is not RelationKind.BOUNDED for each in placed):
         return
     if any(
@@ -131,19 +139,19 @@ def _bounded_below_filter(
 
 
 def _filters(edge: Edge) -> bool:
-    """Whether a map lets a row pass or not, by itself."""
+    """Returns whether an edge is a filter: a map that keeps or drops each row by itself."""
     if edge.made_by is None:
         return False
     conduct = edge.made_by.conduct()
     return conduct.gives is Gives.ONE and conduct.may_drop
 
 
-#: A replaced row of the root as it is at each place, by identity; None: it is no change there.
+#: What a replaced row of the root is at each place, by the place's identity; None: unchanged there.
 Rows = dict[int, ChangeUnit | None]
 
 
 def _splits(edge: Edge, rows: Rows) -> bool:
-    """Whether one end of a replaced row may pass a filter and not the other."""
+    """Returns whether an edge may keep one end of a replaced row and drop the other."""
     row = rows[id(edge.parent)]
     if row is None or edge.made_by is None:
         return False
@@ -152,19 +160,22 @@ def _splits(edge: Edge, rows: Rows) -> bool:
 
 
 def _ends(listed: list[MapOutcome]) -> bool:
+    """Returns whether some outcome of a map is a row added or removed."""
     return any(unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units)
 
 
 def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
-    """Returns a replaced row of the root at a place, from what it is above; None: it is no
-    change."""
+    """Returns what a replaced row of the root is at a place; None if nothing changes there.
+
+    It is computed from what the row is at the place above, in `rows`.
+    """
     edge = place.edge
     if edge is None:
         return PAIR._replace(
             kept=tuple(sorted(goal.relation.required_columns(place.traits.columns) or ()))
         )
     row = rows[id(edge.parent)]
-    # A graph has no rows that are replaced: those of a table made of one may be any.
+    # A graph has no replaced rows; in a table made from it any row may be replaced.
     if row is None or edge.made_by is None or edge.parent.traits.shape is Shape.GRAPH:
         return row
     listed = fates(edge.made_by, row, edge.parent.traits)
@@ -176,7 +187,8 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
 
 
 def _as_part(place: Place, up: int) -> bool:
-    """Whether a statement so far up holds since the sample between is part of one release."""
+    """Returns whether a statement `up` edges above holds: a sample between is part of the
+    release."""
     for _ in range(up):
         if place.whole is not None:
             return True
@@ -192,7 +204,7 @@ def _defaulted(
     placed: tuple[Placed, ...],
     rows: Rows,
 ) -> Iterator[Finding]:
-    """The relation was left out on a dataset where bounded and unbounded differ in meaning."""
+    """Yields a remark (DPC202) where the default relation, bounded, does not cover added rows."""
     if root.domain is Domain.FIXED_SIZE:
         return
     for each in placed:
@@ -212,7 +224,7 @@ def _defaulted(
 
 
 def _is_capped(place: Place, capped: Collection[int]) -> bool:
-    """Whether a place has only so many rows of each unit, as those of `capped`."""
+    """Returns whether rows of each unit are capped at a place, or above it (in `capped`)."""
     above = place.edge is not None and id(place.edge.parent) in capped
     return above or isinstance(place.dataset.made_by, Cap)
 
@@ -220,7 +232,7 @@ def _is_capped(place: Place, capped: Collection[int]) -> bool:
 def _taken_for_users(
     place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
 ) -> Iterator[Finding]:
-    """The relation was left out where rows are counted by the unit, as guarantees for rows want."""
+    """Yields a remark (DPC202) where the default relation is user, but one row may be meant."""
     unit = place.traits.unit
     for each in placed:
         statement = each.statement
@@ -238,7 +250,7 @@ def _taken_for_users(
 
 
 def _stays_bounded(place: Place, rows: Rows) -> bool:
-    """Whether replaced rows of the root can only be replaced rows here."""
+    """Returns whether a replaced row of the root can only be a replaced row at a place."""
     while place.edge is not None:
         edge = place.edge
         if edge.partition is not None:
@@ -254,7 +266,7 @@ def _stays_bounded(place: Place, rows: Rows) -> bool:
 
 
 def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Finding]:
-    """Mechanisms that the worst change does not touch."""
+    """Yields a remark (DPC204) on the mechanisms that the worst change does not reach, if any."""
     if not solution.finite:
         return
     touched = {felt.mechanism.name for felt in solution.felt}
@@ -278,15 +290,16 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
 
 
 def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
-    """A statement on an ancestor that another statement of the mechanism beats.
+    """Yields a remark (DPC205) for a statement on an ancestor that the mechanism's others beat.
 
-    What one entry of the spec says, such as all points of a profile, is looked at as a whole.
+    All points that one entry of the spec states, such as a profile, are compared as a whole.
     """
     if not 1 < len(felt.placed) <= 20:
         return
     coster = Coster(solution.algebra)
 
     def cost(placed: tuple[Placed, ...]) -> Loss:
+        """Returns the loss of the mechanism for the change by these statements alone."""
         return coster.cost_of(felt.mechanism.count, placed, felt.visit.state)
 
     for each in felt.placed:
@@ -310,7 +323,7 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
 
 
 def _fresh(root: Dataset) -> Iterator[Finding]:
-    """Mechanisms whose copies each read their own draw of a sample, together for each sample."""
+    """Yields a remark (DPC206) for each sample that the copies of mechanisms draw afresh."""
     copies: dict[str, dict[str, Mechanism]] = {}
     stack: list[tuple[Dataset, Dataset | None]] = [(root, None)]
     while stack:
@@ -339,7 +352,7 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
 
 
 def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Finding]:
-    """A Poisson sample on the way of the worst change that does not lower any ε."""
+    """Yields a remark (DPC207) if a Poisson sample on the worst change's path lowers no ε."""
     place = visit.place
     sample = place.dataset.made_by
     if not isinstance(sample, Sample) or sample.size is not None:
@@ -368,6 +381,7 @@ def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Fin
 def _bounded_alone(
     sampled: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
 ) -> Iterator[Finding]:
+    """Yields a remark (DPC207) for a bounded-only mechanism below a Poisson sample."""
     usable = [each.statement for each in placed if each.usable]
     if usable and all(each.relation.kind is RelationKind.BOUNDED for each in usable):
         yield Finding(

@@ -1,4 +1,4 @@
-"""Remarks on numbers that are legal and make little sense: δ, ε, noise, samples, caps."""
+"""Remarks on numbers that are legal but make little sense: δ, ε, noise, samples and caps."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ SENSE_CODES = {
     "DPC212": "A cap above which nothing changes.",
     "DPC213": "A budget in risk is met by the whole curve, not by one ε and δ.",
 }
-#: A larger δ promises little, whatever the size of the table; so does a larger ε.
+#: A δ or an ε above this promises little, whatever the size of the table.
 MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
-#: One row that moves something by so much of its noise shows.
+#: A row whose effect is this many times the noise is visible in the output.
 _FAR = Fraction(10)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedNumbers:
-    """What is asked for and found, each with its place in the spec: δ's, and ε's."""
+    """The δ's and ε's that a spec asks for or gets, each with its path in the spec."""
 
     deltas: Sequence[tuple[Fraction, Path]]
     epsilons: Sequence[tuple[Fraction, Path]]
@@ -48,7 +48,7 @@ def nonsense(
     solution: Solution | None,
     numbers: AskedNumbers,
 ) -> Iterator[Finding]:
-    """Yields all remarks of this kind."""
+    """Yields the remarks of this module: on δ's, ε's, noise, caps and samples."""
     sizes = [root.size for root in problem.roots if root.size is not None]
     stated = [
         (statement.guarantee.delta, (*statement.path, "delta"))
@@ -69,6 +69,7 @@ def nonsense(
 
 
 def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Finding]:
+    """Yields a remark (DPC208) if a δ is above 1/n or above 1/1000."""
     if size is not None and delta * size >= 1:
         why = f"at least 1/n for the {size} rows of the table: a release of one whole row meets it"
     elif delta > MOST_DELTA:
@@ -80,6 +81,7 @@ def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Find
 
 
 def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
+    """Yields a remark (DPC209) if an ε is so large that it promises next to nothing."""
     if epsilon > MOST_EPSILON:
         told = number(epsilon)
         yield Finding(
@@ -93,11 +95,12 @@ def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
 
 
 def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
+    """Yields a remark (DPC211) on each statement whose noise is far below its sensitivity."""
     for each in mechanism.statements:
         guarantee = each.guarantee
         if guarantee.noise is None or not guarantee.shift or each.implied:
             continue
-        # ε is the sensitivity over the scale, μ and √(2ρ) are it over the standard deviation.
+        # ε is sensitivity / scale; μ and √(2ρ) are sensitivity / standard deviation.
         loss = guarantee.value**2 if guarantee.notion is not Notion.ZCDP else 2 * guarantee.value
         says = guarantee.noise.describe(guarantee.shift)
         if loss > _FAR**2 and "noise" in says:
@@ -112,7 +115,10 @@ def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
-    """A Poisson sample for one release, with what it takes off its loss."""
+    """Yields a remark (DPC210) if a Poisson sample is read by one release only.
+
+    It says by how much the sample lowers its loss, and that more noise would do the same.
+    """
     place = visit.place
     sample = place.dataset.made_by
     if solution is None or not isinstance(sample, Sample) or sample.size is not None:
@@ -123,7 +129,7 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     if len(readers) != 1 or readers[0].count != 1:
         return
     if any(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit))):
-        return  # it is told of a row that is removed, of which more is lost
+        return  # the remark is made for a removed row, which loses more
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)
     if whole is None or drawn is None or not drawn.amount < whole.amount:
         return
@@ -141,7 +147,7 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
 
 
 def _idle_cap(place: Place) -> Iterator[Finding]:
-    """Yields what is said of numbers of rows or blocks that they cannot exceed anyhow."""
+    """Yields a remark (DPC212) for each cap of rows or blocks that can never be exceeded."""
     made_by, name = place.dataset.made_by, place.dataset.name
     if isinstance(made_by, Cap | RowLimit) and place.edge is not None:
         least = _rows_of_unit(place.edge.parent, made_by)
@@ -160,17 +166,20 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
                 yield _idle(path, key, said, partition.name, least)
 
 
-#: So many maps upwards are looked at for what limits rows.
+#: So many maps further up are searched for a limit on rows.
 _FARTHEST = 100
 
 
 def _smaller_of(one: int | None, other: int) -> int:
+    """Returns the smaller of two numbers; the second one if the first is None (unknown)."""
     return other if one is None else min(one, other)
 
 
 def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
-    """Returns how many rows a unit has at most, or a value of the same column; None where
-    unknown."""
+    """Returns how many rows one unit has at most at a place; None if unknown.
+
+    With a row limit `cap`: how many rows one value of the column of that limit has.
+    """
     found = place.traits.most if cap is not None else None
     at: Place | None = place
     for _ in range(_FARTHEST):
@@ -191,6 +200,7 @@ def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
 
 
 def _idle(path: Path, key: str, said: int, name: str, least: int) -> Finding:
+    """Returns the remark that a cap changes nothing, since a lower limit holds anyway."""
     return Finding(
         "DPC212",
         "note",

@@ -20,12 +20,12 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report.wording import change
 
-#: What is missing, a way out, and the place in the spec.
+#: A reason: what is missing, the way out, and the path in the spec.
 Reason = tuple[str, str, Path]
 
 
 class Touched(NamedTuple):
-    """A mechanism, with its statements, that a change of the dataset read reaches."""
+    """A mechanism that a change of the dataset it reads reaches, with its statements."""
 
     mechanism: Mechanism
     placed: tuple[Placed, ...]
@@ -34,16 +34,20 @@ class Touched(NamedTuple):
 
 
 def uncovered(touched: Touched) -> Iterator[Reason]:
-    """The reason and the way out; none below a sample of fixed size, which is a reason itself."""
+    """Yields why a mechanism's statements do not cover a change, with the way out.
+
+    Nothing below a sample of fixed size, which is a reason itself.
+    """
     if not in_public_sample(touched.place, touched.state):
         yield _message(touched), _way_out(touched), touched.mechanism.path
 
 
 def _message(touched: Touched) -> str:
+    """Returns the sentence on what a mechanism reads, how that changes, and what is covered."""
     name = touched.place.dataset.name
     reader = touched.mechanism.name
     what = change(touched.state)
-    # Where a random map is part of the release, what is stated below it is seen elsewhere.
+    # Where a random map is part of the release, statements below it belong to another place.
     most = touched.place.depth if touched.place.above is None else touched.place.above
     seen = [each for each in touched.placed if touched.place.depth - each.statement.up <= most]
     statements = [each.statement for each in seen]
@@ -83,7 +87,7 @@ def _message(touched: Touched) -> str:
 
 
 def _other_columns(touched: Touched) -> bool:
-    """Whether the guarantees are for replaced rows, and the change is one, in more columns."""
+    """Returns whether the guarantees are for replaced rows, but not in all columns that change."""
     relations = [each.statement.relation for each in touched.placed]
     narrow = all(
         each.kind is RelationKind.BOUNDED and (each.keeps or each.changes is not None)
@@ -93,12 +97,13 @@ def _other_columns(touched: Touched) -> bool:
 
 
 def _of_a_unit(touched: Touched) -> bool:
+    """Returns whether the rows of the root belong to units such as users."""
     root = touched.place.top
     return root.traits.unit is not None
 
 
 def _covered(touched: Touched) -> bool:
-    """Whether the steps of the statements cover the change, whatever each of them loses."""
+    """Returns whether finitely many steps of the statements cover the change, at any loss."""
     without = Scalars(Notion.PURE)
     placed = tuple(
         each._replace(statement=replace(each.statement, guarantee=_nothing(each)))
@@ -108,16 +113,17 @@ def _covered(touched: Touched) -> bool:
 
 
 def _nothing(each: Placed) -> Guarantee:
+    """Returns a pure guarantee with the ε or other value of a statement's own guarantee."""
     return Guarantee(Notion.PURE, each.statement.guarantee.value)
 
 
 def _delta_reaches_one(touched: Touched) -> bool:
-    """Whether the change is covered by the statement, but at too great a distance for its δ."""
+    """Returns whether the change is covered, but at a group distance at which δ reaches 1."""
     return any(each.statement.guarantee.delta for each in touched.placed) and _covered(touched)
 
 
 def _curve_alone(touched: Touched) -> bool:
-    """Whether the change is covered by a Rényi curve or a profile, but too far away for it."""
+    """Returns whether the change is covered, but too far away for a Rényi curve or a profile."""
     curves = (Notion.RDP, Notion.PROFILE)
     return any(each.statement.guarantee.notion in curves for each in touched.placed) and _covered(
         touched
@@ -125,15 +131,14 @@ def _curve_alone(touched: Touched) -> bool:
 
 
 class _Drawn(NamedTuple):
-    """A random dataset with how to tell of it."""
+    """A random dataset with the words for it, such as "the sample `s`"."""
 
     name: str
     told: str
 
 
 def _random_between(touched: Touched) -> _Drawn | None:
-    """Returns the random map below the dataset of a statement that is not usable, if that is
-    why."""
+    """Returns the random dataset below the dataset of an unusable statement, or None."""
     for each in touched.placed:
         home = touched.place.depth - each.statement.up
         if home >= touched.place.given:
@@ -146,12 +151,14 @@ def _random_between(touched: Touched) -> _Drawn | None:
 
 
 def _drawn_place(place: Place) -> _Drawn:
+    """Returns the random dataset at a place, with the words for it."""
     name, made_by = place.dataset.name, place.dataset.made_by
     assert made_by is not None
     return _Drawn(name, f"the {made_by.conduct().random} `{name}`")
 
 
 def _way_out(touched: Touched) -> str:
+    """Returns what to write in the spec so that the change is covered."""
     if _delta_reaches_one(touched):
         return "state it with a smaller δ, or for neighbours as far apart as those protected"
     found = all_leaves(touched.state)
@@ -189,7 +196,7 @@ def _way_out(touched: Touched) -> str:
     if place is root or forms:
         return "give its unbounded guarantee (`relation: unbounded`)"
     if any(isinstance(above.dataset.made_by, Sample) for above in upwards(place)):
-        # What is stated above a sample is not amplified, if it holds at all.
+        # A statement above a sample is not amplified, if it holds at all.
         return "give its unbounded guarantee (`relation: unbounded`)"
     return (
         f"state the guarantee on the whole table (`stated_on: {root.dataset.name}`), or give its "
@@ -198,7 +205,7 @@ def _way_out(touched: Touched) -> str:
 
 
 def upwards(place: Place) -> Iterator[Place]:
-    """The place and what it is made from, up to the root."""
+    """Yields a place and the places above it, up to the root."""
     yield place
     while place.edge is not None:
         place = place.edge.parent
@@ -206,7 +213,7 @@ def upwards(place: Place) -> Iterator[Place]:
 
 
 def _needs_degree(place: Place) -> bool:
-    """Whether the table of edges or of vertices of a graph of unknown degree lies above."""
+    """Returns whether a graph of unknown degree lies above, with its edges or vertices read."""
     for each in upwards(place):
         traits = each.traits
         if traits.shape is Shape.GRAPH and traits.degree is None and each is not place:
@@ -215,7 +222,7 @@ def _needs_degree(place: Place) -> bool:
 
 
 def in_public_sample(place: Place, state: State) -> bool:
-    """Whether a sample of fixed size lies above, below which a change may be anything."""
+    """Returns whether the change may be anything, below a sample of fixed size."""
     return any(leaf.kind is Kind.ANY for leaf in all_leaves(state)) and any(
         isinstance(each.dataset.made_by, Sample) and each.dataset.made_by.size is not None
         for each in upwards(place)
