@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import sha256
 from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
@@ -104,7 +103,7 @@ def analyze(
     from dpcompose.report.recheck import Proving
 
     text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
-    proving = Proving(certificate, recheck, sha256(text).hexdigest())
+    proving = Proving(certificate, recheck, text)
     report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent)
     if extent == "all" and (resolved.questions or by_attribute):
         report = _with_attributes(
@@ -274,7 +273,7 @@ def _report(
         else sharper(report.verdict, asked, at_delta),
         *map(found.held, terms.limits[1:]),
     ]
-    certificate, rechecked = proving.of(found.solver, finite)
+    certificate, rechecked = proving.of(found.solver, finite, at_delta)
     report = replace(
         report,
         at_delta=at_delta,

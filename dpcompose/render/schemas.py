@@ -256,8 +256,14 @@ _SAVING = mapping(
 
 _FRACTION: Schema = {"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}
 _LOSS: Schema = {
-    "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds.",
-    "anyOf": [_FRACTION, {"type": "null"}, array_of(array_of(_FRACTION))],
+    "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds; in "
+    "responses multisets of [ε, δ, count].",
+    "anyOf": [
+        _FRACTION,
+        {"type": "null"},
+        array_of(array_of(_FRACTION)),
+        array_of(array_of({"type": "array", "minItems": 3, "maxItems": 3})),
+    ],
 }
 _CHANGE_LINE: Schema = array_of(
     {"type": "array", "minItems": 2, "maxItems": 3},
@@ -330,7 +336,7 @@ def certificate_schema() -> Schema:
         "proof": mapping(
             "The proof of a bound in one notion begins.",
             id=COUNT,
-            notion={"enum": ["pure", "approx", "zcdp", "gdp"]},
+            notion={"enum": ["pure", "approx", "zcdp", "gdp", "responses"]},
             multiplied={"type": "boolean"},
         ),
         "claim": mapping(
@@ -344,7 +350,14 @@ def certificate_schema() -> Schema:
             rules=array_of(_RULE),
             premises=_IDS,
         ),
-        "bound": mapping("What follows.", id=COUNT, roots=_IDS, loss=array_of(array_of(_FRACTION))),
+        "bound": mapping("What follows.", id=COUNT, roots=_IDS, loss=_LOSS),
+        "point": mapping(
+            "An ε at a δ that follows from a bound.",
+            {"order": _FRACTION},
+            proof=COUNT,
+            delta=_FRACTION,
+            epsilon=_FRACTION,
+        ),
     }
     for name, line in lines.items():
         line["properties"] = {"line": {"const": name}, **line["properties"]}

@@ -392,9 +392,12 @@ class Report:
 
     @property
     def not_rechecked(self) -> tuple[str, ...]:
-        """Returns the fields of the report with numbers that a recheck does not cover."""
+        """The fields of the report with numbers that the checker did not confirm."""
+        confirmed = () if self.rechecked is None else self.rechecked.points
+        points = all(at.given in confirmed for at in self.at_delta)
+        parts = ("at_delta", "at_epsilon", "risk", "adversary")
         return tuple(
-            name for name in ("at_delta", "at_epsilon", "risk", "adversary") if getattr(self, name)
+            name for name in parts if getattr(self, name) and not (points and name == "at_delta")
         )
 
 

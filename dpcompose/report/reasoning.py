@@ -142,14 +142,19 @@ class Assumption:
 @dataclass(frozen=True, slots=True)
 class Recheck:
     """What the checker went through: how many claims, in how many seconds, and of how many claims
-    it knows no rule, by reason."""
+    it knows no rule, by reason.
+
+    `points`: the δ's at which it confirmed an ε.
+    """
 
     claims: int
     seconds: float
     unchecked: tuple[tuple[str, int], ...] = ()
+    points: tuple[Fraction, ...] = ()
 
     def plus(self, other: Recheck) -> Recheck:
         """Returns both together."""
         reasons = Counter(dict(self.unchecked)) + Counter(dict(other.unchecked))
         seconds = self.seconds + other.seconds
-        return Recheck(self.claims + other.claims, seconds, tuple(sorted(reasons.items())))
+        unchecked = tuple(sorted(reasons.items()))
+        return Recheck(self.claims + other.claims, seconds, unchecked, self.points)

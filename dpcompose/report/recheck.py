@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
 
-from dpcompose.core.kernel.certificate_lines import lines
-from dpcompose.core.search.proof import certificate_of
+from dpcompose.core.kernel.certificate_lines import lines, point_line
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.proof import certificate_of, certificate_of_responses
 from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.report import At
 from dpcompose.report.reasoning import Recheck
 
 
@@ -18,47 +24,95 @@ class Unproved(Exception):
 
 
 def certificate_lines(
-    solver: Solver, solutions: Iterable[Solution], digest: str = ""
+    solver: Solver, solutions: Sequence[Solution], digest: str = "", points: Iterable[At] = ()
 ) -> tuple[str, ...]:
-    """Returns the certificate of finite solutions, a line of JSON each; `digest`: the SHA-256 of
-    the spec."""
+    """Returns the certificate of finite solutions, a line of JSON each.
+
+    `digest`: the SHA-256 of the spec. `points`: numbers at a chosen δ, of which those are in it
+    that follow from a bound in μ or ρ, or from randomized responses.
+    """
     proofs = [certificate_of(solver, each) for each in solutions]
-    found = lines(solver.problem, digest, proofs)
+    numbers = {each.notion: number for number, each in enumerate(proofs)}
+    told: list[dict[str, Any]] = []
+    for at in points:
+        if at.wanted != "delta" or at.value is None or not at.given:
+            continue
+        notion = _NOTIONS.get(at.rule)
+        if notion is Notion.PROFILE and notion not in numbers:
+            kept_apart = certificate_of_responses(solver)
+            if kept_apart is not None:
+                numbers[notion] = len(proofs)
+                proofs.append(kept_apart)
+        if notion not in numbers or (notion is not Notion.PROFILE and len(solver.patterns()) > 1):
+            continue
+        loss = proofs[numbers[notion]].loss
+        order = _order(float(loss), float(at.given)) if notion is Notion.ZCDP else None
+        told.append(point_line(numbers[notion], at.given, at.value, order))
+    found = [*lines(solver.problem, digest, proofs), *told]
     return tuple(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in found)
 
 
-def recheck(certificate: Sequence[str]) -> Recheck:
-    """Returns what the checker says of a certificate; raises Unproved where it refuses it."""
+#: From which bound a number at a δ follows, by its route.
+_NOTIONS = {
+    "exact Gaussian": Notion.GDP,
+    "zCDP conversion": Notion.ZCDP,
+    "optimal composition": Notion.PROFILE,
+}
+
+
+def _order(rho: float, delta: float) -> Fraction:
+    """Returns the order α at which ρ-zCDP has the least ε at a δ, by ternary search."""
+
+    def epsilon(logarithm: float) -> float:
+        alpha = 1 + math.exp(logarithm)
+        rest = (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha) - math.log(delta)
+        return alpha * rho + rest / (alpha - 1)
+
+    low, high = -20.0, 40.0
+    for _ in range(200):
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, second) if epsilon(first) < epsilon(second) else (first, high)
+    return 1 + Fraction(round(math.exp(low) * 10**9), 10**9)
+
+
+def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
+    """Returns what the checker says of a certificate, and of the `text` of its spec where given.
+
+    Raises Unproved where it refuses them.
+    """
     from dpcompose import checker
 
     start = time.perf_counter()
     try:
         found = checker.check(certificate)
+        if text is not None:
+            checker.SpecComparison(certificate, text)
     except checker.Rejected as refused:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start
     left = sorted((why, len(places)) for why, places in found.unchecked.items())
-    return Recheck(found.checked, seconds, tuple(left))
+    points = tuple(delta for _, delta in found.points)
+    return Recheck(found.checked, seconds, tuple(left), points)
 
 
 @dataclass(frozen=True, slots=True)
 class Proving:
     """Whether a report comes with its certificate, and whether the checker goes through it.
 
-    `digest`: the SHA-256 of the spec.
+    `text`: that of the spec.
     """
 
     certificate: bool = False
     recheck: bool = False
-    digest: str = ""
+    text: bytes = b""
 
     def of(
-        self, solver: Solver, solutions: Iterable[Solution]
+        self, solver: Solver, solutions: Sequence[Solution], points: Iterable[At] = ()
     ) -> tuple[tuple[str, ...], Recheck | None]:
         """Returns the certificate of finite solutions, and what the checker says of it, each if it
         is wanted; raises Unproved."""
         if not (self.certificate or self.recheck):
             return (), None
-        found = certificate_lines(solver, solutions, self.digest)
-        checked = recheck(found) if self.recheck else None
+        found = certificate_lines(solver, solutions, sha256(self.text).hexdigest(), points)
+        checked = recheck(found, self.text) if self.recheck else None
         return (found if self.certificate else ()), checked

@@ -14,12 +14,11 @@ from dpcompose.core.change.units import State
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.pattern_algebra import Algebra
 from dpcompose.core.loss.walk import Answer, How, PureNeed, Walk
 from dpcompose.core.model.problem import Problem, Root
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
 #: Answers of the search, by the identity of the place and the change there.
@@ -46,15 +45,16 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proof that a problem loses at most `bounds` in a notion.
+    """A proof that a problem loses at most `loss`.
 
+    `notion`: that of the loss, `profile` where losses are kept apart for a number at a δ.
     `survival`: chances that nothing is given away are multiplied, in place of adding up δ.
     `claims`: premises first; `roots`: those about the protected change in each root.
     """
 
     notion: Notion
     survival: bool
-    bounds: tuple[Quantity, ...]
+    loss: Loss
     claims: tuple[Claim, ...]
     roots: tuple[int, ...]
 
@@ -73,18 +73,17 @@ def certificate(
     tops: Sequence[tuple[Root, Place]],
     answers: Answers,
     pure: Answers,
-    survival: bool,
-    bounds: Sequence[Quantity],
+    algebra: Algebra,
+    loss: Loss,
 ) -> Certificate:
-    """Returns the certificate of a search: every answer that its bounds rest on, as a claim.
+    """Returns the certificate of a search: every answer that its loss rests on, as a claim.
 
-    `answers`: those of the notion of the bounds; `pure`: those in pure DP that they need. Never
+    `answers`: those in the algebra of the loss; `pure`: those in pure DP that they need. Never
     recurses, since specs may be deep.
     """
     places = [each for _, top in tops for each in top.subtree()]
     numbers = {id(place): number for number, place in enumerate(places)}
-    notion = bounds[0].notion
-    algebras = {False: algebra_of(notion, survival), True: Scalars(Notion.PURE)}
+    algebras: dict[bool, Algebra] = {False: algebra, True: Scalars(Notion.PURE)}
     claims: list[Claim] = []
     known: dict[tuple[int, State, bool], int] = {}
 
@@ -123,12 +122,12 @@ def certificate(
             numbered = tuple(sorted({known[each] for each in premises}))
             known[key] = len(claims)
             claims.append(Claim(*key, answer.loss, answer.own, rules, numbered))
-    return Certificate(
-        notion, survival, tuple(bounds), tuple(claims), tuple(known[each] for each in roots)
-    )
+    survival = isinstance(algebra, Pairs) and algebra.survival
+    numbers_of_roots = tuple(known[each] for each in roots)
+    return Certificate(algebra.notion, survival, loss, tuple(claims), numbers_of_roots)
 
 
-def _rules_again(algebra: Scalars | Pairs, place: Place, state: State, answer: Answer) -> Walk:
+def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -> Walk:
     """Yields what the rules of an answer ask for."""
     if state:
         for rules, choice in zip(rules_of(algebra, place), answer.choices, strict=True):

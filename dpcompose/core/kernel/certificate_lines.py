@@ -17,7 +17,8 @@ from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.units import ChangeUnit, State
 from dpcompose.core.kernel.certificate import Certificate
-from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.algebras import Loss, Survival
+from dpcompose.core.loss.pattern import LossMultiset, of_responses, response_of
 from dpcompose.core.loss.walk import How
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
@@ -204,7 +205,7 @@ def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
     yield {
         "line": "proof",
         "id": number,
-        "notion": certificate.notion.value,
+        "notion": _notion(certificate),
         "multiplied": certificate.survival,
     }
     for n, claim in enumerate(certificate.claims):
@@ -212,14 +213,35 @@ def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
         line["change"] = change_line(claim.state)
         if claim.pure:
             line["pure"] = True
-        line["loss"] = plain(claim.loss)
-        line["charges"] = plain(claim.charges)
+        line["loss"] = loss_line(claim.loss)
+        line["charges"] = [loss_line(each) for each in claim.charges]
         line["rules"] = [rule_line(each) for each in claim.rules]
         line["premises"] = list(claim.premises)
         yield line
-    pairs = certificate.notion is Notion.APPROX
-    bounds = [[each.amount, each.delta][: 1 + pairs] for each in certificate.bounds]
-    yield {"line": "bound", "id": number, "roots": list(certificate.roots), "loss": plain(bounds)}
+    loss = loss_line(certificate.loss)
+    yield {"line": "bound", "id": number, "roots": list(certificate.roots), "loss": loss}
+
+
+def _notion(certificate: Certificate) -> str:
+    return "responses" if certificate.notion is Notion.PROFILE else certificate.notion.value
+
+
+def loss_line(loss: Loss) -> Any:
+    """Returns a loss as plain data: a number, pairs (ε, δ), or multisets of (ε, δ) with counts.
+
+    None, or an empty list, where no finite one is known, or one that is no randomized response.
+    """
+    if not (isinstance(loss, tuple) and loss and isinstance(loss[0], LossMultiset)):
+        return plain(loss)
+    if not all(map(of_responses, loss)):
+        return []
+    return [
+        [
+            [*map(str, response_of(atom.options[0]) or ()), count]
+            for atom, count in each.atoms.items()
+        ]
+        for each in loss
+    ]
 
 
 def rule_line(how: How) -> Any:
@@ -227,8 +249,15 @@ def rule_line(how: How) -> Any:
     return [how.rule, *map(rule_line, how.of)] if how.of else how.rule
 
 
+def point_line(proof: int, delta: Fraction, epsilon: Fraction, order: Fraction | None) -> Line:
+    """Returns the claim that an ε at a δ follows from the bound of a proof; `order`: of Rényi
+    divergence, for a bound in ρ."""
+    line: Line = {"line": "point", "proof": proof, "delta": str(delta), "epsilon": str(epsilon)}
+    return line if order is None else {**line, "order": str(order)}
+
+
 def lines(problem: Problem, digest: str, proofs: Sequence[Certificate]) -> Iterator[Line]:
-    """Yields all lines of a certificate: the header, the problem, and its proofs."""
+    """Yields all lines of a certificate but for points: the header, the problem, and its proofs."""
     yield header(problem, digest)
     yield from problem_lines(problem)
     for number, certificate in enumerate(proofs):

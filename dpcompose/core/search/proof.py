@@ -15,8 +15,9 @@ from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel.certificate import Certificate, certificate
-from dpcompose.core.loss.algebras import Pairs
+from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.pattern import of_responses
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
@@ -185,12 +186,25 @@ def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
     """Returns the certificate of a finite solution, made from the answers of the search."""
-    algebra = solution.algebra
+    loss: Loss = solution.quantities[0].amount
+    if isinstance(solution.algebra, Pairs):
+        loss = tuple((each.amount, each.delta) for each in solution.quantities)
+    accountant = solution.accountant
+    pure = accountant.pure.answers()
     return certificate(
-        solver.problem,
-        solver.tops,
-        solution.accountant.answers(),
-        solution.accountant.pure.answers(),
-        isinstance(algebra, Pairs) and algebra.survival,
-        solution.quantities,
+        solver.problem, solver.tops, accountant.answers(), pure, solution.algebra, loss
     )
+
+
+def certificate_of_responses(solver: Solver) -> Certificate | None:
+    """Returns the certificate of losses that are randomized responses, kept apart for a δ.
+
+    None where some mechanism has another loss, or none at a δ.
+    """
+    solver.patterns()
+    accountant, loss = solver.patterned_by, solver.patterned_loss
+    if any(top.leans for _, top in solver.tops) or not loss or not all(map(of_responses, loss)):
+        return None
+    assert accountant is not None
+    answers = accountant.answers()
+    return certificate(solver.problem, solver.tops, answers, {}, accountant.algebra, loss)

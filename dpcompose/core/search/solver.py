@@ -152,6 +152,9 @@ class Solver:
         self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: UndominatedLosses | None = None
+        #: The accountant that found the losses kept apart, and these, once they are asked for.
+        self.patterned_by: Accountant | None = None
+        self.patterned_loss: UndominatedLosses = ()
         self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
@@ -191,9 +194,10 @@ class Solver:
         Empty if some mechanism has no finite bound.
         """
         if self._patterned is None:
-            accountant = self._accountant(self._patterns_algebra())
+            accountant = self.patterned_by = self._accountant(self._patterns_algebra())
             loss, shown = self._joint(accountant)
-            self._patterned = self._with_curves(tuple(loss))
+            self.patterned_loss = tuple(loss)
+            self._patterned = self._with_curves(self.patterned_loss)
             self._shown = _either_way(list(_visits(accountant, shown)))
         return self._patterned
 

@@ -205,7 +205,7 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
 
     assert given(cite) == [4]  # of `z` alone: the worst row is there
     proof = certificate_of(solver, solution)
-    assert proof.bounds == solution.quantities and proof.claims[proof.roots[0]].loss == 4
+    assert proof.loss == proof.claims[proof.roots[0]].loss == 4
 
 
 def test_the_statement_that_gives_the_loss_is_told_alone() -> None:
