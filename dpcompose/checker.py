@@ -1736,32 +1736,28 @@ def _delta_of_rho(rho: F, epsilon: F, order: F) -> F:
 
 
 def _normal_above(x: F) -> F:
-    """Returns an upper bound of 1 - Φ(x), by the series of Φ around 0."""
+    """Returns 1 - Φ(x), at most 10^-45 too large, by the series of Φ around 0."""
     if abs(x) > 30:
         raise NotChecked("a Gaussian tail beyond 30")
-    if x < 0:
-        return 1 - _normal_above(-x) + F(1, 10**40)
-    bits = 2_000
-    size = x.numerator * (1 << bits) // x.denominator  # rounded down: the tail grows
-    square, term, total, n = (size * size) >> bits, size, 0, 0
-    while term > 1:
+    size = int(x * (1 << 2_000))
+    square, term, total, n = (size * size) >> 2_000, size, 0, 0
+    while abs(term) > 1:
         total += (term if n % 2 == 0 else -term) // (2 * n + 1)
         n += 1
-        term = (term * square >> bits) // (2 * n)
-    root = sqrt(2 * F(31415926535897932384626433832795028841971693993752, 10**49))
-    return F(1, 2) - F(total - 4 * n - 4, 1 << bits) / root
+        term = (term * square >> 2_000) // (2 * n)
+    root = sqrt(2 * F(31415926535897932384626433832795028841971693993751, 10**49))
+    return F(1, 2) - F(total, 1 << 2_000) / root + F(1, 2 * 10**45)
 
 
 def _delta_of_mu(square: F, epsilon: F) -> F:
     """Returns δ at ε of μ-GDP, μ² = `square` (Balle and Wang 2018, Theorem 8)."""
+    if epsilon > 50:
+        raise NotChecked("an ε above 50 of μ-GDP")
     if not square:
         return ZERO
-    high = sqrt(square)
-    low = square / high
-    first = _normal_above(
-        epsilon / high - low / 2 if epsilon / high > high / 2 else epsilon / high - high / 2
-    )
-    return first - exp(epsilon)[0] * (1 - _normal_above(-(epsilon / low + high / 2)))
+    high = sqrt(square)  # δ grows with μ
+    first = _normal_above(epsilon / high - high / 2)
+    return first - exp(epsilon)[0] * (_normal_above(epsilon / high + high / 2) - F(1, 10**45))
 
 
 def delta_of_responses(losses: tuple[tuple[tuple[F, F], int], ...], epsilon: F) -> F:

@@ -207,4 +207,6 @@ def certificate_of_responses(solver: Solver) -> Certificate | None:
         return None
     assert accountant is not None
     answers = accountant.answers()
-    return certificate(solver.problem, solver.tops, answers, {}, accountant.algebra, loss)
+    found = certificate(solver.problem, solver.tops, answers, {}, accountant.algebra, loss)
+    known = (claim.loss and all(map(of_responses, claim.loss)) for claim in found.claims)
+    return found if all(known) else None
