@@ -1449,6 +1449,8 @@ class Checker:
         self.claims: list[tuple[int, Change, bool, Loss]] = []
         self.views: dict[int, list[list[View]]] = {}
         self.checked = 0
+        #: How many proofs have begun, and those of which some claim was not checked.
+        self.proofs, self.partly = 0, set[int]()
         #: Why lines were not checked, with their numbers.
         self.unchecked: dict[str, list[int]] = {}
         #: The bounds that are confirmed, by their proofs, and the points (ε, δ) that follow.
@@ -1473,6 +1475,7 @@ class Checker:
                 acts[what](line)
             except NotChecked as why:
                 self.unchecked.setdefault(str(why), []).append(n)
+                self.partly.add(self.proofs)
             except Rejected as why:
                 raise Rejected(f"{_where(n, line)}: {why}") from None
             except (
@@ -1547,6 +1550,9 @@ class Checker:
             self.parts = [BlockClasses(line) for line in self.parts if isinstance(line, dict)]
         elif self.claims:
             raise Rejected("the proof before has no bound")
+        if line["id"] != self.proofs:
+            raise Rejected("proofs are numbered in order")
+        self.proofs += 1
         self.algebra = Algebra(str(line["notion"]), bool(line["multiplied"]))
         if self.algebra.notion not in READS:
             raise Rejected(f"there is no notion {self.algebra.notion!r}")
@@ -1579,7 +1585,12 @@ class Checker:
             step.bound(node, edge, how, change)
             for edge, how in zip(edges, line["rules"], strict=True)
         ]
-        _hold(algebra, loss, algebra.add(parts), "the change")
+        try:
+            _hold(algebra, loss, algebra.add(parts), "the change")
+        except Rejected:
+            if algebra.apart and loss:  # equal sums say nothing: more may be known of what is worse
+                raise NotChecked("losses at a δ that others cover in other ways") from None
+            raise
         if premises.keys() - step.used:
             raise Rejected("a premise is not needed")
 
@@ -1631,7 +1642,9 @@ class Checker:
 
     def _point(self, line: Line) -> None:
         """A number at a chosen δ that follows from a bound (section 6), to one part in 10^6."""
-        notion, bound = self.bounds[whole(line["proof"])]
+        if whole(line["proof"]) + 1 in self.partly:
+            raise NotChecked("a number that rests on claims that were not checked")
+        notion, bound = self.bounds[line["proof"]]
         delta, epsilon = number(line["delta"]), number(line["epsilon"]) * (1 + F(1, 10**6))
         if notion == "zcdp":
             least = _delta_of_rho(bound, epsilon, number(line["order"]))
@@ -1802,6 +1815,8 @@ def delta_of_responses(losses: tuple[tuple[tuple[F, F], int], ...], epsilon: F) 
 
 #: Keys of a certificate that have another name in a spec.
 _RENAMED = {"poisson": "rate"}
+#: Keys that make a bound less, and so must be in the spec where they are in a certificate.
+_LIMITS = ("max_blocks_per_unit", "max_rows_per_block", "max_degree", "drops", "exact", "unit")
 
 
 class SpecComparison:
@@ -1868,6 +1883,9 @@ class SpecComparison:
     def _fields(self, where: str, written: Any, told_: Line) -> None:
         if isinstance(written, str):
             written = {"kind": written}
+        for key in _LIMITS:
+            if told_.get(key) not in (None, False, [], "") and key not in written:
+                raise Rejected(f"{where} has no {key} in the spec")
         for key, value in written.items():
             name = _RENAMED.get(key, key)
             if name in told_ and not isinstance(value, dict):

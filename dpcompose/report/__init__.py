@@ -394,7 +394,7 @@ class Report:
     def not_rechecked(self) -> tuple[str, ...]:
         """The fields of the report with numbers that the checker did not confirm."""
         confirmed = () if self.rechecked is None else self.rechecked.points
-        points = all(at.given in confirmed for at in self.at_delta)
+        points = all(at.value is None or at.given in confirmed for at in self.at_delta)
         parts = ("at_delta", "at_epsilon", "risk", "adversary")
         return tuple(
             name for name in parts if getattr(self, name) and not (points and name == "at_delta")

@@ -37,7 +37,7 @@ def certificate_lines(
     for at in points:
         if at.wanted != "delta" or at.value is None or not at.given:
             continue
-        notion = _NOTIONS.get(at.rule)
+        notion = _NOTIONS.get(at.rule, Notion.PROFILE)
         if notion is Notion.PROFILE and notion not in numbers:
             kept_apart = certificate_of_responses(solver)
             if kept_apart is not None:
@@ -52,12 +52,9 @@ def certificate_lines(
     return tuple(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in found)
 
 
-#: From which bound a number at a δ follows, by its route.
-_NOTIONS = {
-    "exact Gaussian": Notion.GDP,
-    "zCDP conversion": Notion.ZCDP,
-    "optimal composition": Notion.PROFILE,
-}
+#: From which bound a number at a δ follows, by its route; elsewhere from randomized responses,
+#: whose optimal composition no other route is below.
+_NOTIONS = {"exact Gaussian": Notion.GDP, "zCDP conversion": Notion.ZCDP}
 
 
 def _order(rho: float, delta: float) -> Fraction:

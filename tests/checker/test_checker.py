@@ -6,6 +6,7 @@ import ast
 import copy
 import hashlib
 import json
+import math
 import random
 import subprocess
 import sys
@@ -121,6 +122,75 @@ def test_each_line_is_what_its_schema_says() -> None:
     for key in ("line", "loss", "premises"):
         assert not validator.is_valid({k: v for k, v in claim.items() if k != key})
     assert not validator.is_valid({**claim, "loss": 1.5})
+
+
+# --- numbers at a chosen δ -----------------------------------------------------------------------
+
+
+def at_delta(*mechanisms: str, protect: str = "unbounded") -> str:
+    entries = "".join(f"  - {{name: m{n}, reads: t, {x}}}\n" for n, x in enumerate(mechanisms))
+    head = f"dpcompose: 1\nprotect: {protect}\ndatasets: {{t: {{}}}}\n"
+    return f"{head}mechanisms:\n{entries}report: {{delta: [1e-6, 1e-9]}}\n"
+
+
+#: Releases with their ε at 10^-6, from the contract (section 6) and from closed forms.
+POINTS = {
+    "a hundred stated": (at_delta("notion: pure, epsilon: 0.1, count: 100"), 4.774568),
+    "with a δ": (at_delta("notion: approx, epsilon: 0.1, delta: 1e-9, count: 100"), None),
+    "unlike": (at_delta("notion: pure, epsilon: 0.1", "notion: pure, epsilon: 0.7"), None),
+    "Gaussian": (at_delta("mechanism: gaussian, sigma: 1, sensitivity: 1"), 4.887),
+    "two Gaussians": (at_delta("notion: gdp, mu: 0.6", "notion: gdp, mu: 0.8"), 4.887),
+    "zCDP": (at_delta("notion: zcdp, rho: 0.5"), None),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_numbers_at_a_delta_are_confirmed(name: str) -> None:
+    text, known = POINTS[name]
+    report = dpcompose.analyze(text, "spec.yaml", recheck=True, certificate=True)
+    assert report.rechecked is not None and report.not_rechecked == ()
+    known_at = [at.given for at in report.at_delta if at.value is not None]
+    assert list(report.rechecked.points) == known_at and known_at
+    value = report.at_delta[0].value
+    assert value is not None and (known is None or abs(float(value) - known) < 1e-3)
+    lines = [json.loads(line) for line in report.certificate]
+    for line in lines:
+        if line["line"] == "point":
+            changed = copy.deepcopy(lines)
+            forged = next(each for each in changed if each == line)
+            forged["epsilon"] = str(Fraction(line["epsilon"]) * Fraction(9_999, 10_000))
+            assert "δ may be" in verdict(changed)
+
+
+def test_what_is_no_point_is_refused() -> None:
+    lines = certificate_of(POINTS["zCDP"][0])
+    point = next(line for line in lines if line["line"] == "point")
+    for key, value, says in (
+        ("order", "1", "an order is above 1"), ("proof", 7, "malformed"),
+        ("delta", "1e-6", "is not a number"), ("order", "3/2", "δ may be"),
+    ):  # fmt: skip
+        changed = [{**line, key: value} if line == point else line for line in lines]
+        assert says in verdict(changed)
+
+
+def test_randomized_responses_are_composed_exactly() -> None:
+    """Against sums over all outcomes, in doubles."""
+    for counts in ({0.5: 3}, {0.25: 5, 1.0: 2}, {0.1: 30}, {2.0: 1, 0.5: 4}):
+        outcomes = {0.0: 1.0}
+        for epsilon, count in counts.items():
+            for _ in range(count):
+                up, found = math.exp(epsilon) / (1 + math.exp(epsilon)), dict[float, float]()
+                for loss, mass in outcomes.items():
+                    for more, chance in ((epsilon, up), (-epsilon, 1 - up)):
+                        at = round(loss + more, 9)
+                        found[at] = found.get(at, 0) + mass * chance
+                outcomes = found
+        losses = tuple(((Fraction(str(e)), Fraction(0)), n) for e, n in counts.items())
+        for epsilon in (0.0, 0.3, 1.1):
+            truth = sum(m * -math.expm1(epsilon - x) for x, m in outcomes.items() if x > epsilon)
+            assert float(checker.delta_of_responses(losses, Fraction(str(epsilon)))) == (
+                pytest.approx(truth, rel=1e-9)
+            )
 
 
 # --- the spec ------------------------------------------------------------------------------------

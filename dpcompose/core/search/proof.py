@@ -201,9 +201,9 @@ def certificate_of_responses(solver: Solver) -> Certificate | None:
 
     None where some mechanism has another loss, or none at a δ.
     """
-    solver.patterns()
+    patterned = solver.patterns()
     accountant, loss = solver.patterned_by, solver.patterned_loss
-    if any(top.leans for _, top in solver.tops) or not loss or not all(map(of_responses, loss)):
+    if any(top.leans for _, top in solver.tops) or not loss or loss != patterned:
         return None
     assert accountant is not None
     answers = accountant.answers()

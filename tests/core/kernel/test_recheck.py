@@ -121,11 +121,10 @@ def test_what_is_not_rechecked_is_named() -> None:
     points = ("--delta", "1e-6", "--at-epsilon", "1", str(BOUNDED))
     text = " ".join(run("analyze", "--recheck", *points).stdout.split())
     assert (
-        "Rechecked: 7 claims by the stand-alone checker, in 0.0 s. Not checked: the numbers at a "
-        "chosen δ, the numbers at a chosen ε." in text
+        "claims by the stand-alone checker, in 0.0 s. Not checked: the numbers at a chosen ε." in text
     )
     found = json.loads(run("analyze", "--recheck", "--format", "json", *points).stdout)
-    assert found["results"][0]["recheck"]["leaves_out"] == ["at_delta", "at_epsilon"]
+    assert found["results"][0]["recheck"]["leaves_out"] == ["at_epsilon"]
     against = next(each for each in KEPT if "\nadversary:" in each.read_text(encoding="utf-8"))
     text = " ".join(run("analyze", "--recheck", str(against)).stdout.split())
     assert "what holds against the adversary." in text
