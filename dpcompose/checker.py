@@ -1909,7 +1909,9 @@ class SpecComparison:
         elif "through" in line:
             self.left.add(f"{name}.map")
         elif "map" in line:
-            self._fields(f"{name}.map", entry.get("map", {}), line["map"])
+            every_row = line["map"]["kind"] == "all-rows"
+            told_ = {"kind": "sample", "rate": "1"} if every_row else line["map"]
+            self._fields(f"{name}.map", entry.get("map", {}), told_)
 
     def _mechanisms(self) -> None:
         nodes: dict[int, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
