@@ -57,7 +57,7 @@ def number(text: Any) -> F:
     return F(text)
 
 
-def whole(value: Any, least: int = 0) -> int:
+def integer(value: Any, least: int = 0) -> int:
     """Returns a whole number of a certificate."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise Rejected(f"{str(value)[:40]!r} is not a whole number of at least {least}")
@@ -218,15 +218,15 @@ def down(
     """Returns a change one dataset further down, where each unit becomes the units of `become`."""
     trace = node.depth in child.history
 
-    def moved(items: Change) -> Iterator[tuple[Unit, int]]:
+    def descend(items: Change) -> Iterator[tuple[Unit, int]]:
         for unit, count in items:
             if unit.below:
-                inner = gather(moved(unit.below))
+                inner = gather(descend(unit.below))
                 yield from [(around(unit, inner), count)] * bool(inner)
             else:
                 yield from ((u, n * count) for u, n in placed(unit, become(unit), trace))
 
-    return fit(gather(moved(change)), node, child)
+    return fit(gather(descend(change)), node, child)
 
 
 def placed(unit: Unit, made: Iterable[tuple[Unit, int]], trace: bool) -> list[tuple[Unit, int]]:
@@ -253,7 +253,7 @@ def fit(change: Change, node: DataNode, child: DataNode) -> Change:
     return canonical(change)
 
 
-def apart(change: Change, outermost: bool) -> list[tuple[Change, int]]:
+def parts_of(change: Change, outermost: bool) -> list[tuple[Change, int]]:
     """Returns a change in parts that can be followed one at a time: its single units, or those of
     the outermost level that has several; with how many there are of each."""
 
@@ -295,7 +295,10 @@ class DataNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.map: Line | None = line.get("map")
         self.block: tuple[Line, int] | None = None
-        self.draws, self.one_release = whole(line.get("draws", 1), 1), bool(line.get("one_release"))
+        self.draws, self.one_release = (
+            integer(line.get("draws", 1), 1),
+            bool(line.get("one_release")),
+        )
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
         self.partitions: list[Line] = []
@@ -392,7 +395,7 @@ def facts_after(made_by: Line, f: Line) -> Line:
             return {**same, **made, "unit": unit_kept, "rows_are_units": single}
         case "flatten" | "join-public":
             exact = bool(made_by["exact"]) and f.get("size") is not None
-            size = f["size"] * whole(made_by["max_rows"]) if exact else None
+            size = f["size"] * integer(made_by["max_rows"]) if exact else None
             return {**made, "unit": unit_kept, "ordered": f.get("ordered"), "size": size}
         case "group":
             return {**made, "unit": unit_kept, "rows_are_units": unit_kept is not None}
@@ -476,7 +479,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             raise NotChecked(f"the {kind} of a graph after a change of a {unit.kind}")
         if unit.kind != "edge" and degree is None:
             return anything
-        rows = 1 if unit.kind == "edge" else whole(degree)
+        rows = 1 if unit.kind == "edge" else integer(degree)
         if kind == "nodes":
             rows = 1 + (1 if unit.kind == "edge" else rows * (1 if unit.kind == "node" else 2))
             return _one(Unit("pair", (0, 0)), rows)
@@ -494,7 +497,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     if kind == "columns":
         decided = keeps <= set(unit.kept)
     if kind in ("row", "columns", "flatten", "join-public"):
-        rows = whole(made_by.get("max_rows", 1))
+        rows = integer(made_by.get("max_rows", 1))
         if pair and kind != "join-public" and decided and keeps <= set(unit.kept):
             return [((), None)]
         if pair:
@@ -511,7 +514,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             if kind == "limit"
             else f.get("unit")
         )
-        rows, first = whole(made_by.get("rows", 1)), made_by.get("keep") == "first"
+        rows, first = integer(made_by.get("rows", 1)), made_by.get("keep") == "first"
         if user and (column == f.get("unit") or kind == "cap"):
             if kind == "group":
                 return _one(_row(unit)._replace(ends=(BOTH,), size=unit.size))
@@ -528,7 +531,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             else _mix(_row(unit), Unit("pair", (0, 0)), int(unit.size))
         )
     elif kind == "stable":
-        rows = whole(made_by["stability"])
+        rows = integer(made_by["stability"])
         if pair:
             return [(((SINGLE, rows), (Unit("single", (1,)), rows)), None)]
         unit = unit._replace(directed=0, sign=0)
@@ -648,7 +651,7 @@ class Algebra:
             found = self.add([found, found, loss] if bit == "1" else [found, found])
         return found
 
-    def worst(self, losses: Sequence[Loss]) -> Loss:
+    def cover(self, losses: Sequence[Loss]) -> Loss:
         """Returns a loss that covers each of several."""
         if not self.pairs:
             return top(losses)
@@ -740,7 +743,7 @@ class View(NamedTuple):
 
 def view(node: DataNode, said: Line) -> View | None:
     """Returns a statement of a mechanism that reads `node`; None where it says nothing there."""
-    home, *edges = node.up(whole(said["up"]))
+    home, *edges = node.up(integer(said["up"]))
     index = {depth: n for n, depth in enumerate((*node.history, node.depth))}
     of, admitted = said["relation"]["kind"], node.given <= home.depth
     if not admitted or not (node.above is None or home.depth <= node.above):
@@ -991,9 +994,9 @@ class Rules:
         if name == "best":
             return self.algebra.best([self.bound(node, edge, each, change) for each in of])
         if name in ("units", "outermost"):
-            parts = apart(change, name == "outermost")
+            parts = parts_of(change, name == "outermost")
             free = only_rows(change) and node.up(node.depth)[0].facts.get("unit") is None
-            losses = [(self._least(node, edge, of, each), n) for each, n in parts]
+            losses = [(self._bound_of_unit(node, edge, of, each), n) for each, n in parts]
             return self.algebra.chain(losses, free)
         kind = "map_" if isinstance(edge, DataNode) else "split_"
         rule = getattr(self, kind + re.sub(r"\W", "_", name), None)
@@ -1001,7 +1004,7 @@ class Rules:
             raise NotChecked(f"rule {name!r}")
         return rule(node, edge, change, *([of] if of else []))
 
-    def _least(
+    def _bound_of_unit(
         self, node: DataNode, edge: DataNode | BlockClasses, rules: Sequence[Any], change: Change
     ) -> Loss:
         """Returns the least bound of those rules that apply to one unit."""
@@ -1067,7 +1070,7 @@ class Rules:
             return (gather(sum(way, ())) for way in _product(options))
 
         found = {fit(way, node, child) for way in ways(change)}
-        return self.algebra.worst([self.ask(child, each) for each in found])
+        return self.algebra.cover([self.ask(child, each) for each in found])
 
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
@@ -1258,26 +1261,26 @@ class Rules:
             block, rest = part.blocks[index], iter(here)
             trace = node.depth in block.history
 
-            def moved(items: Change) -> Iterator[tuple[Unit, int]]:
+            def descend(items: Change) -> Iterator[tuple[Unit, int]]:
                 for unit in [unit for unit, count in items for _ in range(count)]:
                     if unit.below:
-                        inner = gather(moved(unit.below))
+                        inner = gather(descend(unit.below))
                         yield from [(around(unit, inner), 1)] * bool(inner)
                     elif (made := next(rest)) is not None:
                         yield from placed(unit, [(made, 1)], trace)
 
-            return self.ask(block, fit(gather(moved(change)), node, block))
+            return self.ask(block, fit(gather(descend(change)), node, block))
 
         found = set()
         for way in _product([part.placements(u, places, directed) for u in units(change)]):
             here = [(i, tuple(each[n] for each in way)) for n, i in enumerate(places)]
             found.add(self.algebra.add([loss(i, what) for i, what in here if any(what)]))
-        return self.algebra.worst([*found])
+        return self.algebra.cover([*found])
 
 
 def releases(node: DataNode) -> int:
     """Returns how many releases there are at and below a dataset."""
-    found = sum(whole(each["count"]) for each in node.mechanisms)
+    found = sum(integer(each["count"]) for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
     for part in node.partitions:
         blocks = zip(part["blocks"], part["sizes"], strict=True)
@@ -1494,12 +1497,12 @@ class Checker:
         if line["version"] != VERSION:
             raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
         self.header = line
-        whole(line["distance"], 1)
+        integer(line["distance"], 1)
 
     def _dataset(self, line: Line) -> None:
         if line["id"] != len(self.nodes) or self.algebra is not None:
             raise Rejected("datasets are numbered in order, before the first proof")
-        parent = self.nodes[whole(line["parent"])] if "parent" in line else None
+        parent = self.nodes[integer(line["parent"])] if "parent" in line else None
         node = DataNode(line, parent)
         self.nodes.append(node)
         if parent is None:
@@ -1518,9 +1521,9 @@ class Checker:
             elif random:
                 node.given = node.depth
         else:
-            part = self.parts[whole(line["partition"])]
+            part = self.parts[integer(line["partition"])]
             assert isinstance(part, dict)
-            node.block = part, whole(line["class"])
+            node.block = part, integer(line["class"])
             if part["of"] != parent.id or part["blocks"][node.block[1]] is not None:
                 raise Rejected("a block is of another dataset, or there twice")
             part["blocks"][node.block[1]] = node
@@ -1533,9 +1536,9 @@ class Checker:
     def _partition(self, line: Line) -> None:
         if line["id"] != len(self.parts) or self.algebra is not None:
             raise Rejected("partitions are numbered in order, before the first proof")
-        line["blocks"] = [None for n in line["sizes"] if whole(n, 1)]
+        line["blocks"] = [None for n in line["sizes"] if integer(n, 1)]
         self.parts.append(line)
-        self.nodes[whole(line["of"])].partitions.append(line)
+        self.nodes[integer(line["of"])].partitions.append(line)
 
     def _proof(self, line: Line) -> None:
         if self.algebra is None:
@@ -1560,14 +1563,14 @@ class Checker:
     def _claim(self, line: Line) -> None:
         if self.algebra is None or line["id"] != len(self.claims):
             raise Rejected("claims are numbered in order, in a proof")
-        node, pure = self.nodes[whole(line["dataset"])], bool(line.get("pure"))
+        node, pure = self.nodes[integer(line["dataset"])], bool(line.get("pure"))
         algebra = Algebra("pure") if pure else self.algebra
         change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
         self.claims.append((node.id, change, pure, loss))
         self.checked += 1
         premises: dict[Any, Loss] = {}
         for before, each in pairwise([-1, *line["premises"]]):
-            if not before < whole(each) < line["id"]:
+            if not before < integer(each) < line["id"]:
                 raise Rejected("premises are earlier claims, in rising order, each once")
             *key, known = self.claims[each]
             premises[tuple(key)] = known
@@ -1611,7 +1614,7 @@ class Checker:
             if charge == algebra.none:
                 continue
             least = algebra.times(
-                mechanism_loss(views, change, algebra), whole(mechanism["count"], 1)
+                mechanism_loss(views, change, algebra), integer(mechanism["count"], 1)
             )
             try:
                 _hold(algebra, charge, least, f"`{str(mechanism['name'])[:60]}`")
@@ -1622,10 +1625,12 @@ class Checker:
 
     def _bound(self, line: Line) -> None:
         assert self.algebra is not None
-        claims = {self.claims[whole(each)][:3]: self.claims[each][3] for each in line["roots"]}
+        claims = {self.claims[integer(each)][:3]: self.claims[each][3] for each in line["roots"]}
         self.claims, algebra, goal = [], self.algebra, self.header["protect"]
         roots = [node for node in self.nodes if node.parent is None]
-        groups = [{*map(whole, each)} for each in self.header["apart"] if len(each) > 1]
+        groups = [{*map(integer, each)} for each in self.header["apart"] if len(each) > 1]
+        if sum(map(len, groups)) > len(set().union(*groups)):
+            raise Rejected("a root is in two sets of roots that are apart")
         if goal["kind"] == "free-lunch":
             groups = []
         if groups and (goal["kind"] == "declared" or self.header["distance"] > 1):
@@ -1635,14 +1640,14 @@ class Checker:
         if {*keys} != {*claims}:
             raise Rejected("its claims are not those about the protected change in each root")
         rounded[0] = False
-        least = algebra.add([algebra.worst([claims[keys[n]] for n in group]) for group in groups])
+        least = algebra.add([algebra.cover([claims[keys[n]] for n in group]) for group in groups])
         bound = parse_loss(line["loss"], algebra)
         _hold(algebra, bound, least, "the protected change")
         self.bounds[line["id"]] = algebra.notion, bound
 
     def _point(self, line: Line) -> None:
         """A number at a chosen δ that follows from a bound (section 6), to one part in 10^6."""
-        if whole(line["proof"]) + 1 in self.partly:
+        if integer(line["proof"]) + 1 in self.partly:
             raise NotChecked("a number that rests on claims that were not checked")
         notion, bound = self.bounds[line["proof"]]
         delta, epsilon = number(line["delta"]), number(line["epsilon"]) * (1 + F(1, 10**6))
@@ -1678,12 +1683,12 @@ def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
 def protected(root: DataNode, goal: Line, distance: int) -> Change:
     """Returns the protected change in a root."""
     declared, facts = goal["kind"] == "declared", root.facts
-    relation, inside = (goal["within"], whole(goal["distance"], 1)) if declared else (goal, 1)
+    relation, inside = (goal["within"], integer(goal["distance"], 1)) if declared else (goal, 1)
     kind, keeps = relation["kind"], required(relation, facts) or frozenset()
     if relation.get("changes") is not None and keeps == facts["columns"]:
         return ()
     table = facts["shape"] == "table"
-    unit = ANY._replace(size=None if facts["size"] is None else F(whole(facts["size"])))
+    unit = ANY._replace(size=None if facts["size"] is None else F(integer(facts["size"])))
     if kind == "bounded" and table:
         unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
     elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
@@ -1708,13 +1713,13 @@ def parse_change(items: Any, depth: int = 0) -> Change:
     found = []
     for line, count, *below in items:
         kept, size = tuple(map(str, line.get("kept", ()))), line.get("size")
-        ends = tuple(whole(end) for end in line.get("ends", (0,)))
-        flags = [whole(line.get(name, 0)) for name in ("displaced", "sign", "directed")]
+        ends = tuple(integer(end) for end in line.get("ends", (0,)))
+        flags = [integer(line.get(name, 0)) for name in ("displaced", "sign", "directed")]
         unit = Unit(str(line["kind"]), ends, kept, None if size is None else number(size), *flags)
         if unit.kind not in KINDS or not 1 <= len(ends) <= 2 or max(ends) > 2 or depth > 12:
             raise Rejected("there is no such unit of change")
         inner = parse_change(below[0], depth + 1) if below else ()
-        found.append((around(unit, inner), whole(count, 1)))
+        found.append((around(unit, inner), integer(count, 1)))
     return gather(found) if depth else canonical(gather(found))
 
 
@@ -1722,7 +1727,7 @@ def parse_loss(value: Any, algebra: Algebra) -> Loss:
     """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
     if algebra.apart:
         listed = (
-            [((number(e), number(d)), whole(n, 1)) for e, d, n in each] for each in value or ()
+            [((number(e), number(d)), integer(n, 1)) for e, d, n in each] for each in value or ()
         )
         return Multisets(_merged(tuple(each)) for each in listed)
     if not algebra.pairs:
@@ -1835,6 +1840,8 @@ class SpecComparison:
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
             raise Rejected("the certificate is about another text")
         self._protect()
+        if self.lines[0]["apart"] and "roots" not in self.spec:
+            raise Rejected("the spec does not say that nobody is in two roots")
         for line in self.lines:
             if line["line"] == "dataset":
                 self._dataset(line)
@@ -1968,6 +1975,24 @@ def _fraction(text: Any) -> str:
         return ""
 
 
+def compare(lines: Sequence[str], text: bytes) -> SpecComparison:
+    """Returns what was compared of a certificate and its spec; raises Rejected where they differ."""
+    try:
+        return SpecComparison(lines, text)
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as why:
+        raise Rejected(f"the spec is malformed ({type(why).__name__})") from None
+
+
+def certificates(text: str) -> list[list[str]]:
+    """Returns the lines of each certificate of a file; every one begins with its header."""
+    found: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if found[-1] and re.match(r'\{"line": ?"header"', line):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
 def main(arguments: Sequence[str]) -> int:
     """Prints yes or no for a certificate; returns 0, 1 if it is refused, 2 for a wrong call."""
     if len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--spec"]):
@@ -1975,26 +2000,29 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            lines = file.read().splitlines()
-        checker = check(lines)
+            each_one = certificates(file.read())
+        spec = b""
         if arguments[1:]:
-            with open(arguments[2], "rb") as spec:
-                comparison = SpecComparison(lines, spec.read())
-    except (OSError, UnicodeDecodeError) as why:
+            with open(arguments[2], "rb") as file_of_spec:
+                spec = file_of_spec.read()
+        for lines in each_one:
+            checker = check(lines)
+            left = sum(map(len, checker.unchecked.values()))
+            print(f"yes: {checker.checked - left} of {checker.checked} claims follow")
+            for reason, places in checker.unchecked.items():
+                shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
+                print(f"not checked: {reason} (line{'s' * (len(places) > 1)} {shown})")
+            if arguments[1:]:
+                comparison = compare(lines, spec)
+                print(f"the spec says the same in {comparison.compared} fields")
+                if comparison.left:
+                    print(f"not compared: {', '.join(sorted(comparison.left))}")
+    except (OSError, UnicodeDecodeError, ImportError) as why:
         print(f"cannot read: {why}", file=sys.stderr)
         return 2
     except Rejected as why:
         print(f"no: {why}")
         return 1
-    left = sum(map(len, checker.unchecked.values()))
-    print(f"yes: {checker.checked - left} of {checker.checked} claims follow")
-    for reason, places in checker.unchecked.items():
-        shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
-        print(f"not checked: {reason} (line{'s' * (len(places) > 1)} {shown})")
-    if arguments[1:]:
-        print(f"the spec says the same in {comparison.compared} fields")
-        if comparison.left:
-            print(f"not compared: {', '.join(sorted(comparison.left))}")
     return 0
 
 

@@ -83,7 +83,7 @@ def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
     try:
         found = checker.check(certificate)
         if text is not None:
-            checker.SpecComparison(certificate, text)
+            checker.compare(certificate, text)
     except checker.Rejected as refused:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start

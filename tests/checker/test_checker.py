@@ -212,7 +212,7 @@ mechanisms:
 
 def compared(text: str, lines: list[Line]) -> str:
     try:
-        found = checker.SpecComparison([json.dumps(line) for line in lines], text.encode())
+        found = checker.compare([json.dumps(line) for line in lines], text.encode())
     except checker.Rejected as why:
         return str(why)
     return f"{found.compared} fields" if not found.left else f"not {sorted(found.left)}"
