@@ -1401,7 +1401,12 @@ class BlockClasses:
             two = [u[i] + v[j] for i in n for j in n if i != j or self.sizes[i] > 1]
             return top([*u, *v, *b, *two])
         if isinstance(u[0], Multisets):
-            raise NotChecked("a row that moves between overlapping blocks, at a δ")
+            if len(u) > 1 or u != v:
+                raise NotChecked("a row that moves between unlike overlapping blocks, at a δ")
+            many, most = self.sizes[0], self.copies  # k blocks have both ends, the rest one each
+            ways = ((min(2 * (most - k), many - k), k) for k in range(most + 1))
+            parts = ([u[0] * once] * (once > 0) + [b[0] * k] * (k > 0) for once, k in ways)
+            return top(sum(each, ZERO) for each in parts)
         if INF in (*u, *v, *b):
             return INF
         # Each hit of a block by both ends pays half of a steep one, or what it adds to the first.
@@ -1976,7 +1981,7 @@ def _fraction(text: Any) -> str:
 
 
 def compare(lines: Sequence[str], text: bytes) -> SpecComparison:
-    """Returns what was compared of a certificate and its spec; raises Rejected where they differ."""
+    """Returns what was compared of a certificate and its spec, or raises Rejected."""
     try:
         return SpecComparison(lines, text)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as why:

@@ -120,9 +120,8 @@ def test_the_json_says_so_and_is_otherwise_the_same() -> None:
 def test_what_is_not_rechecked_is_named() -> None:
     points = ("--delta", "1e-6", "--at-epsilon", "1", str(BOUNDED))
     text = " ".join(run("analyze", "--recheck", *points).stdout.split())
-    assert (
-        "claims by the stand-alone checker, in 0.0 s. Not checked: the numbers at a chosen ε." in text
-    )
+    assert "claims by the stand-alone checker, in 0." in text
+    assert "Not checked: the numbers at a chosen ε." in text
     found = json.loads(run("analyze", "--recheck", "--format", "json", *points).stdout)
     assert found["results"][0]["recheck"]["leaves_out"] == ["at_epsilon"]
     against = next(each for each in KEPT if "\nadversary:" in each.read_text(encoding="utf-8"))
