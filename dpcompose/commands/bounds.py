@@ -8,9 +8,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.errors import Diagnostic, DpcomposeError
@@ -36,8 +35,7 @@ class _Late(BaseException):
     """The time is over. No `except Exception` on the way takes it for its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Most:
+class Most(NamedTuple):
     """What the analysis of a spec may take; None: as much as there is.
 
     `seconds` by the clock; `megabytes` of memory beside what the program takes by itself.

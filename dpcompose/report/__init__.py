@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.guarantee import Budget
@@ -29,8 +29,7 @@ Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
 Extent = Literal["bound", "costs", "all"]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """What a run met and has no result for.
 
     `unread`: files that could not be read, each told by itself. `skipped`: YAML files in folders
@@ -71,8 +70,7 @@ class LeftOut:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A budget and whether it is met.
 
     `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where
@@ -91,8 +89,7 @@ class Verdict:
     of_adversary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """One way to a number at a chosen δ or ε: its `name`, what it gives, and how in a sentence.
 
     `value`: ε (at a δ) or δ (at an ε), rounded up; None where the route gives none, `why` says so.
@@ -103,8 +100,7 @@ class Route:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(NamedTuple):
     """The least number certified at a chosen δ (`wanted` "delta") or at a chosen ε ("epsilon").
 
     `given`: the chosen number. `value`: the ε or the δ that holds, None if there is no finite one.
@@ -128,8 +124,7 @@ class At:
     touched: tuple[TouchCount, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
+class Risk(NamedTuple):
     """The most that an attacker gains by the release, every rate rounded up (theory, section 11).
 
     `advantage`: hits less false alarms, at the best rate. `hits`: (rate of false alarms, rate of
@@ -155,8 +150,7 @@ class Risk:
         return (1 + self.advantage) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(NamedTuple):
     """What is learnt of some columns of a row by one who knows its others (theory, section 12).
 
     `changes`: these columns. `bound`: the loss where such rows are replaced, in these columns
@@ -179,8 +173,7 @@ class Learnt:
         return self.bound is not None or any(at.value is not None for at in self.at_delta)
 
 
-@dataclass(frozen=True, slots=True)
-class TouchCount:
+class TouchCount(NamedTuple):
     """A mechanism on a dataset that a change reaches, `times` in all: what it `meets` there."""
 
     mechanism: str
@@ -189,8 +182,7 @@ class TouchCount:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What one mechanism adds at the worst change.
 
     `bound`: in the unit of the whole; where there is none without a δ, what the mechanism costs
@@ -206,16 +198,14 @@ class Share:
     without: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """Something to write in a spec, and the entry that it belongs to."""
 
     write: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(NamedTuple):
     """Something that the author could say, if it is true, and what it would bring.
 
     `key`: what it is about, a key of specs or a word. `condition`: when it is true. `places`: what
@@ -236,8 +226,7 @@ class Advice:
         return None if self.before is None else self.before - self.after
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstAdversary:
+class AgainstAdversary(NamedTuple):
     """What holds against an adversary with two hypotheses alone; weaker than the bound of DP.
 
     `label` says so, and against whom. `bound`: None if nothing is known, `why` then says why.
@@ -259,8 +248,7 @@ class AgainstAdversary:
     at_delta: tuple[At, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """A finding that a comment in the spec ignores, for the reason given there."""
 
     finding: Diagnostic

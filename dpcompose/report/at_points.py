@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
@@ -136,7 +135,7 @@ def _why_none(chosen: Chosen) -> str:
 
 def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
     """Returns the numbers, without their worst change where it is the one that the report tells."""
-    return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
+    return tuple(at._replace(worst=()) if at.worst == worst else at for at in ats)
 
 
 def _sentence_of_route(found: RouteBound) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
@@ -44,8 +45,7 @@ from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """One spec: its text and meaning, what to call it, the budget to use, and its solver.
 
     `against`: the budget for what holds against the adversary alone.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dpcompose.core.notions.guarantee import Bound
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """A mechanism that feels the worst change, and what it adds there.
 
     `copies`: how many copies or blocks of it are touched; `each` is the loss of one of them and
@@ -27,8 +25,7 @@ class Touch:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class WorstChange:
+class WorstChange(NamedTuple):
     """The worst neighbouring change: one sentence for each thing that happens, then the touches.
 
     `datasets`: the datasets it changes. `omitted`: how many further touches are not listed.
@@ -40,8 +37,7 @@ class WorstChange:
     omitted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One numbered step of the reasoning: `inputs` are the numbers of earlier lines."""
 
     number: int
@@ -55,8 +51,7 @@ class Line:
 NodeKind = Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One numbered line of the proof tree, which is the worst change and the reasoning in one.
 
     `depth`: how many lines it hangs below a root. `kind`: what the line is about: what reaches a
@@ -76,8 +71,7 @@ class Node:
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """A theorem that was compared: its bound, or None and the hypothesis that fails.
 
     `theorem` may be None for a further bound that the same theorem certifies (an undominated
@@ -89,8 +83,7 @@ class Alternative:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class FilterRecord:
+class FilterRecord(NamedTuple):
     """What a filter has counted of a record of releases: facts, of which none is a guarantee.
 
     `notion`: what it counts in; `named`: by the spec. `limit`, `spent`, `left`: parameters by their
@@ -122,8 +115,7 @@ class FilterRecord:
         return max(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(NamedTuple):
     """Something the result rests on and the tool cannot check; the standing ones have no `span`.
 
     `because`: why it holds, in the words of the spec's author. `of`: the part of the spec that it

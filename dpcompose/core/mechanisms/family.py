@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dpcompose.core.theorem import Refused, Role, Test, Use
 from dpcompose.curves import Curve
@@ -131,8 +131,7 @@ class Family(ABC):
         """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trusted:
+class Trusted(NamedTuple):
     """The assumption that a spec's author declares by naming a family; `{}` stands for mechanisms.
 
     `shortly`: a shorter text without their names; None where `says` is short.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.hypotheses.beliefs import Between, Found, Question
@@ -10,8 +10,7 @@ from dpcompose.core.model.problem import Problem
 from dpcompose.core.theorem import Refused
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A bound against an adversary: of which problem, for which two hypotheses."""
 
     problem: Problem

@@ -6,7 +6,7 @@ Every finding is a `Finding` with the place in the spec that it speaks of; posit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.cap import Cap
@@ -37,8 +37,7 @@ FINDING_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A remark with its place."""
 
     code: str

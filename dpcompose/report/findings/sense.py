@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives
@@ -34,8 +34,7 @@ MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
 _FAR = Fraction(10)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedNumbers:
+class AskedNumbers(NamedTuple):
     """What is asked for and found, each with its place in the spec: δ's, and ε's."""
 
     deltas: Sequence[tuple[Fraction, Path]]

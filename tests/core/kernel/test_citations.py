@@ -122,6 +122,6 @@ def test_a_theorem_with_another_bound(
         elif whole_release in runs:  # the refusal of its most special use is told
             why = ""
         with monkeypatch.context() as patched:
-            patched.setitem(BOOK, cited, replace(entry, bound=larger))
+            patched.setitem(BOOK, cited, entry._replace(bound=larger))
             with pytest.raises(Refused, match=why or None):
                 recheck(one.certificate, one.problem)

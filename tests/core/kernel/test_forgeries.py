@@ -91,7 +91,7 @@ def test_no_bound_is_smaller_than_what_follows(proved: list[Proved], long: bool)
             for name in ("amount", "delta"):
                 if not getattr(bound, name):
                     continue
-                smaller = replace(bound, **{name: getattr(bound, name) - Fraction(1, 10**60)})
+                smaller = bound._replace(**{name: getattr(bound, name) - Fraction(1, 10**60)})
                 bounds = (*certificate.bounds[:i], smaller, *certificate.bounds[i + 1 :])
                 refused(replace(certificate, bounds=bounds), solver.problem, "does not follow")
                 tried += 1
@@ -245,7 +245,7 @@ def test_no_bound_is_called_exact_that_is_rounded(proved: list[Proved]) -> None:
     seen = set()
     for _, solver, _, certificate in proved:
         for i, bound in enumerate(certificate.bounds):
-            other = replace(bound, exact=not bound.exact)
+            other = bound._replace(exact=not bound.exact)
             bounds = (*certificate.bounds[:i], other, *certificate.bounds[i + 1 :])
             refused(replace(certificate, bounds=bounds), solver.problem, "called the other")
             seen.add(bound.exact)
