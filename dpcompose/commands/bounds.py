@@ -116,7 +116,9 @@ def warm_up() -> None:
     """Load here what every analysis needs, before processes are forked that would each do so."""
     import dpcompose.pipeline
     import dpcompose.report.certify
-    import dpcompose.report.outcomes  # noqa: F401
+    import dpcompose.report.outcomes
+    import dpcompose.report.proof_tree
+    import dpcompose.report.shares  # noqa: F401
     from dpcompose.curves import preload
 
     preload()

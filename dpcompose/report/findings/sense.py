@@ -14,7 +14,6 @@ from dpcompose.core.change.units import all_leaves
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.curves.rounding import number
 from dpcompose.report.findings.remarks import Finding
@@ -121,6 +120,8 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     readers = [mechanism for each in place.subtree() for mechanism in each.dataset.mechanisms]
     if len(readers) != 1 or readers[0].count != 1:
         return
+    from dpcompose.core.search.proof import change_at
+
     if any(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit))):
         return  # it is told of a row that is removed, of which more is lost
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)

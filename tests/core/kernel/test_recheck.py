@@ -195,7 +195,9 @@ def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
 def test_a_theorem_that_does_not_give_the_bound_is_a_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpcompose.report.outcomes.select", lambda solver, solution: ("V.4", []))
+    monkeypatch.setattr(
+        "dpcompose.core.theorems.select.select", lambda solver, solution: ("V.4", [])
+    )
     with pytest.raises(Unproved, match="the partition `district` is not compatible with bounded"):
         dpcompose.analyze(BOUNDED.read_bytes(), recheck=True)
     with pytest.raises(Unproved):
