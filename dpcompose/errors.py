@@ -6,9 +6,8 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Path = tuple[str | int, ...]
 """The address of a place in a spec, for example ``("mechanisms", 3, "epsilon")``."""
@@ -43,8 +42,7 @@ CODES: Mapping[str, str] = MappingProxyType(
 """The codes of files and YAML with their meanings; DPC1xx are in faults, DPC2xx in findings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of text: lines and columns count from 1, columns in code points, end excluded."""
 
     line: int
@@ -53,16 +51,14 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(NamedTuple):
     """A stretch of a file, and the text that takes its place; one of no length is an insertion."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """What to write instead.
 
     ``certain``: it means what the author meant, and nothing else; else it is only an example of the
@@ -73,8 +69,7 @@ class Fix:
     certain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One fault or remark; ``span`` is None where it concerns the file as a whole.
 
     ``label``: a few words on what stands at ``span``. ``related``: further places that it speaks

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from dpcompose.errors import (
     Diagnostic,
@@ -93,8 +93,7 @@ _NAMES_SHOWN = 12
 _WORDS_SHOWN = 30  # of the language
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One fault at `path` (`key`: at the key there, not at its value).
 
     `wrong` and `legal`: a name that is not legal, and those that are; the hint then offers the
@@ -165,7 +164,7 @@ class Faults:
             self.skip()
             return
         told = Fault(code, path, message, hint, key, wrong, legal, offset, closed)
-        self._kept.append(replace(told, label=label, fix=fix, certain=certain, related=related))
+        self._kept.append(told._replace(label=label, fix=fix, certain=certain, related=related))
 
     def raise_if_any(self) -> None:
         """Raise InvalidSpec with every fault found, if there is one."""

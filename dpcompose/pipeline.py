@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.notions.guarantee import FORMS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from dpcompose.report.recheck import Proving
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """What a bound is held against.
 
     `limits`: the budgets for differential privacy, the verdict being on the first that is not met.

@@ -258,8 +258,7 @@ AT_MILLIONTH = At(
     (),
     ("all of δ = 1e-6 is spent by the composition: no mechanism states a δ",),
 )
-AT_BILLIONTH = replace(
-    AT_MILLIONTH,
+AT_BILLIONTH = AT_MILLIONTH._replace(
     given=Fraction("1e-9"),
     value=Fraction("6.2"),
     lower=Fraction("6.1935"),
@@ -298,8 +297,8 @@ CHOSEN: dict[str, Report] = {
         at_delta=(
             AT_MILLIONTH,
             AT_BILLIONTH,
-            replace(AT_BILLIONTH, given=Fraction("1e-12"), value=Fraction(7), lower=None),
-            replace(AT_MILLIONTH, given=Fraction(1, 3), value=Fraction(1, 3), lower=Fraction(0)),
+            AT_BILLIONTH._replace(given=Fraction("1e-12"), value=Fraction(7), lower=None),
+            AT_MILLIONTH._replace(given=Fraction(1, 3), value=Fraction(1, 3), lower=Fraction(0)),
             AT_ZERO,
         ),
         at_epsilon=(AT_ONE,),

@@ -5,7 +5,6 @@
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -203,7 +202,7 @@ def analyze(
     look = look_of(color, width, brief, full, whole)
     outputs = [*(output or ()), *([] if certificate is None else [f"certificate={certificate}"])]
     points = points_of(delta, at_epsilon, risk=risk)
-    points = replace(points, attributes=by is By.ATTRIBUTE)
+    points = points._replace(attributes=by is By.ATTRIBUTE)
     most = most_of(max_seconds, max_memory)
     selection = Selection(
         files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes

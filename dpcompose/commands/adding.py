@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from dpcompose.commands.analysis import Selection
@@ -200,7 +200,7 @@ def release_of(part: Document, name: str, settings: Settings, when: str = "") ->
     """
     resolved = resolve(load(part.data, name + when, part.lines_before))
     if resolved.planned is not None and not says_something(resolved.planned):
-        resolved = replace(resolved, planned=None)  # the given text is no reason
+        resolved = resolved._replace(planned=None)  # the given text is no reason
     required = () if settings.delta is None else (settings.delta,)
     own = resolved.budget or resolved.adversary_budget
     default = [delta for each in settings.defaults for delta in deltas_of(each) if own is None]

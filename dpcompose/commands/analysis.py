@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.commands.bounds import Most
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain, complain_lines
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The specs that are selected, the number of processes, and the limits of each spec.
 
     `jobs`: None for as many as can run at once. `changed_since`: a revision of git; files that are
@@ -45,7 +43,7 @@ class Selection:
     allow_empty: bool = False
     jobs: int | None = None
     changed_since: str | None = None
-    most: Most = field(default_factory=Most)
+    most: Most = Most()
     fix: bool = False
     agreed: bool = False
 
@@ -84,8 +82,7 @@ class Selection:
         return cores()
 
 
-@dataclass(frozen=True, slots=True)
-class Strictness:
+class Strictness(NamedTuple):
     """What makes a run fail beside a missing bound and an unmet budget.
 
     `sources`: the sources of settings beside the environment. `show_settings`: whether the settings
@@ -98,7 +95,7 @@ class Strictness:
     exit_zero: bool = False
     require_relation: Sequence[str] | None = None
     require_delta: str | None = None
-    sources: Sources = field(default_factory=Sources)
+    sources: Sources = Sources()
     show_settings: bool = False
     assumptions: str | None = None
     strict: bool = False
@@ -115,7 +112,7 @@ class Strictness:
         policies = policies_of(self.sources, given)
         if self.assumptions is None:
             return policies
-        return replace(policies, accepted=accepted_in(self.assumptions))
+        return policies._replace(accepted=accepted_in(self.assumptions))
 
 
 def analyze_files(
@@ -187,8 +184,7 @@ def _run(
 ) -> ExitCode:
     """Runs `analyze` or `check` with its outputs and returns the exit code."""
     gathering = selection.gathering()
-    task = replace(
-        task,
+    task = task._replace(
         stdin_name=selection.stdin_filename,
         policies=strictness.policies(),
         most=selection.most,
@@ -205,8 +201,7 @@ def _run(
 
         mended = mend(selection.gathering(), selection.agreed, past)
     forms = {each.form for each in outputs[quiet:]}
-    task = replace(
-        task,
+    task = task._replace(
         certificate=Format.CERTIFICATE in forms,
         extent=_extent(forms, look, single=True),
         of_many=_extent(forms, look, single=False),

@@ -8,9 +8,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.errors import Diagnostic, DpcomposeError
@@ -36,8 +35,7 @@ class _Late(BaseException):
     """The time is over; a BaseException, so that no `except Exception` on the way catches it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Most:
+class Most(NamedTuple):
     """The limits on the analysis of a spec; None: no limit.
 
     `seconds` by the clock; `megabytes` of memory beside what the program takes by itself.
@@ -118,7 +116,9 @@ def warm_up() -> None:
     """Imports here what every analysis needs, before processes are forked that would each do so."""
     import dpcompose.pipeline
     import dpcompose.report.certify
-    import dpcompose.report.outcomes  # noqa: F401
+    import dpcompose.report.outcomes
+    import dpcompose.report.proof_tree
+    import dpcompose.report.shares  # noqa: F401
     from dpcompose.curves import preload
 
     preload()

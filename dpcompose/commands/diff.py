@@ -101,7 +101,7 @@ class Comparison:
             if before is not None and after is not None and not is_spec(before[1]):
                 before = None  # it was there, but was no spec
             yield from self._changes(before, after, f"@{past.revision}")
-        self.left_out = replace(gathering.left_out, unread=self._unread)
+        self.left_out = gathering.left_out._replace(unread=self._unread)
         if self.strict and self.left_out.untold:
             self.code = max(self.code, ExitCode.USAGE)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
@@ -23,8 +23,7 @@ _LONGEST_NAME = 2**16  # bytes of a name in a list of files
 _MOST_NAMES = 20  # names kept of what is left out
 
 
-@dataclass(frozen=True, slots=True)
-class NoFile:
+class NoFile(NamedTuple):
     """An argument that gives no file, and why."""
 
     name: str

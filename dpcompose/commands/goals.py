@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPoints:
+class AskedPoints(NamedTuple):
     """The points to state an ε at (`deltas`, each in [0, 1)) and a δ at (`epsilons`, each ≥ 0).
 
     `risk`: the rates for an attacker's gain, for specs that give none. `attributes`: whether to

@@ -53,12 +53,12 @@ def join_ledger(
     with nullcontext() if past is None else closing(past):
         if past is not None:
             can_look_up(past, ledger)
-        folder = replace(selection, files=[ledger], files_from=None, stdin_filename=None)
+        folder = selection._replace(files=[ledger], files_from=None, stdin_filename=None)
         all_of_it = past is not None and not selection.files and selection.files_from is None
         if not all_of_it:
             read_all(found, selection, sources, strict, output)
         if past is None or os.path.lexists(ledger):
-            folder = replace(folder, allow_empty=selection.allow_empty or past is not None)
+            folder = folder._replace(allow_empty=selection.allow_empty or past is not None)
             read_all(known, folder, sources, strict, output)
         code = max(found.code, known.code)
         standing = LedgerAudit()

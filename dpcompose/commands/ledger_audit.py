@@ -87,7 +87,7 @@ class LedgerAudit:
         level = settings.level(finding.code, finding.level)
         if level not in LEVELS:
             return
-        finding = replace(finding, level=level)
+        finding = finding._replace(level=level)
         if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
             self.code = max(self.code, ExitCode.FAILED)
         self.findings.append((file, () if source is None else source.lines, finding))

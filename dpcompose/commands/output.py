@@ -6,9 +6,8 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TextIO
+from typing import Literal, NamedTuple, TextIO
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.streams import closed, unprintable
@@ -27,8 +26,7 @@ class Color(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How the user wants to see results.
 
     `width`: columns, None for those of the terminal. `detail` and `whole`: as in `Style`.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from dpcompose.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(NamedTuple):
     """The sources of settings beside the environment and flags.
 
     `isolated`: whether settings files that nobody names are ignored. `files`: those that are named.
@@ -73,8 +72,7 @@ class Revision:
         return self._around[folder]
 
 
-@dataclass(frozen=True, slots=True)
-class Policies:
+class Policies(NamedTuple):
     """All sources of settings of a command; each of them can only tighten the others.
 
     `isolated`: whether settings files that nobody names are ignored. `over`: the settings of the
@@ -94,7 +92,7 @@ class Policies:
         named = [each.layer(name) for each in self.named]
         if self.revision is not None:
             named += self.revision.layers(name)
-        named = [replace(each, strength=NAMED) for each in named]
+        named = [each._replace(strength=NAMED) for each in named]
         return merged([*named, *self.over, *self._layers_of_files(name)])
 
     def settings_of(self, file: str) -> Settings:

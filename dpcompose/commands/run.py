@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from dpcompose.commands.bounds import Most, TooMuch, ended, held_to, not_analysed, warm_up, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
-@dataclass(frozen=True, slots=True)
-class FileTask:
+class FileTask(NamedTuple):
     """What to do with every file.
 
     `limit` replaces the budget of every spec. `points`: further δ's and ε's to state bounds at.
@@ -46,11 +45,11 @@ class FileTask:
     """
 
     limit: Budget | None = None
-    points: AskedPoints = field(default_factory=AskedPoints)
+    points: AskedPoints = AskedPoints()
     checking: bool = False
     stdin_name: str | None = None
-    policies: Policies = field(default_factory=Policies)
-    most: Most = field(default_factory=Most)
+    policies: Policies = Policies()
+    most: Most = Most()
     recheck: bool = False
     certificate: bool = False
     extent: Extent = "all"
@@ -64,8 +63,7 @@ class FileTask:
         return self.advisable and wanted
 
 
-@dataclass(frozen=True, slots=True)
-class _Input:
+class _Input(NamedTuple):
     """A file to read, or one with the content that was read already."""
 
     file: str
@@ -156,7 +154,7 @@ class Run:
             outcomes.close()  # it ends the other processes
             progress.clear()
             waiting.clear()
-        found = replace(gathering.left_out, unread=self.unread)
+        found = gathering.left_out._replace(unread=self.unread)
         if self.strict and found.untold:
             self.code = max(self.code, ExitCode.USAGE)
         if found.summary:
@@ -205,7 +203,7 @@ class Run:
             )
             specs += len(outcome.reports)
             yield outcome
-        task = replace(self.task, extent=self.task.of_many)
+        task = self.task._replace(extent=self.task.of_many)
         if self.jobs == 1 and not apart:
             yield from (_examined(task, each) for each in inputs)
         else:

@@ -101,7 +101,7 @@ def _stand(
         named = [each for each in named if history.was_there(each)]
         standing, code = LedgerAudit(), ExitCode.FINE
         if present:
-            then = replace(selection, files=named)
+            then = selection._replace(files=named)
             standing, code = looked_up(history, then, found, limit, sources, counted=False)
         policies = policies_of(sources)
         for finding in looked_through(history, named, policies, selection.most, limit):

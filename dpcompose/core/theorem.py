@@ -8,9 +8,8 @@ used is written in the entry itself: in which roles, and what has to hold there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from dpcompose.core.notions.notion import Notion
@@ -60,8 +59,7 @@ class Role(StrEnum):
 Subject = Literal["release", "touch", "question"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """A condition of a theorem.
 
     `checked`: by `test`, wherever the theorem is used. `declared`: the author of the spec vouches
@@ -85,8 +83,7 @@ class Hypothesis:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A role of an entry, and when the entry is used in it.
 
     `on`: on what; None for what other code asks for by role alone. `hypotheses`: what has to hold
@@ -103,8 +100,7 @@ class Use:
     methods: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A worked example: the arguments of the bound, the result, and the same in words.
 
     `digits`: to so many significant digits, rounded up; None where it is exact.
@@ -116,8 +112,7 @@ class Example:
     digits: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Theorem:
+class Theorem(NamedTuple):
     """An entry of the theorem book.
 
     `place` is how the source names it ("Corollary IV.13"), `source` its short name ("GMPS24").

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 from dpcompose.curves.backends.closed_forms import alone
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
@@ -83,7 +84,7 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
     lower = (
         None if rest.lower is None else shorten(1 - no_failure + no_failure * rest.lower, up=False)
     )
-    return replace(rest, upper=min(ONE, upper), lower=lower)
+    return rest._replace(upper=min(ONE, upper), lower=lower)
 
 
 def _settled(composition: Curve) -> Curve:
@@ -108,8 +109,7 @@ def _settled(composition: Curve) -> Curve:
     return replace(composition, parts=tuple(parts), no_failure=no_failure)
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered:
+class _Gathered(NamedTuple):
     """The parts of a composition: responses by ε with their counts, and the others."""
 
     responses: dict[Fraction, int]
@@ -167,7 +167,7 @@ def _epsilon(
             return Certified(Fraction(on_line))
     parts, rounded = _fewer(parts)
     found = _epsilon_of_few(parts, gaussian, delta, bound, effort)
-    return replace(found, lower=None, exact=False) if found and rounded else found
+    return found._replace(lower=None, exact=False) if found and rounded else found
 
 
 def _log_below(delta: Fraction) -> float:
@@ -304,7 +304,7 @@ def _delta(
             return Certified(_exp(on_line, up=True))
     parts, rounded = _fewer(parts)
     found = _delta_of_few(parts, gaussian, epsilon, effort)
-    return replace(found, lower=None, exact=False) if rounded else found
+    return found._replace(lower=None, exact=False) if rounded else found
 
 
 def _delta_of_few(
@@ -320,7 +320,7 @@ def _delta_of_few(
     single = _only(parts, gaussian)
     if isinstance(single, Sampled) and effort.side in (None, single.side):
         # What is known of the order ((1-q)Q+qP, Q) holds for both, and is exact for that one.
-        inner = replace(effort, side=None)
+        inner = effort._replace(side=None)
         return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, effort=inner))
     if isinstance(single, Grouped):
         if single.steps > alone.MOST_STEPS:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from dpcompose.curves.rounding.binomial import chances
 from dpcompose.curves.rounding.exact import (
@@ -509,8 +509,7 @@ class Curve:
         return self.backends.misses_of(self, number_of(alpha, "a rate of false alarms", 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Certified:
+class Certified(NamedTuple):
     """A number that lies between two: `upper` is certified, `lower` None where not known.
 
     `exact`: no discretisation, the certified number is the best one up to rounding; else `grid` is
@@ -532,8 +531,7 @@ class Certified:
         return float_up(self.upper)
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationEffort:
+class EvaluationEffort(NamedTuple):
     """The work done for an answer, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.curves.backends.renyi.renyi_curves import zcdp_of
@@ -31,7 +30,7 @@ def _best(curve: Curve, point: Point) -> Certified | None:
     if best.value is None:
         return None
     found = best.bracket or Certified(best.value, exact=False)
-    return replace(found, upper=best.value, how=best.rule)
+    return found._replace(upper=best.value, how=best.rule)
 
 
 def rho_of(curve: Curve) -> Certified | None:

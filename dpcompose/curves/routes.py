@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache, wraps
+from typing import NamedTuple
 
 from dpcompose.curves.backends.closed_forms import stated_pairs
 from dpcompose.curves.curve import (
@@ -68,8 +68,7 @@ class RouteName(StrEnum):
 COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED, RouteName.AS_GAUSSIAN, RouteName.SPLIT))
 
 
-@dataclass(frozen=True, slots=True)
-class RouteBound:
+class RouteBound(NamedTuple):
     """The bound that a route gives: `value` is ε or δ, rounded up, None if nothing finite.
 
     `bracket`: where it comes from loss distributions, how they were computed.
@@ -80,8 +79,7 @@ class RouteBound:
     bracket: Certified | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A question: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
     `many`: whether it is one of very many about the same patterns. `known`: an ε
@@ -188,7 +186,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
         # What is gained over several steps may be less than what is lost by rounding.
         other = _bracket_at(whole, point, effort)
         if other is not None and (bracket is None or other.upper <= bracket.upper):
-            bracket = replace(other, lower=None)
+            bracket = other._replace(lower=None)
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
@@ -202,7 +200,7 @@ def _effort(composition: Curve, point: Point) -> EvaluationEffort:
     if point.order is None or (side := direction(composition)) is None:
         return effort
     # In the table without the row it is the other one that is read first.
-    return replace(effort, side=side if point.order == "with" else _EXCHANGED[side])
+    return effort._replace(side=side if point.order == "with" else _EXCHANGED[side])
 
 
 #: The other order of the tables.
@@ -236,7 +234,7 @@ def _shortened(bracket: Certified) -> Certified:
     if lower is not None:
         # Rounded up, and then down by more than that can have added.
         lower = Fraction(decimal_up(lower, DIGITS)) * (1 - Fraction(10, 10**DIGITS))
-    return replace(bracket, upper=upper, lower=lower)
+    return bracket._replace(upper=upper, lower=lower)
 
 
 def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
@@ -246,7 +244,7 @@ def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
     if best is None or route.value is None:
         return route
     if best * (1 - Fraction(10, 10**DIGITS)) <= route.value < best:
-        return replace(route, value=best)
+        return route._replace(value=best)
     return route
 
 

@@ -19,6 +19,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.backends.renyi.renyi_tests import most_advantage, most_hits
@@ -38,8 +39,7 @@ _LOWEST = -60.0
 _SAME = Fraction(1, 10**8)
 
 
-@dataclass(frozen=True, slots=True)
-class Divergences:
+class Divergences(NamedTuple):
     """The Rényi divergences of a change, beside its profile."""
 
     composition: Curve

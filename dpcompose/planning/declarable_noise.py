@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import FORMS
@@ -136,7 +135,7 @@ def _as_noise(
         if celled is None:
             return None
         if replaced:  # one row replaced leaves a cell and enters another: ρ twice
-            stated = replace(stated, value=stated.value / 2)
+            stated = stated._replace(value=stated.value / 2)
         puts += celled.puts
         lead = f"{celled.write}, "
     told = "1"

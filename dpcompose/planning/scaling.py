@@ -140,7 +140,7 @@ def _below_scaled(dataset: Dataset, name: str, factor: Fraction) -> Dataset:
 
 def _scaled(mechanism: Mechanism, factor: Fraction) -> Mechanism:
     statements = (
-        replace(each, guarantee=_less(each.guarantee, factor)) for each in mechanism.statements
+        each._replace(guarantee=_less(each.guarantee, factor)) for each in mechanism.statements
     )
     return replace(mechanism, statements=tuple(statements))
 
@@ -150,7 +150,7 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
     if noise is None:
         place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
         points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
-        return replace(guarantee, value=guarantee.value * factor, points=points)
+        return guarantee._replace(value=guarantee.value * factor, points=points)
     assert is_dataclass(noise)  # as all families are, the first numbers being the parameters
     numbers = ((each.name, getattr(noise, each.name)) for each in fields(noise))
     own = [each for each in numbers if isinstance(each[1], Fraction)]

@@ -8,7 +8,6 @@ Nothing recurses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, Statement
 
@@ -59,7 +58,7 @@ def _renamed(old: Mechanism, place: tuple[int, ...], name: str) -> Mechanism:
 
 
 def _statement_at(old: Statement, place: tuple[int, ...]) -> Statement:
-    return replace(old, path=(*place, *old.path))
+    return old._replace(path=(*place, *old.path))
 
 
 def _split(

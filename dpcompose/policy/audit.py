@@ -51,7 +51,7 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
     if level == finding.level:
         yield finding
     elif level in LEVELS:
-        yield replace(finding, level=level)
+        yield finding._replace(level=level)
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:

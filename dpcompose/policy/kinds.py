@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from dpcompose.errors import Path
 from dpcompose.report.because import reason
@@ -39,8 +39,7 @@ def kinds() -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredThing:
+class DeclaredThing(NamedTuple):
     """Something that a spec declares: its kinds, what to call it, its place, and why it is so."""
 
     kinds: tuple[str, ...]

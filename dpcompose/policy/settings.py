@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Level
@@ -21,16 +21,14 @@ from dpcompose.policy.setting_values import BadSettings as BadSettings
 from dpcompose.report.verdict import strictest_limits
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """A value of a key, and who says so: a file, an override in it, a variable, or a flag."""
 
     value: Any
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """What one origin says for a spec, by key; one of a larger `strength` can lower levels."""
 
     said: Mapping[str, Said]
@@ -86,8 +84,7 @@ def _by_code(said: Sequence[Said]) -> Sequence[Said]:
     return [each for each in said if each.value]
 
 
-@dataclass(frozen=True, slots=True)
-class SettingKey:
+class SettingKey(NamedTuple):
     """A key of settings: how a value is read, which of several values hold, and that in words."""
 
     read: Callable[[Any, str], Any]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcompose.errors import printable
 from dpcompose.places import real, some_above, strays
@@ -21,14 +20,12 @@ _MOST_DOTS = 300  # of a line
 _OVERRIDES, _ROOT = "overrides", "root"
 
 
-@dataclass(frozen=True, slots=True)
-class _Override:
+class _Override(NamedTuple):
     patterns: tuple[re.Pattern[str], ...]
     layer: Layer
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A settings file: what it says for every spec, and for those at some paths below `folder`.
 
     `root`: whether settings of the folders above are left alone.

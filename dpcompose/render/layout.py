@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
@@ -88,8 +87,7 @@ _STAND_INS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """The look of the output: its `width` in columns, whether in colour, and its character set.
 
     `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen

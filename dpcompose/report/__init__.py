@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.guarantee import Budget
@@ -31,8 +31,7 @@ Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]
 Extent = Literal["bound", "costs", "all"]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Counts of what a run met and has no result for.
 
     `unread`: files that could not be read, each with a report of its own. `skipped`: YAML files in
@@ -73,8 +72,7 @@ class LeftOut:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A budget and whether it is met.
 
     `slack`: limit minus bound in the budget's main parameter (negative: exceeded), None where they
@@ -93,8 +91,7 @@ class Verdict:
     of_adversary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """A compared route to a number at a chosen δ or ε: its `name`, its bound, a citation (`why`).
 
     `value`: ε (at a δ) or δ (at an ε), rounded up; None where the route gives no finite number.
@@ -105,8 +102,7 @@ class Route:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(NamedTuple):
     """The least number certified at a chosen δ (`wanted` is "delta") or at a chosen ε ("epsilon").
 
     `given`: the chosen number. `value`: the ε or the δ that holds, None if there is no finite one.
@@ -130,8 +126,7 @@ class At:
     touched: tuple[TouchCount, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
+class Risk(NamedTuple):
     """The most that an attacker gains by the release, each rate rounded up (theory, section 11).
 
     `advantage`: hits minus false alarms, at the best rate. `hits`: (rate of false alarms, rate of
@@ -157,8 +152,7 @@ class Risk:
         return (1 + self.advantage) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(NamedTuple):
     """What can be learnt of some columns of a row if its others are known (theory, section 12).
 
     `changes`: these columns. `bound`: the loss when a row is replaced in these columns only; None
@@ -181,8 +175,7 @@ class Learnt:
         return self.bound is not None or any(at.value is not None for at in self.at_delta)
 
 
-@dataclass(frozen=True, slots=True)
-class TouchCount:
+class TouchCount(NamedTuple):
     """A mechanism on a dataset that a change reaches: `times` in all, and what it `meets` there."""
 
     mechanism: str
@@ -191,8 +184,7 @@ class TouchCount:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What one mechanism adds at the worst change.
 
     `bound`: in the unit of the whole; without a bound in one notion, the ε of the mechanism alone
@@ -208,16 +200,14 @@ class Share:
     without: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A text to write into a spec, and the position of the entry that it belongs to."""
 
     write: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(NamedTuple):
     """A statement that the author could add to the spec, if it is true, and what it would save.
 
     `key`: what it is about, a key of specs or a word. `condition`: when it is true. `places`: the
@@ -238,8 +228,7 @@ class Advice:
         return None if self.before is None else self.before - self.after
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstAdversary:
+class AgainstAdversary(NamedTuple):
     """A bound against an adversary with two hypotheses only; weaker than the bound of DP.
 
     `label` says so, and against whom. `bound`: None if nothing is known, and `why` says why.
@@ -261,8 +250,7 @@ class AgainstAdversary:
     at_delta: tuple[At, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """A finding that a comment in the spec ignores, with the reason given there."""
 
     finding: Diagnostic

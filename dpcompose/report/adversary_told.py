@@ -86,14 +86,14 @@ def _against(
     nothing = AgainstAdversary(label, asked.words, None, None, None)
     solution = next((s for s in finite if s.notion in (Notion.PURE, Notion.APPROX)), None)
     if solution is None:
-        return replace(nothing, why="some mechanism has no finite bound in ε and δ")
+        return nothing._replace(why="some mechanism has no finite bound in ε and δ")
     about = About(asked.where, asked.partition, asked.classes, asked.beliefs)
     posed = questions(case.solver, solution, about)
     pairs = [(question, each) for question in posed for each in tell_apart(question)]
     composed = [(question, sharper(question, each)) for question, each in pairs]
     pairs += _by_dp(report, posed[0])
     if not pairs:
-        return replace(nothing, why="the δ of what is told apart reaches 1")
+        return nothing._replace(why="the δ of what is told apart reaches 1")
     pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
     kept = _undominated(pairs)
     question, best = kept[0]
@@ -106,8 +106,7 @@ def _against(
     if limit is not None:
         givens += [value for name, value in limit.parameters if name == "delta"]
     by_dp = {at.given: at.value for at in report.at_delta}
-    return replace(
-        nothing,
+    return nothing._replace(
         bound=_bound(best),
         theorem=theorem,
         ratio=None if not dp else best.epsilon / dp,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
@@ -141,7 +140,7 @@ def _why_none(chosen: Chosen) -> str:
 
 def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
     """Returns the numbers, each without its worst change where that is `worst`, shown already."""
-    return tuple(replace(at, worst=()) if at.worst == worst else at for at in ats)
+    return tuple(at._replace(worst=()) if at.worst == worst else at for at in ats)
 
 
 def _sentence_of_route(found: RouteBound) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from dpcompose.curves import TradeOff
 
 
-@dataclass(frozen=True, slots=True)
-class CertifiedRelease:
+class CertifiedRelease(NamedTuple):
     """The certified bounds of a problem.
 
     `solved`: the worst case in every notion that was tried, strongest first, finite or not.

@@ -133,7 +133,7 @@ def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
     """Returns the budget as a bound; for a budget in risk, the limit of the filter made from it."""
     given = dict(budget.parameters)
     if budget.of_risk:
-        return bound_of(replace(limit.total_loss, exact=False))
+        return bound_of(limit.total_loss._replace(exact=False))
     if "epsilon" in given:
         notion = Notion.APPROX if given.get("delta") else Notion.PURE
         return Bound(notion, given["epsilon"], given.get("delta") or None)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.model.protected import initial
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Role
-from dpcompose.core.theorems.book import in_role
-from dpcompose.core.theorems.select import Compared, select
 from dpcompose.errors import Diagnostic, in_order
 from dpcompose.report import (
     Alternative,
@@ -25,9 +23,6 @@ from dpcompose.report import (
     Status,
     Verdict,
     WorstChange,
-    explanation,
-    proof_tree,
-    shares,
     wording,
 )
 from dpcompose.report.assumptions import assumptions
@@ -43,9 +38,11 @@ from dpcompose.report.verdict import verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
+if TYPE_CHECKING:
+    from dpcompose.core.theorems.select import Compared
 
-@dataclass(frozen=True, slots=True)
-class Case:
+
+class Case(NamedTuple):
     """One spec under analysis: its text, its meaning, its name, the budget to use, and its solver.
 
     `against`: the budget against the adversary.
@@ -150,6 +147,8 @@ def certified(
     )
     if extent == "bound":
         return report
+    from dpcompose.report import explanation, shares
+
     report = replace(
         report,
         worst=explanation.worst_change(solution, case.source.span),
@@ -157,6 +156,10 @@ def certified(
     )
     if extent == "costs":
         return report
+    from dpcompose.core.search.proof import prove
+    from dpcompose.core.theorems.select import select
+    from dpcompose.report import proof_tree
+
     cited, compared = select(case.solver, solution)
     derivation = prove(case.solver, solution, cited)
     return replace(
@@ -173,6 +176,8 @@ def certified(
 
 def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
+    from dpcompose.core.theorems.book import in_role
+
     shown = next(at for at in found if at.value is not None)
     report = replace(
         _outset(case, "ok", extent),
@@ -183,6 +188,8 @@ def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report
     )
     if extent == "bound":
         return report
+    from dpcompose.report import explanation, proof_tree, shares
+
     report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
     if extent == "costs":
         return report
@@ -248,6 +255,8 @@ def no_guarantee(
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     """Returns the theorems that do not apply, each with the hypothesis that fails."""
+    from dpcompose.core.theorems.book import in_role
+    from dpcompose.core.theorems.select import select
 
     _, compared = select(case.solver, solution)
     found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.walk import Choice
@@ -31,8 +31,7 @@ _ADDING = {"μ²": "the squares of μ"}
 _MOST_TERMS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
+class _Cost(NamedTuple):
     """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
@@ -345,7 +344,7 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
         says += f", {', '.join(notes)}"
     whole = solution.share(felt)
     if solution.notion is not Notion.APPROX:  # its δ at a distance is rounded too
-        whole = replace(whole, exact=step.bound is not None and step.bound.exact)
+        whole = whole._replace(exact=step.bound is not None and step.bound.exact)
     return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dpcompose.core.notions.guarantee import Bound
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """A mechanism that the worst change reaches, and what it adds to the bound.
 
     `copies`: the number of copies and equal blocks of it that are reached; `each` is the loss of
@@ -28,8 +27,7 @@ class Touch:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class WorstChange:
+class WorstChange(NamedTuple):
     """The worst neighbouring change: a sentence for each step, and the mechanisms it reaches.
 
     `datasets`: the datasets that change. `omitted`: the number of further mechanisms not listed.
@@ -41,8 +39,7 @@ class WorstChange:
     omitted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One numbered sentence of the reasoning; `inputs` are the numbers of its premises."""
 
     number: int
@@ -56,8 +53,7 @@ class Line:
 NodeKind = Literal["dataset", "partition", "mechanism", "more", "free", "sum", "theorem", "reading"]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One numbered line of the proof tree, which shows the worst change and the reasoning together.
 
     `depth`: its level below a root. `kind`: what the line is about: the change of a `dataset` or at
@@ -77,8 +73,7 @@ class Node:
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """A theorem that was compared: its bound, or None and the hypothesis that fails (`why`).
 
     `theorem` is None for a further bound that the same theorem certifies (an undominated (ε, δ), or
@@ -90,8 +85,7 @@ class Alternative:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class FilterRecord:
+class FilterRecord(NamedTuple):
     """The sum that a filter has counted for a record of releases; a fact, not a guarantee.
 
     `notion`: in which it counts; `named`: whether the spec names it. `limit`, `spent`, `left`:
@@ -122,8 +116,7 @@ class FilterRecord:
         return max(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(NamedTuple):
     """Something that the result rests on and the tool cannot check.
 
     `span`: the position that declares it; None for those of every report. `because`: why it holds,

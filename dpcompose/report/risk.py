@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta import worst_trade_off
@@ -42,7 +41,7 @@ def risk_of(
     if point is None:
         return told
     alone = worst_trade_off.of_quantity(Quantity(Notion.APPROX, *point))
-    return replace(told, point=point, from_point=_risk_of_curve(alone, asked))
+    return told._replace(point=point, from_point=_risk_of_curve(alone, asked))
 
 
 def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:

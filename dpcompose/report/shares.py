@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from operator import attrgetter
 
@@ -102,13 +101,13 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
         rest = problem.without({only.mechanism})
         feels = any(True for _ in rest.mechanisms())
         if not feels:
-            return (replace(only, without=Fraction(0)),)
+            return (only._replace(without=Fraction(0)),)
     if _slow(solver):
         return tuple(shares)
     told = []
     for each in shares[:_MOST]:
         value = _epsilon(problem.without({each.mechanism}), at.given)
-        told.append(each if value is None else replace(each, without=min(value, at.value)))
+        told.append(each if value is None else each._replace(without=min(value, at.value)))
     return (*told, *shares[_MOST:])
 
 
@@ -121,7 +120,7 @@ def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
     if len(shares) != 2 or {each.name for each in problem.mechanisms()} != names:
         return tuple(shares)
     one, other = shares
-    return replace(one, without=other.bound.value), replace(other, without=one.bound.value)
+    return one._replace(without=other.bound.value), other._replace(without=one.bound.value)
 
 
 def _slow(solver: Solver) -> bool:

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.mechanisms.family import NUMBER, Need
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Resolved", "resolve"]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A spec with its meaning.
 
     `title` is empty where the spec has none. `source` gives the place in the file of every path.

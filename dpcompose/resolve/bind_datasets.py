@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.maps.kind import Map
@@ -148,7 +148,7 @@ class Datasets:
         facts = self._after(name, made_by, parent)
         given = dataset.map
         if columns_missing(MAPS[given.kind].keys, given, (*path, "map"), parent, self._faults):
-            facts = replace(facts, sound=False)
+            facts = facts._replace(sound=False)
         place = SpecPlace(
             name, path, self._index[name], parent, parent.depth + 1, facts, parent.scope, made_by
         )
@@ -163,7 +163,7 @@ class Datasets:
             return facts
         refused = map_refused(name, made_by, parent, self._faults)
         after = facts_after_map(name, made_by, facts)
-        return replace(after, sound=not refused)
+        return after._replace(sound=not refused)
 
     # partitions
 
@@ -183,7 +183,7 @@ class Datasets:
             keys, at = PARTITIONS[partition.by].keys, (*path, "partition")
             refused = columns_missing(keys, partition, at, parent, self._faults)
             refused = partition_refused(split, self._faults) or refused
-            star.facts = replace(facts, sound=not refused)
+            star.facts = facts._replace(sound=not refused)
         parent.children.append(split)
         self.names.nodes[name] = split
         self.order.append(split)

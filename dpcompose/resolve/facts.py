@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dpcompose.core.change.maps import form_of
@@ -23,8 +22,7 @@ class LostUnit(NamedTuple):
     keepable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is known of a dataset, and by what it was lost.
 
     `root`: the name of its root; `on_graph`: the root is a graph. `unordered_by`: the dataset that
@@ -61,12 +59,12 @@ def facts_after_map(name: str, made_by: Map, facts: Facts) -> Facts:
         lost_by = name
     if before.unit is not None and after.unit is None:
         lost_unit = LostUnit(name, before.unit, form_of(made_by).has("keeps"))
-    return replace(facts, traits=after, unordered_by=lost_by, lost_unit=lost_unit)
+    return facts._replace(traits=after, unordered_by=lost_by, lost_unit=lost_unit)
 
 
 def facts_of_blocks(kind: PartitionKind, blocks: int, facts: Facts) -> Facts:
     """Returns the facts of each of so many blocks of a partition of a dataset with `facts`."""
-    return replace(facts, traits=kind.traits_of_blocks(blocks, facts.traits))
+    return facts._replace(traits=kind.traits_of_blocks(blocks, facts.traits))
 
 
 def no_positions(facts: Facts, name: str) -> tuple[str, str]:

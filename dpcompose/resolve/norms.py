@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -25,8 +24,7 @@ from dpcompose.spec.concrete import Normed
 #: "one-hot": in L1, of which one half is what goes and one what comes.
 Norm = Literal["L1", "L2", "one-hot"]
 _ONE = Fraction(1)
-_WHOLE = replace(
-    STEPS,
+_WHOLE = STEPS._replace(
     hint="this noise is for whole numbers: what one row adds to one is whole, and so are "
     "the squares",
 )

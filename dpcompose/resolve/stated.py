@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
@@ -261,7 +260,7 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
                 together = frozenset().union(*(changes for changes, *_ in some))
                 made = _along(notion, [pair for _, pair, _ in some])
                 if made is not None and all(together > changes for changes, *_ in some):
-                    relation = replace(first.relation, keeps=frozenset(), changes=together)
+                    relation = first.relation._replace(keeps=frozenset(), changes=together)
                     yield first._replace(
                         relation=relation, parameters=(), make=lambda made=made: made, implied=True
                     )

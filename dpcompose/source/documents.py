@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.source.limits import MAX_DOCUMENTS
@@ -17,8 +17,7 @@ _MARK_IN_BYTES = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:---|\.\.\.)(?:[ \t\r\
 _NOTHING = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n|%[^\n]*\n)*[ \t]*(?:#[^\n]*)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One document of a stream: its text, and how many lines of the stream stand above it.
 
     `number` counts the documents of the stream from 1; None where there is one alone.

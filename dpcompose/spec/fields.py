@@ -6,18 +6,12 @@ A scalar keeps its source text, so that a number stays exact.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    BeforeValidator,
-    Discriminator,
-    Field,
-    PlainValidator,
-    Tag,
-    WithJsonSchema,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import Discriminator, Field, GetCoreSchemaHandler, Tag, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
 from dpcompose.source import Number
@@ -103,24 +97,51 @@ PAIR_SCHEMA: dict[str, Any] = {
 }
 _WHOLE_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MAX_WHOLE}
 
+
+class ReadBy:
+    """Says to pydantic that a function reads the value, and what the JSON Schema of it is.
+
+    What `PlainValidator` and `WithJsonSchema` say, but that these also build, for each field anew,
+    what would write the value: a third of the time in which the spec language is built.
+    """
+
+    def __init__(self, read: Callable[[object], object], schema: dict[str, Any]) -> None:
+        self._read = read
+        self._schema = schema
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: object) -> dict[str, Any]:
+        return self._schema.copy()
+
+
+class ReadAfter:
+    """Says to pydantic that a function looks at the value first, as `BeforeValidator` does."""
+
+    def __init__(self, look: Callable[[object], object]) -> None:
+        self._look = look
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._look, handler(source))
+
+
 #: A name: any text; a number counts as its text.
 Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
 #: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
 Reference = Annotated[str, WithJsonSchema(_REFERENCE_SCHEMA)]
 #: A whole number from 1 to MAX_WHOLE, written in digits.
-Whole = Annotated[int, PlainValidator(_whole_number), WithJsonSchema(_WHOLE_SCHEMA)]
+Whole = Annotated[int, ReadBy(_whole_number, _WHOLE_SCHEMA)]
 #: The same, from 2 on.
-Several = Annotated[
-    int, PlainValidator(_at_least_two), WithJsonSchema({**_WHOLE_SCHEMA, "minimum": 2})
-]
+Several = Annotated[int, ReadBy(_at_least_two, {**_WHOLE_SCHEMA, "minimum": 2})]
 #: The source text of an exact number or expression.
-Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema(_number_schema())]
+Scalar = Annotated[str, ReadBy(_scalar, _number_schema())]
 #: The same, for a number below 1.
-Probability = Annotated[
-    str, PlainValidator(_scalar), WithJsonSchema(_number_schema(exclusiveMaximum=1))
-]
+Probability = Annotated[str, ReadBy(_scalar, _number_schema(exclusiveMaximum=1))]
 #: A key that may be left out, but not left without a value.
-Optional = Annotated[_T | None, BeforeValidator(_not_null)]
+Optional = Annotated[_T | None, ReadAfter(_not_null)]
 
 
 def _parameter_tag(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import Discriminator, Field, Tag
 
 from dpcompose.spec.fields import (
     PAIR_SCHEMA,
@@ -10,6 +10,7 @@ from dpcompose.spec.fields import (
     Parameter,
     Probability,
     ProbabilityParameter,
+    ReadBy,
     Reference,
     Scalar,
     expected,
@@ -95,7 +96,7 @@ def _pair(value: object) -> tuple[str, str]:
     raise expected("two numbers", "a point is a pair of numbers, such as `[2, 0.1]`")
 
 
-Pair = Annotated[tuple[str, str], PlainValidator(_pair), WithJsonSchema(PAIR_SCHEMA)]
+Pair = Annotated[tuple[str, str], ReadBy(_pair, PAIR_SCHEMA)]
 
 
 #: A point of either notion, as it is read.

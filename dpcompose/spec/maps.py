@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from dpcompose.core.change.maps import MAPS
+from dpcompose.spec.fields import ReadAfter
 from dpcompose.spec.kind_models import model_of, union_of
 from dpcompose.spec.models import Model
 
@@ -32,4 +33,4 @@ def _as_mapping(value: object) -> object:
 if TYPE_CHECKING:
     Map = AnyMap
 else:
-    Map = Annotated[union_of(MAP_KINDS, "kind"), BeforeValidator(_as_mapping)]
+    Map = Annotated[union_of(MAP_KINDS, "kind"), ReadAfter(_as_mapping)]

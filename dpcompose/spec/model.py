@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import Field
 
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryBudget, Sets
@@ -18,7 +18,7 @@ from dpcompose.spec.asked import (
 )
 from dpcompose.spec.concrete import CONCRETE, Normed, Sensitivities
 from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
-from dpcompose.spec.fields import Name, Optional, Scalar, expected
+from dpcompose.spec.fields import Name, Optional, ReadBy, Scalar, expected
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
 from dpcompose.spec.kind_models import Sensitivity
 from dpcompose.spec.maps import MAP_KINDS
@@ -50,7 +50,7 @@ class Spec(Model):
     __doc__ = "What is computed from sensitive data, and what it must protect."
 
     what = "a spec"
-    dpcompose: Annotated[int, PlainValidator(_version), WithJsonSchema({"const": 1})] = Field(
+    dpcompose: Annotated[int, ReadBy(_version, {"const": 1})] = Field(
         description="The version of the spec language: 1."
     )
     title: Name = Field(default="", description="What the release is.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -22,8 +21,7 @@ _STAND_INS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A spec, as far as it could be read.
 
     `broken`: the places left out because of faults that are reported already: top-level keys, and

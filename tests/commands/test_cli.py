@@ -53,8 +53,8 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         report = replace(
             REPORTS[data.decode().removeprefix("dpcompose: ")],
             file=name,
-            at_delta=tuple(replace(AT_MILLIONTH, given=each) for each in deltas),
-            at_epsilon=tuple(replace(AT_ONE, given=each) for each in epsilons),
+            at_delta=tuple(AT_MILLIONTH._replace(given=each) for each in deltas),
+            at_epsilon=tuple(AT_ONE._replace(given=each) for each in epsilons),
         )
         if limit is None or report.bound is None:
             return report

@@ -366,8 +366,8 @@ def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
 ) -> None:
     calls = (("analyze", "-q"), ("check", "--epsilon", "9", "--format", "concise"))
     told = [run(*call, str(path), "-o", "json=told.json") for call in calls]
-    monkeypatch.setattr("dpcompose.report.outcomes.select", None)
-    monkeypatch.setattr("dpcompose.report.outcomes.prove", None)
+    monkeypatch.setattr("dpcompose.core.theorems.select.select", None)
+    monkeypatch.setattr("dpcompose.core.search.proof.prove", None)
     for call, each in zip(calls, told, strict=True):
         quick = run(*call, str(path))
         assert (quick.exit_code, quick.stdout) == (each.exit_code, each.stdout)

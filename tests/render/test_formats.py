@@ -86,24 +86,24 @@ def nasty(text: str) -> tuple[Report, ...]:
     """Reports in which everything that comes from a spec, or from its name, is `text`."""
     finding = Diagnostic("DPC204", text, span(3), text, "warning")
     assert RIDES.worst is not None and RIDES.verdict is not None
-    touch = replace(RIDES.worst.touches[0], mechanism=text, dataset=text)
+    touch = RIDES.worst.touches[0]._replace(mechanism=text, dataset=text)
     common = replace(
         RIDES,
         file=text,
         title=text,
         relation=text,
         keeps=(text,),
-        worst=replace(RIDES.worst, says=(text,), datasets=(text,), touches=(touch,)),
-        chain=tuple(replace(each, says=text) for each in RIDES.chain),
-        findings=(finding, replace(finding, level="error", span=None)),
-        shares=tuple(replace(each, mechanism=text) for each in RIDES.shares),
+        worst=RIDES.worst._replace(says=(text,), datasets=(text,), touches=(touch,)),
+        chain=tuple(each._replace(says=text) for each in RIDES.chain),
+        findings=(finding, finding._replace(level="error", span=None)),
+        shares=tuple(each._replace(mechanism=text) for each in RIDES.shares),
         lines=(text,) * 20,
-        verdict=replace(RIDES.verdict, ok=False, why=text),
+        verdict=RIDES.verdict._replace(ok=False, why=text),
     )
     return (
         common,
         replace(common, status="no-guarantee", bound=None, reasons=(text,), verdict=None),
-        replace(INVALID, file=text, findings=(finding, replace(finding, level="error"))),
+        replace(INVALID, file=text, findings=(finding, finding._replace(level="error"))),
     )
 
 

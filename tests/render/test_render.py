@@ -176,9 +176,9 @@ def test_a_report_without_a_budget_says_nothing_of_one() -> None:
 
 
 def test_long_lists_are_cut_on_a_terminal_but_not_in_json() -> None:
-    shares = tuple(replace(RIDES.shares[0], mechanism=f"count {n}") for n in range(100))
-    alike = [replace(RIDES.tree[2], number=n, name=f"count {n}") for n in range(3, 103)]
-    unlike = [replace(node, says=f"{node.number}-DP") for node in alike]
+    shares = tuple(RIDES.shares[0]._replace(mechanism=f"count {n}") for n in range(100))
+    alike = [RIDES.tree[2]._replace(number=n, name=f"count {n}") for n in range(3, 103)]
+    unlike = [node._replace(says=f"{node.number}-DP") for node in alike]
     many = replace(RIDES, shares=shares, tree=(*RIDES.tree[:2], *alike, RIDES.tree[-1]))
     assert "97 more, each as 5" in shown("text", many)
     assert "97 more" in flat(shown("text", many).partition("each mechanism costs")[2])
@@ -357,12 +357,12 @@ def test_choices_need_neither_colour_nor_greek(name: str) -> None:
 
 def test_hostile_words_of_a_route_stay_words() -> None:
     nasty = "[bold]x[/bold]\x1b[31m\n\u202e" + "long " * 40
-    at = replace(
-        AT_BILLIONTH, rule=nasty, says=nasty, others=(route(nasty, "7", nasty),), worst=(nasty,),
-        chain=(nasty,),
-    )  # fmt: skip
+    others = (route(nasty, "7", nasty),)
+    at = AT_BILLIONTH._replace(
+        rule=nasty, says=nasty, others=others, worst=(nasty,), chain=(nasty,)
+    )
     for found in ((at,), (at, at)):
-        report = replace(PROFILE, at_delta=found, at_epsilon=(replace(AT_ONE, rule=nasty),))
+        report = replace(PROFILE, at_delta=found, at_epsilon=(AT_ONE._replace(rule=nasty),))
         spent = replace(report, verdict=Verdict(limit(epsilon="1"), False, Fraction(-6), at=at))
         for text in (shown("text", report), shown("check", spent)):
             assert all(printable(line) == line for line in text.splitlines())
@@ -371,7 +371,7 @@ def test_hostile_words_of_a_route_stay_words() -> None:
 
 def test_long_lists_of_routes_and_steps_are_cut_but_not_in_json() -> None:
     routes = tuple(route(f"route {number}", "7") for number in range(100))
-    at = replace(AT_MILLIONTH, others=routes, chain=("a step",) * 100)
+    at = AT_MILLIONTH._replace(others=routes, chain=("a step",) * 100)
     report = replace(RIDES, at_delta=(at,))
     text = shown("text", report)
     assert "97 more routes: --full lists them" in flat(text)
@@ -382,7 +382,7 @@ def test_long_lists_of_routes_and_steps_are_cut_but_not_in_json() -> None:
 
 
 def test_the_winner_is_no_runner_up() -> None:
-    at = replace(AT_MILLIONTH, others=(route("optimal composition", "4.8"), *AT_MILLIONTH.others))
+    at = AT_MILLIONTH._replace(others=(route("optimal composition", "4.8"), *AT_MILLIONTH.others))
     assert shown("text", replace(RIDES, at_delta=(at,))) == shown("text", CHOSEN["one"])
 
 

@@ -7,8 +7,8 @@ case depends on δ"): for each pattern the least bound of all routes, and of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
@@ -39,8 +39,7 @@ FEW = 3
 ROUGHLY = Fraction(1, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(NamedTuple):
     """A pattern at a point: the composition of its best options, with its routes, least first."""
 
     pattern: LossMultiset
@@ -53,8 +52,7 @@ class Evaluated:
         return self.found[0].value
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """The certified bound at a point.
 
     `worst`: the pattern that decides, with every route. `patterns`: how many patterns were given.
@@ -175,8 +173,8 @@ def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) 
             ]
             known = [value for value in values if value is not None]
             whole = max(known) if known and len(known) == len(values) else None
-            found[place] = replace(each, value=whole)
-    return replace(worst, found=tuple(found))
+            found[place] = each._replace(value=whole)
+    return worst._replace(found=tuple(found))
 
 
 def _key(value: Fraction | None) -> tuple[bool, Fraction]:
@@ -192,7 +190,7 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
         # What is known of one way tells which others need no close look.
         about = {each: _key(rough_bound(each, point)) for each in ways}
         first = min(ways, key=about.__getitem__)
-        others = replace(point, known=least_route(main_routes(first, point)).value)
+        others = point._replace(known=least_route(main_routes(first, point)).value)
         if others.known is not None:
             most = _key(others.known * (1 + ROUGHLY))
             ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
@@ -42,8 +42,7 @@ _CLOSE_AT_RISK = Fraction(1, 10**10)
 Parameters = tuple[tuple[str, Fraction], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PrivacyFilter:
+class PrivacyFilter(NamedTuple):
     """A limit on the total loss: `amount` in the unit of the notion that adds up, with a δ.
 
     Both are rounded down. `stated`: they are the budget's own parameters, not converted ones.

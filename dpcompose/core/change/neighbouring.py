@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class RelationKind(StrEnum):
@@ -20,8 +20,7 @@ class RelationKind(StrEnum):
     DECLARED = "declared"
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """A neighbouring relation.
 
     `keeps`: columns that a replacement leaves as they are (bounded only; they are public).

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple
 
 
 class Shape(StrEnum):
@@ -16,8 +16,7 @@ class Shape(StrEnum):
     VALUE = "a point in a metric space"
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(NamedTuple):
     """The facts about a dataset that follow from its place in the tree.
 
     `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for

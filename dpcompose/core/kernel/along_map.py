@@ -7,8 +7,8 @@ holds, from a search or from a certificate. It raises `Refused` where it does no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
@@ -56,8 +56,7 @@ MOST_ROWS = 8
 HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class AlongMap:
+class AlongMap(NamedTuple):
     """The rules for one map.
 
     `place`: the dataset that it reads; `below`: the one that it makes, with all draws alike.
@@ -358,7 +357,7 @@ class AlongMap:
         algebra = self.algebra
         if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
             raise Refused("it is for the ρ or the μ of a sample")
-        state, pure = undirected(state), replace(self, algebra=Scalars(Notion.PURE))
+        state, pure = undirected(state), self._replace(algebra=Scalars(Notion.PURE))
         found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
         for each in found.branches:

@@ -6,8 +6,8 @@ A rule is a generator, as in `core.kernel.along_map`: it asks for the loss of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
+from typing import NamedTuple
 
 from dpcompose.core.change.effects import single
 from dpcompose.core.change.propagation import assigned, become, one_below
@@ -37,8 +37,7 @@ from dpcompose.core.theorem import Refused
 WAYS = 6_000
 
 
-@dataclass(frozen=True, slots=True)
-class OverBlocks:
+class OverBlocks(NamedTuple):
     """The rules for one partition.
 
     `charge_all`: every block is charged at its worst. `blocks`: a place for each class of blocks.

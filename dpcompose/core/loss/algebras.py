@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain, chain_pairs
@@ -24,8 +23,7 @@ Frontier = tuple[tuple[Fraction, Any], ...]
 MOST_PAIRS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Scalars:
+class Scalars(NamedTuple):
     """Algebra of losses that are one number, infinite where no finite bound is known.
 
     `add`, `times`: composition on the same change; `worst_case`: a loss that covers each of several
@@ -105,8 +103,7 @@ class Survival:
         return hash(self.no_failure)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Algebra of sets of undominated (ε, δ), with the operations of `Scalars`.
 
     The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
@@ -339,7 +339,7 @@ class Coster:
             return None
         # As if one step were any change.
         once = Relation(RelationKind.FREE_LUNCH)
-        one = [each._replace(statement=replace(each.statement, relation=once)) for each in said]
+        one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
     def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -77,7 +76,7 @@ def _as_steps(each: Placed, amount: Fraction) -> Placed:
     Its amounts then add up along a path.
     """
     plain = Guarantee(Notion.PURE, amount)
-    return each._replace(statement=replace(each.statement, guarantee=plain))
+    return each._replace(statement=each.statement._replace(guarantee=plain))
 
 
 def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dpcompose.core.theorem import Refused, Role, Test, Use
 from dpcompose.curves import Curve
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from dpcompose.core.theorems.touches import ChargedStep
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Need:
+class Need(NamedTuple):
     """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
 
     `fits`: returns whether a number satisfies it; None if any number of at least 0 does.
@@ -75,8 +73,7 @@ class Sort(Enum):
 REQUIRED = object()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormKey:
+class FormKey(NamedTuple):
     """A key of a family in a spec: its name, the type of its value, and its meaning.
 
     `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
@@ -131,8 +128,7 @@ class Family(ABC):
         """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trusted:
+class Trusted(NamedTuple):
     """The assumption that a spec's author declares by naming a family; `{}` stands for mechanisms.
 
     `shortly`: a shorter text without their names; None where `says` is short.
@@ -142,8 +138,7 @@ class Trusted:
     shortly: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FamilyForm:
+class FamilyForm(NamedTuple):
     """The form of a family in a spec, and the guarantees that follow from it.
 
     `keys`: its parameters, of which the first number says how much noise there is; `make` creates a

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.neighbouring import Relation, RelationKind
@@ -55,8 +56,7 @@ def traits_of_root(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One stated guarantee of a mechanism.
 
     `up`: how many datasets above the dataset read the statement's own dataset lies (0: the dataset
@@ -167,8 +167,7 @@ class Root:
     columns: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(NamedTuple):
     """The neighbouring relation to protect: `distance` steps of `relation`."""
 
     relation: Relation
@@ -176,8 +175,7 @@ class Goal:
     given: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnQuestion:
+class ColumnQuestion(NamedTuple):
     """A question about some columns: the loss where rows are replaced, in these alone."""
 
     name: str
@@ -192,8 +190,7 @@ class ColumnQuestion:
         return Goal(relation, protected.distance)
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
+class Derived(NamedTuple):
     """Something computed from released outputs alone."""
 
     name: str

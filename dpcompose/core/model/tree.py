@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import AtOneKey, Gives, Map, MapTraits, RowByRow, RowSelection
 from dpcompose.core.change.maps.sample import Sample
@@ -31,8 +32,7 @@ MOST_LEVELS = 8
 MOST_IN_A_ROW = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """How a dataset comes from its parent: by a map, or as a block of a partition.
 
     `conduct`: how the map treats rows, asked for many times and so known once (None: a block).

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.notions.notion import SIGNS, Amount, Notion
 from dpcompose.curves.rounding import ZERO
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family
 
 
-@dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(NamedTuple):
     """A guarantee for one step of a relation: `value` is ε (pure, approx), ρ (zcdp) or μ (gdp).
 
     `delta` is δ for approx and 0 otherwise. `points` are the (α, ε) of Rényi DP, or the (ε, δ) of a
@@ -47,8 +45,7 @@ def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
     return Guarantee(notion, value, noise=noise, shift=shift)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A certified loss: `amount` in the unit that adds up (ε, ρ, μ²), with δ for approximate DP.
 
     `exact`: whether both are the stated bound itself, not a value rounded up from it.
@@ -69,8 +66,7 @@ class Quantity:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """A certified bound in the form in which it is reported: `value` is ε, ρ or μ, rounded up.
 
     `delta`: δ for approximate DP. `exact` and `delta_exact`: whether the fraction is the bound
@@ -113,8 +109,7 @@ FORMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """The largest loss that a result may have, as asked for by a user.
 
     `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by the
@@ -129,8 +124,7 @@ class Budget:
         return self.parameters[0][0] in RISKS
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRisk:
+class AskedRisk(NamedTuple):
     """The points at which an attacker's gain is reported (theory, section 11), each in (0, 1).
 
     `baselines`: chances at which an attack succeeds against the other table: without the person's

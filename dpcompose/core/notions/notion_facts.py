@@ -8,9 +8,8 @@ dimensionless, in natural logarithms; δ is a probability.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from dpcompose.curves.rounding import number, plural
 
@@ -38,8 +37,7 @@ def same(amount: Fraction) -> Fraction:
     return amount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotionFacts:
+class NotionFacts(NamedTuple):
     """The names, units and conversions of a notion.
 
     `parameters`: the keys of a guarantee in specs and in JSON; `symbol`: the main key, shown to

@@ -114,10 +114,10 @@ def in_our_notation(text: str) -> Rewritten | None:
     """
     message, offset = "", len(text)
     for pattern, says, write in _NOTATIONS:
-        found = pattern.search(text)
+        found = re.search(pattern, text)
         if found is None:
             continue
-        written = pattern.sub(write, text)
+        written = re.sub(pattern, write, text)
         if written == text:
             continue
         if found.start() < offset:
@@ -151,45 +151,46 @@ def _comma(found: re.Match[str]) -> str:
 
 
 _Write = Callable[[re.Match[str]], str]
-#: What is written otherwise, in words, and how it is written here.
-_NOTATIONS: tuple[tuple[re.Pattern[str], str, _Write], ...] = (
+#: What is written otherwise, in words, and how it is written here. The patterns are compiled where
+#: a number is wrong, which is seldom.
+_NOTATIONS: tuple[tuple[str, str, _Write], ...] = (
     (
-        re.compile(rf"({_DIGITS})([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)"),
+        rf"({_DIGITS})([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)",
         "a power",
         lambda found: f"{found[1]}^{found[2].translate(_SUPERSCRIPTS)}",
     ),
     *(
-        (re.compile(f"[{signs}]"), f"not the sign `{sign}`", lambda _, sign=sign: sign)
+        (f"[{signs}]", f"not the sign `{sign}`", lambda _, sign=sign: sign)
         for sign, signs in _SIGNS.items()
     ),
     (
-        re.compile(rf"(?<![\w.])(?P<m>{_DIGITS})\s*[*xX]\s*10{_POWER}(?![\w.^])"),
+        rf"(?<![\w.])(?P<m>{_DIGITS})\s*[*xX]\s*10{_POWER}(?![\w.^])",
         "a power of ten",
         _ten,
     ),
-    (re.compile(rf"(?<![\w.])(?P<base>[0-9]{{1,9}}){_POWER}(?![\w.^])"), "a power", _power),
+    (rf"(?<![\w.])(?P<base>[0-9]{{1,9}}){_POWER}(?![\w.^])", "a power", _power),
     (
-        re.compile(r"(?<![\w.,])([0-9]+),([0-9]+)(?![\w.,%])"),
+        r"(?<![\w.,])([0-9]+),([0-9]+)(?![\w.,%])",
         "a number with a comma",
         _comma,
     ),
     (
-        re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?:_[0-9]{3})+(?![\w.,])"),
+        r"(?<![\w.,])[1-9][0-9]{0,2}(?:_[0-9]{3})+(?![\w.,])",
         "a number with underscores",
         lambda found: found[0].replace("_", ""),
     ),
     (
-        re.compile(rf"(?<![\w.,])({_DIGITS}(?:[eE][-+]?[0-9]+)?)\s*%(?!\w)"),
+        rf"(?<![\w.,])({_DIGITS}(?:[eE][-+]?[0-9]+)?)\s*%(?!\w)",
         "a percentage",
         lambda found: _hundredth(found[1]),
     ),
     (
-        re.compile(rf"(?<![\w.])({_DIGITS})\s*[eE]\s*([-+]?)\s*([0-9]+)(?![\w.])"),
+        rf"(?<![\w.])({_DIGITS})\s*[eE]\s*([-+]?)\s*([0-9]+)(?![\w.])",
         "a number with blanks",
         lambda found: f"{found[1]}e{found[2]}{found[3]}",
     ),
     (
-        re.compile(r"(?<![\w.])0[xX][0-9a-fA-F]{1,16}(?![\w.])"),
+        r"(?<![\w.])0[xX][0-9a-fA-F]{1,16}(?![\w.])",
         "a hexadecimal number",
         lambda found: str(int(found[0], 16)),
     ),

@@ -7,8 +7,8 @@ All that is known of where a row can be is its whereabouts; every single way, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
@@ -50,8 +50,7 @@ def placements(
     return ways
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadRule:
+class SpreadRule(NamedTuple):
     """The worst way for one row, from where it can be.
 
     `pair`: a replaced row, with two ends. `sizes`: how many blocks each class has.

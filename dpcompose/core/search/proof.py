@@ -8,7 +8,6 @@ It is for readers. What proves the bound is the certificate (`core.kernel.certif
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.maps.kind import fates
@@ -159,7 +158,7 @@ def _cost(solution: Solution, felt: ChangeCharge) -> Step:
         coster.cost(felt.mechanism, felt.placed, felt.visit.state)
     quantity = solution.quantity(felt.loss)
     if quantity is not None:
-        quantity = replace(quantity, exact=not watch.rounded)
+        quantity = quantity._replace(exact=not watch.rounded)
     facts = {
         "felt": felt,
         "steps": sum(

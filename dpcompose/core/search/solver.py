@@ -87,7 +87,7 @@ class Solution:
     def quantity(self, loss: Loss) -> Quantity | None:
         """Returns a loss of the algebra as a certified bound; None if it is not finite."""
         exact = all(quantity.exact for quantity in self.quantities)
-        return next((replace(each, exact=exact) for each in bounds_of(self.algebra, loss)), None)
+        return next((each._replace(exact=exact) for each in bounds_of(self.algebra, loss)), None)
 
     def part(self, loss: Loss) -> Quantity:
         """Returns the loss of a part of the release; (0, 1), which promises nothing, where nothing
@@ -343,4 +343,4 @@ def _quantities(
         accountant.rounded(each.mechanism, each.placed, each.visit.state) for each in felt
     )
     for bound in bounds_of(algebra, loss):
-        yield replace(bound, exact=exact)
+        yield bound._replace(exact=exact)

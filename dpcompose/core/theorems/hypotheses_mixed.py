@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly, Question
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems import questions
@@ -149,6 +148,7 @@ def likelihoods(
     first: Sequence[tuple[Sequence[int], Fraction]],
     second: Sequence[tuple[Sequence[int], Fraction]],
 ) -> Fraction:
+    from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly, Question
     from dpcompose.core.hypotheses.mixtures import tell_apart
 
     sides = [

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.hypotheses.beliefs import Between, Found, Question
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.theorem import Refused
 
+if TYPE_CHECKING:
+    from dpcompose.core.hypotheses.beliefs import Found, Question
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+
+class Asked(NamedTuple):
     """A bound against an adversary: of which problem, for which two hypotheses."""
 
     problem: Problem
@@ -40,6 +41,8 @@ def one_set(asked: Asked) -> None:
 
 def all_sets(asked: Asked) -> None:
     """The other hypothesis is uniform over all sets but the empty one."""
+    from dpcompose.core.hypotheses.beliefs import Between
+
     question = asked.question
     everyone = Between(1, question.size)
     present = [side for side in (question.first, question.second) if side.present]

@@ -6,8 +6,7 @@ against the release (`theorems.apply`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A theorem held against the problem.
 
     `loss` is its bound (None: it does not apply); `why`: the hypothesis that fails, or how it
@@ -53,7 +51,7 @@ def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
     it."""
     answers = solver.charged(solution)
     loss = setting.algebra.add(answer.loss for answer in answers)
-    return replace(setting, answers=answers, loss=loss, on_root=True)
+    return setting._replace(answers=answers, loss=loss, on_root=True)
 
 
 def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:

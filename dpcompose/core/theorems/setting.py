@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,8 +32,7 @@ class Reach(NamedTuple):
     distance: int
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """A problem with losses in one notion.
 
     `tops`: its tables, laid out. `loss`: all of it at the worst change; `answers`: the loss in each
@@ -190,6 +188,6 @@ class Setting:
             return Fraction(0)
         ((_, placed),) = place.mechanisms
         one = Guarantee(Notion.PURE, Fraction(1))
-        unit = tuple(p._replace(statement=replace(p.statement, guarantee=one)) for p in placed)
+        unit = tuple(p._replace(statement=p.statement._replace(guarantee=one)) for p in placed)
         found = Coster(Scalars(Notion.PURE)).cost_of(1, unit, visit.state)
         return None if isinstance(found, float) else found * visit.distance

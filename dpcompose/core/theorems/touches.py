@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind, State
@@ -13,8 +13,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test
 
 
-@dataclass(frozen=True, slots=True)
-class ChargedStep:
+class ChargedStep(NamedTuple):
     """A mechanism that feels a change.
 
     `notion`: in which its loss is asked for. `used`: its guarantees that give the loss, `steps`:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_profile import rounded
+
+if TYPE_CHECKING:
+    from dpcompose.core.hypotheses.beliefs import Question
 
 # Imported by the bounds that need it: most specs have no adversary.
 
@@ -75,9 +78,13 @@ def _pair(question: Question) -> Pair:
     return rounded(found.epsilon), rounded(found.delta) if found.delta else found.delta
 
 
-def _uniform(blocks: Sequence[Block]) -> Pair:
-    size = sum(block.count for block in blocks)
-    return _pair(Question(tuple(blocks), NONE, Belief(((Between(1, size), F(1)),))))
+def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
+    """Returns the bound for `count` blocks of each pair."""
+    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Question
+
+    blocks = tuple(Block(epsilon, delta, count) for epsilon, delta in pairs)
+    everyone = Between(1, count * len(blocks))
+    return _pair(Question(blocks, NONE, Belief(((everyone, F(1)),))))
 
 
 @theorem(
@@ -141,6 +148,8 @@ def covers_hypotheses(pair: Pair) -> Pair:
     """,
 )
 def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
+    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Block, Exactly, Question
+
     blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
     parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
     return _pair(Question(blocks, NONE, Belief(parts)))
@@ -212,7 +221,7 @@ def halves(composed: Sequence[Pair]) -> Pair:
     """,
 )
 def uniform(pairs: Sequence[Pair]) -> Pair:
-    return _uniform([Block(epsilon, delta) for epsilon, delta in pairs])
+    return _uniform(pairs)
 
 
 @theorem(
@@ -239,4 +248,4 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     """,
 )
 def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
-    return _uniform([Block(epsilon, delta, blocks)])
+    return _uniform([(epsilon, delta)], blocks)

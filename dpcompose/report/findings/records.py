@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
@@ -27,6 +26,8 @@ def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> 
 
     `named`: the notion of the filter where the spec names it.
     """
+    from dpcompose.core.at_delta.filters import default_notion
+
     if budget is None:
         yield Finding(
             "DPC222",

@@ -6,7 +6,7 @@ Every remark is a `Finding` with its path in the spec; positions in the text com
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany
 from dpcompose.core.change.maps.cap import Cap
@@ -37,8 +37,7 @@ FINDING_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A remark: code, level, message, path in the spec, and a hint."""
 
     code: str

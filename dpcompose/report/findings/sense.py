@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives
@@ -14,7 +14,6 @@ from dpcompose.core.change.units import all_leaves
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.curves.rounding import number
 from dpcompose.report.findings.remarks import Finding
@@ -34,8 +33,7 @@ MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
 _FAR = Fraction(10)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedNumbers:
+class AskedNumbers(NamedTuple):
     """The δ's and ε's that a spec asks for or gets, each with its path in the spec."""
 
     deltas: Sequence[tuple[Fraction, Path]]
@@ -128,6 +126,8 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     readers = [mechanism for each in place.subtree() for mechanism in each.dataset.mechanisms]
     if len(readers) != 1 or readers[0].count != 1:
         return
+    from dpcompose.core.search.proof import change_at
+
     if any(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit))):
         return  # the remark is made for a removed row, which loses more
     whole, drawn = solution.quantity(visit.answer.loss), solution.quantity(visit.via.loss)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
@@ -106,7 +105,7 @@ def _covered(touched: Touched) -> bool:
     """Returns whether finitely many steps of the statements cover the change, at any loss."""
     without = Scalars(Notion.PURE)
     placed = tuple(
-        each._replace(statement=replace(each.statement, guarantee=_nothing(each)))
+        each._replace(statement=each.statement._replace(guarantee=_nothing(each)))
         for each in touched.placed
     )
     return bool(Coster(without).cost_of(1, placed, touched.state) != without.none)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +156,10 @@ def test_what_has_no_result_says_nothing_of_it(text: str, tmp_path: Path) -> Non
 
 WRONG = """\
 import sys
-from dataclasses import replace
 import dpcompose.core.search.solver as answer
 real = answer._quantities
 def less(*given):
-    return (replace(each, amount=each.amount * 9 / 10) for each in real(*given))
+    return (each._replace(amount=each.amount * 9 / 10) for each in real(*given))
 answer._quantities = less
 from dpcompose.__main__ import main
 main()
@@ -205,7 +203,7 @@ def test_a_bound_that_does_not_pass_is_an_exception_in_python(
 
     def less(solver: Solver, algebra: Scalars | Pairs) -> Solution:
         found = real(solver, algebra)
-        found.quantities = tuple(replace(q, amount=q.amount / 2) for q in found.quantities)
+        found.quantities = tuple(q._replace(amount=q.amount / 2) for q in found.quantities)
         return found
 
     monkeypatch.setattr(Solver, "_solve", less)

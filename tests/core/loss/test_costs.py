@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -351,7 +350,7 @@ def test_steps_are_known_by_the_columns_that_a_relation_keeps() -> None:
     coster = Coster(PURE)
     [plain] = placed("notion: pure, epsilon: 1, relation: bounded", protect="bounded")
     relation = Relation(RelationKind.BOUNDED, frozenset({"c"}))
-    keeping = plain._replace(statement=replace(plain.statement, relation=relation))
+    keeping = plain._replace(statement=plain.statement._replace(relation=relation))
     for _ in range(2):
         assert coster.needed(plain, leaf_item(PAIR)) == [(1, 1)]
         assert coster.needed(keeping, leaf_item(PAIR)) == [(None, 1)]

@@ -97,8 +97,8 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
     """Two statements of one mechanism, each from where it is seen."""
     problem = problem_of("people: {}", "name: a, reads: people, notion: pure, epsilon: 1")
     ((mechanism, (seen,)),) = top_of(problem).mechanisms
-    half = replace(seen.statement.guarantee, value=F(1, 2))
-    stated = replace(seen.statement, guarantee=half)
+    half = seen.statement.guarantee._replace(value=F(1, 2))
+    stated = seen.statement._replace(guarantee=half)
     accountant, known = Accountant(PURE), {}  # type: ignore[var-annotated]
     for placed, loss in (((seen,), 1), ((seen._replace(statement=stated),), F(1, 2))):
         for _ in range(2):

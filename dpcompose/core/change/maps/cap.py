@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, capped, per_key
 from dpcompose.core.change.kind_form import Declared, Refusal
@@ -41,7 +41,7 @@ class Cap(Together):
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the traits of the output table: rows of the same units. No order, and no public
         number of rows."""
-        return replace(traits, edge_rows=False, ordered=False, fixed=False, size=None, free=False)
+        return traits._replace(edge_rows=False, ordered=False, fixed=False, size=None, free=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of the map: rows of one unit displace each other."""

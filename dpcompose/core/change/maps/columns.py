@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.kind_form import Declared
@@ -45,7 +45,7 @@ class Columns(RowByRow):
         """Returns the traits of the output table: rows that have these columns and no other."""
         after = self._as_row_map.traits_after(traits)
         made = after.columns is not None and not self.only <= after.columns
-        return replace(after, others=made)
+        return after._replace(others=made)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of the map: each row gives one row."""

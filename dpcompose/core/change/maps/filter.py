@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, agrees, one
 from dpcompose.core.change.kind_form import Declared
@@ -47,7 +47,7 @@ class Filter(RowByRow):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the traits of the output table: all but the number of rows."""
-        return replace(traits, fixed=False, size=None)
+        return traits._replace(fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of the map: each row stays or goes by itself."""

@@ -61,8 +61,8 @@ class Sample(Map):
         """Returns the traits of the output table: all but the number of rows, which is public only
         if drawn without replacement."""
         if self.size is None:
-            return replace(traits, fixed=False, size=None, free=False)
-        return replace(traits, fixed=True, size=self.size, most=self.size, free=False)
+            return traits._replace(fixed=False, size=None, free=False)
+        return traits._replace(fixed=True, size=self.size, most=self.size, free=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of the map: rows are drawn."""
@@ -157,7 +157,7 @@ class AllRows(RowByRow):
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the traits of the output table: all but the number of rows, of which guarantees
         on a sample hold for any."""
-        return replace(traits, fixed=False, size=None)
+        return traits._replace(fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of the map: each row gives itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.partitions.partition_kind import (
@@ -42,7 +42,7 @@ class ByPosition(PartitionKind):
         """Returns the traits of each block: every position is in one block, and every block has
         some row."""
         most = None if traits.most is None else max(1, traits.most - (blocks - 1))
-        return replace(traits, size=traits.size if blocks == 1 else None, most=most)
+        return traits._replace(size=traits.size if blocks == 1 else None, most=most)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
         """Yields where rows have no positions."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
@@ -115,7 +115,7 @@ class EachRow(PartitionKind):
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
         """Returns the traits of each block: all but the number of rows."""
-        return replace(traits, fixed=False, size=None)
+        return traits._replace(fixed=False, size=None)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
         """Never."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.curves.curve import Certified, Curve, Grouped, Response, Sampled
@@ -40,7 +39,7 @@ def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
     lower = inner.lower
     if lower is not None:
         lower = amplified(lower, part.rate) * (1 - _ROUNDED) if lower > _CLEAR else ZERO
-    return replace(inner, upper=upper, lower=lower)
+    return inner._replace(upper=upper, lower=lower)
 
 
 def sampled_delta(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
@@ -49,7 +48,7 @@ def sampled_delta(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certif
         return Certified(ZERO, ZERO)
     inner = delta_at(part.base, _below(epsilon, part.rate))
     # The ε was rounded, so that nothing is known from below.
-    return replace(inner, upper=inner.upper * part.rate, lower=None)
+    return inner._replace(upper=inner.upper * part.rate, lower=None)
 
 
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
@@ -116,7 +115,7 @@ def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
             target = (low + high) / 2
         here = shorten(target, up=True)
     return (
-        None if best is None or high is None else replace(best, upper=high * part.steps, lower=None)
+        None if best is None or high is None else best._replace(upper=high * part.steps, lower=None)
     )
 
 
@@ -134,5 +133,5 @@ def grouped_delta(part: Grouped, epsilon: Fraction, delta_at: DeltaAt) -> Certif
         upper = inner.upper * geometric_up(at, part.steps)
         if upper >= best.upper:
             break
-        best = replace(inner, upper=upper, lower=None)
+        best = inner._replace(upper=upper, lower=None)
     return best

@@ -9,9 +9,8 @@ at every real ε and not only at its grid).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcompose.curves.curve import Certified
 from dpcompose.curves.rounding.doubles import digits_of, down, exact_of, log_of, mpf_of, up
@@ -27,8 +26,7 @@ _NEGLIGIBLE = -100.0
 _MARGIN = Fraction(1, 10**36)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(NamedTuple):
     """Above a loss: `above` is A, `weighted` B' at `loss`, the least loss that is counted in B'."""
 
     above: Fraction

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.rounding.exact import float_up
@@ -24,8 +24,7 @@ _LEAST = 1e-100
 _HIGHEST_ORDER = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Cumulant:
+class Cumulant(NamedTuple):
     """K of one part for 0 < s ≤ `most`; `kinks`: where its slope jumps, sorted.
 
     `whole`: its slope jumps at every whole s.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.renyi.cumulants import (
@@ -37,8 +37,7 @@ _LARGE = 10**300
 _LOWEST, _HIGHEST = -130.0, 130.0
 
 
-@dataclass(frozen=True, slots=True)
-class _OrderSum:
+class _OrderSum(NamedTuple):
     """K(s) = s·R(1+s) of a whole composition: `rho`·s·(1+s) and the rest, each with its count."""
 
     rho: Fraction
