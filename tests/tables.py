@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from string import Template
@@ -15,6 +16,11 @@ def tables(test_file: str) -> dict[str, Any]:
     """The tables of a test file, by name."""
     found: dict[str, Any] = yaml.safe_load(Path(test_file).with_suffix(".yaml").read_text("utf-8"))
     return found
+
+
+def value(formula: object) -> float:
+    """The value of a number, or of a formula in the functions of `math`."""
+    return float(eval(str(formula), vars(math)))
 
 
 def filled(cases: dict[str, dict[str, Any]]) -> Iterator[Any]:
