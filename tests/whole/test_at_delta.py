@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from tables import tables
 
 import dpcompose
 from dpcompose.curves.answers import epsilon_at
@@ -18,6 +19,8 @@ from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLos
 from dpcompose.report import At, Report
 from dpcompose.resolve import resolve
 from dpcompose.source import load
+
+TABLES = tables(__file__)
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -56,22 +59,7 @@ PEOPLE = "reads: people, "
 
 @pytest.mark.parametrize(
     ("mechanism", "delta", "expected"),
-    [
-        ("notion: pure, epsilon: 0.05, count: 20", "1e-3", "0.497986408125"),
-        ("notion: pure, epsilon: 0.1, count: 100", "1e-6", "4.77456758811"),
-        ("notion: pure, epsilon: 1, count: 2", "0.1", "1.79284123780"),
-        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.06", "21.7096126245"),
-        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.1", "19.8173791701"),
-        ("notion: approx, epsilon: 0.1, delta: 1e-9, count: 1000", "1e-6", "26.8191437897306618"),
-        ("notion: pure, epsilon: 0.1, count: 10000", "1e-6", "96.5718400331302032"),
-        ("mechanism: gaussian, sigma: 2, sensitivity: 1", "1e-6", "2.25408465022"),
-        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-6", "10.9971512"),
-        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-8", "12.7492464"),
-        ("notion: gdp, mu: 0.1, count: 10000", "1e-6", "96.7172719638676989"),
-        ("notion: zcdp, rho: 2", "1e-6", "11.68859624935"),
-        ("notion: zcdp, rho: 2", "1e-8", "13.386104648858"),
-        ("notion: zcdp, rho: 293764/114921", "1e-10", "17.1435507436"),
-    ],
+    TABLES["one kind of mechanism"],
 )
 def test_one_kind_of_mechanism(mechanism: str, delta: str, expected: str) -> None:
     close(epsilon(PEOPLE + mechanism, delta), expected)
@@ -79,23 +67,7 @@ def test_one_kind_of_mechanism(mechanism: str, delta: str, expected: str) -> Non
 
 @pytest.mark.parametrize(
     ("mechanism", "delta", "expected"),
-    [
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 10",
-            "1e-6",
-            "0.998978089447219839",
-        ),
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 100",
-            "1e-6",
-            "4.69266741468018899",
-        ),
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 1000",
-            "1e-6",
-            "18.9502873675395582",
-        ),
-    ],
+    TABLES["laplace"],
 )
 def test_laplace(mechanism: str, delta: str, expected: str) -> None:
     close(epsilon(PEOPLE + mechanism, delta), expected)
