@@ -299,10 +299,7 @@ def test_a_folder_that_is_taken_out_is_counted(ledger: Path) -> None:
     assert since(1) == (found, told)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    TABLES["what says less is counted as it was"],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "says"), TABLES["what says less is counted as it was"])
 def test_what_says_less_is_counted_as_it_was(
     ledger: Path, old: str, new: str, says: str | None
 ) -> None:

@@ -147,10 +147,7 @@ def test_no_bound_and_no_budget() -> None:
 # --- the text ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("entry", "after"),
-    TABLES["what is scaled"],
-)
+@pytest.mark.parametrize(("entry", "after"), TABLES["what is scaled"])
 def test_what_is_scaled(entry: str, after: str) -> None:
     assert scaled(source(one(entry)), {"a": Fraction(1, 2)}) == one(after)
 

@@ -27,10 +27,7 @@ def named(name: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "says"),
-    TABLES["a name that misleads is refused"],
-)
+@pytest.mark.parametrize(("name", "says"), TABLES["a name that misleads is refused"])
 def test_a_name_that_misleads_is_refused(name: str, says: str) -> None:
     write("s.yaml", named(name))
     for command in ("analyze", "check", "total"):

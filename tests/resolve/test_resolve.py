@@ -638,8 +638,7 @@ def test_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("datasets", "fine"),
-    TABLES["where rows can be drawn without replacement"],
+    ("datasets", "fine"), TABLES["where rows can be drawn without replacement"]
 )
 def test_where_rows_can_be_drawn_without_replacement(datasets: str, fine: bool) -> None:
     text = spec(

@@ -165,10 +165,7 @@ def test_schema_and_reader_agree_on_bad_specs(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new"),
-    TABLES["schema and reader refuse the same"],
-)
+@pytest.mark.parametrize(("old", "new"), TABLES["schema and reader refuse the same"])
 def test_schema_and_reader_refuse_the_same(old: str, new: str) -> None:
     assert EVERYTHING.count(old) >= 1
     text = EVERYTHING.replace(old, new, 1)

@@ -57,18 +57,12 @@ def close(at: At, expected: str, relative: float = 1e-9) -> None:
 PEOPLE = "reads: people, "
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "delta", "expected"),
-    TABLES["one kind of mechanism"],
-)
+@pytest.mark.parametrize(("mechanism", "delta", "expected"), TABLES["one kind of mechanism"])
 def test_one_kind_of_mechanism(mechanism: str, delta: str, expected: str) -> None:
     close(epsilon(PEOPLE + mechanism, delta), expected)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "delta", "expected"),
-    TABLES["laplace"],
-)
+@pytest.mark.parametrize(("mechanism", "delta", "expected"), TABLES["laplace"])
 def test_laplace(mechanism: str, delta: str, expected: str) -> None:
     close(epsilon(PEOPLE + mechanism, delta), expected)
 

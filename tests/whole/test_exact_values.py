@@ -21,7 +21,6 @@ TABLES = tables(__file__)
 TABLE = "people: {}"
 OF_UNITS = "people: {unit: id}"
 OF_TEN = "people: {domain: fixed-size-table, size: 10}"
-ORDERED = "people: {domain: ordered-table}"
 POISSON = "s: {from: people, map: {kind: sample, poisson: 1/4}}"
 BLOCKS = "p: {from: people, partition: {by: value, blocks: [x, y, z]}}"
 
@@ -52,8 +51,7 @@ def made(how: str, of: str = "people", name: str = "m") -> str:
     return f"{name}: {{from: {of}, map: {how}}}"
 
 
-CAP = made("{kind: cap, rows: 3, keep: first}")
-ADDED, REPLACED, USER = "unbounded", "bounded", "user"
+ADDED, USER = "unbounded", "user"
 
 CASES = TABLES["pure DP"]
 

@@ -335,8 +335,7 @@ mechanisms:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "epsilon"),
-    TABLES["a row that comes first hides the one that it replaces"],
+    ("old", "new", "epsilon"), TABLES["a row that comes first hides the one that it replaces"]
 )
 def test_a_row_that_comes_first_hides_the_one_that_it_replaces(
     old: str, new: str, epsilon: int
@@ -392,9 +391,8 @@ mechanisms:
 
 
 @pytest.mark.parametrize(
-    ("changed", "epsilon"),
-    TABLES["results of one row with its key are one change"],
-)  # fmt: skip
+    ("changed", "epsilon"), TABLES["results of one row with its key are one change"]
+)
 def test_results_of_one_row_with_its_key_are_one_change(
     changed: dict[str, str], epsilon: int
 ) -> None:

@@ -150,10 +150,7 @@ def test_refusals(text: str, message: str, hint: str | None, offset: int) -> Non
         assert hint in error.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    TABLES["other notations with one reading"],
-)
+@pytest.mark.parametrize(("text", "meant"), TABLES["other notations with one reading"])
 def test_other_notations_with_one_reading(text: str, meant: str | None) -> None:
     try:
         parse(text, {})

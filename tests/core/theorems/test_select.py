@@ -378,8 +378,7 @@ def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theorem", "why"),
-    TABLES["a theorem that does not give the bound says why"],
+    ("theorem", "why"), TABLES["a theorem that does not give the bound says why"]
 )
 def test_a_theorem_that_does_not_give_the_bound_says_why(theorem: str, why: str) -> None:
     found = apply(theorem, setting(on_blocks(Notion.PURE, "unbounded", "value", "")))
