@@ -88,17 +88,7 @@ def test_a_spec_without_a_population_is_in_no_sum(policy: str) -> None:
 
 @pytest.mark.parametrize(
     ("policy", "code"),
-    [
-        ("", 0),
-        ("budget = {epsilon = 3}\nfail-on = 'warning'\nseverity = {DPC204 = 'off'}", 0),
-        ("max-budget = {epsilon = 3}", 2),
-        ("require-population = true", 2),
-        (f"populations = ['{NAME}']", 2),
-        ("forbid = ['drops']", 2),
-        ("require-relation = 'unbounded'", 2),
-        ("total-budget = {epsilon = 3}", 0),
-        ("total-budget = {epsilon = 2}", 1),
-    ],
+    TABLES["total without a budget fails where anything is required"],
 )
 def test_total_without_a_budget_fails_where_anything_is_required(policy: str, code: int) -> None:
     write("dpcompose.toml", policy)
