@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -23,15 +22,17 @@ def value(formula: object) -> float:
     return float(eval(str(formula), vars(math)))
 
 
-def filled(cases: dict[str, dict[str, Any]]) -> Iterator[Any]:
+def filled(cases: dict[str, dict[str, Any]]) -> list[Any]:
     """Parameters `text` and `row` of the cases: each row is put into the text of its case.
 
     A case has a `spec`, in which `$key` stands for what the row has there, `rows` (or the keys of
     the only one beside `spec`), and `slow: true` where its tests are not among the quick ones.
     """
+    found = []
     for name, case in cases.items():
         marks = [pytest.mark.slow] if case.get("slow") else []
         only = {key: value for key, value in case.items() if key not in ("spec", "slow", "rows")}
         for row in case.get("rows", [only]):
             text = Template(case["spec"]).substitute(row)
-            yield pytest.param(text, {**only, **row}, id=name, marks=marks)
+            found.append(pytest.param(text, {**only, **row}, id=name, marks=marks))
+    return found
